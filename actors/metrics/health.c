@@ -1,0 +1,130 @@
+/* actors/metrics/health.c - the checks behind /healthz and /readyz. Pure. */
+#include "health.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "obj.h"
+
+enum { WHY_MAX = 160 };
+
+/* NULL: fine. Otherwise why not, in buf or constant. */
+struct check {
+	const char	 *name;
+	const char	*(*run)(const struct health_facts *f, char *buf);
+};
+
+static const char *loop(const struct health_facts *, char *);
+static const char *supervisor(const struct health_facts *, char *);
+static const char *tree(const struct health_facts *, char *);
+
+static const struct check alive_checks[] = { { "loop", loop }, { "supervisor", supervisor } };
+static const struct check ready_checks[] = { { "tree", tree } };
+
+static const struct kind_row {
+	const char		*path, *name;
+	const struct check	*checks;
+	size_t			 nchecks;
+	bool			 actors;	/* plus one check per enabled actor */
+} kinds[HEALTH_KINDS] = {
+	[HEALTH_ALIVE] = { "/healthz", "healthz", alive_checks, NITEMS(alive_checks), false },
+	[HEALTH_READY] = { "/readyz",  "readyz",  ready_checks, NITEMS(ready_checks), true },
+};
+
+/* What is known while the checks run. */
+struct run {
+	const char	*only;
+	struct text	*out;
+	size_t		 seen, failed;
+};
+
+static void note(struct run *, const char *, const char *);
+static const char *actor_fault(const struct roster_actor *, char *);
+
+const char *
+health_path(enum health_kind kind)
+{
+	return kinds[kind].path;
+}
+
+enum health_verdict
+health_answer(enum health_kind kind, const char *only, bool verbose, const struct health_facts *f,
+    struct text *out)
+{
+	const struct kind_row *k = &kinds[kind];
+	struct run run = { .only = only, .out = out };
+	const size_t start = out->len;
+	char name[ROSTER_NAME_MAX + 8], why[WHY_MAX];
+
+	for (size_t i = 0; i < k->nchecks; i++)
+		note(&run, k->checks[i].name, k->checks[i].run(f, why));
+	for (size_t i = 0; k->actors && f->tree != NULL && i < f->tree->nactors; i++) {
+		const struct roster_actor *a = &f->tree->actors[i];
+
+		if (!a->enabled)
+			continue;
+		snprintf(name, sizeof(name), "actor/%s", a->name);
+		note(&run, name, actor_fault(a, why));
+	}
+	if (run.seen == 0)
+		return HEALTH_NO_SUCH_CHECK;
+	if (run.failed == 0 && !verbose) {
+		out->len = start;
+		text_puts(out, "ok");
+		return HEALTH_OK;
+	}
+	text_printf(out, "%s check %s\n", k->name, run.failed == 0 ? "passed" : "failed");
+	return run.failed == 0 ? HEALTH_OK : HEALTH_FAILED;
+}
+
+static void
+note(struct run *r, const char *name, const char *fault)
+{
+	if (r->only != NULL && strcmp(r->only, name) != 0)
+		return;
+	r->seen++;
+	r->failed += fault != NULL;
+	if (fault == NULL)
+		text_printf(r->out, "[+]%s ok\n", name);
+	else
+		text_printf(r->out, "[-]%s failed: %s\n", name, fault);
+}
+
+/* That we answer is the proof. */
+static const char *
+loop(const struct health_facts *f, char *buf)
+{
+	(void)f;
+	(void)buf;
+	return NULL;
+}
+
+static const char *
+supervisor(const struct health_facts *f, char *buf)
+{
+	if (f->tree_age_ms < HEALTH_TREE_OLD_MS)
+		return NULL;
+	snprintf(buf, WHY_MAX, "no word from the supervisor for %" PRId64 " s", f->tree_age_ms / 1000);
+	return buf;
+}
+
+static const char *
+tree(const struct health_facts *f, char *buf)
+{
+	if (f->tree == NULL)
+		return "the supervisor has not told of its actors yet";
+	if (strcmp(f->tree->state, "stopping") == 0)
+		return "the supervisor is stopping";
+	return supervisor(f, buf);
+}
+
+static const char *
+actor_fault(const struct roster_actor *a, char *buf)
+{
+	if (roster_running(a))
+		return a->synced ? NULL : "running, but its inputs are not complete yet";
+	snprintf(buf, WHY_MAX, "%.16s%s%.100s", a->state, a->last_exit != NULL ? ", last exit: " : "",
+	    a->last_exit != NULL ? a->last_exit : "");
+	return buf;
+}

@@ -1,0 +1,191 @@
+/*
+ * actors/metrics/main.c - the stats of all actors on one page, and whether all of them are well.
+ *
+ * It holds nothing that is not told anew: series come over the stats links, the tree from the
+ * supervisor. While an actor restarts its last series stay, so a scrape always answers.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "actor.h"
+#include "clock.h"
+#include "log.h"
+#include "obj.h"
+#include "route.h"
+#include "series.h"
+#include "serve.h"
+#include "roster.h"
+
+enum { ADDRESS_MAX = 64 };
+
+enum port { PORT_METRICS, PORT_HEALTH, PORT_MAX };
+
+static const struct port_row {
+	const char	*setting, *file;
+} ports[PORT_MAX] = {
+	[PORT_METRICS] = { "metrics-bind-address", "metrics.addr" },
+	[PORT_HEALTH]  = { "health-probe-bind-address", "health.addr" },
+};
+
+struct metrics {
+	struct series_table	*series;
+	struct roster		*tree;		/* the last one that could be read; NULL: none */
+	int64_t			 tree_ms;
+	int64_t			 started_ms;
+	uint64_t		 trees_refused, series_refused, scrapes;
+	struct serve		*serve[PORT_MAX];
+};
+
+static void on_stat(struct actor *, void *, const struct change *);
+static void start(struct actor *, void *);
+static void on_tree(struct actor *, void *, const char *);
+static void stop(struct actor *, void *);
+
+static const struct actor_row rows[] = {
+	/* message   only from  handler */
+	{ MSG_STAT,  ROLE_ANY,  on_stat },
+};
+
+static const struct actor_spec spec = {
+	.name = "metrics", .state_size = sizeof(struct metrics),
+	.start = start, .on_tree = on_tree, .stop = stop,
+	.rows = rows, .nrows = NITEMS(rows),
+};
+
+static serve_answer answer;
+static struct serve *open_port(struct actor *, struct metrics *, const struct port_row *, char *);
+static void tell_address(const struct actor *, const char *, const char *);
+
+int
+main(int argc, char **argv)
+{
+	return actor_main(&spec, argc, argv);
+}
+
+static void
+start(struct actor *a, void *self)
+{
+	struct metrics *m = self;
+	char bound[PORT_MAX][ADDRESS_MAX];
+
+	m->series = series_new();
+	m->started_ms = clock_mono_ms();
+	for (int i = 0; i < PORT_MAX; i++)
+		m->serve[i] = open_port(a, m, &ports[i], bound[i]);
+	actor_status(a, "metrics on %s, health on %s", bound[PORT_METRICS], bound[PORT_HEALTH]);
+}
+
+static void
+stop(struct actor *a, void *self)
+{
+	struct metrics *m = self;
+
+	(void)a;
+	for (int i = 0; i < PORT_MAX; i++)
+		serve_free(&m->serve[i]);
+	series_free(&m->series);
+	roster_free(&m->tree);
+}
+
+static void
+on_stat(struct actor *a, void *self, const struct change *c)
+{
+	struct metrics *m = self;
+	const char *from = role_name(c->from);
+
+	(void)a;
+	if (c->kind == CHANGE_GONE) {
+		series_drop(m->series, from, c->key);
+		return;
+	}
+	const char *why = series_set(m->series, from, c->key, &c->value->stat);
+	if (why != NULL) {
+		m->series_refused++;
+		log_warnx("series refused", KV_S(PEER, from), KV_SN(KEY, c->key.p, c->key.len),
+		    KV_S(WHY, why));
+	}
+}
+
+static void
+on_tree(struct actor *a, void *self, const char *json)
+{
+	struct metrics *m = self;
+	char why[160];
+
+	(void)a;
+	struct roster *new = roster_parse(json, strlen(json), why, sizeof(why));
+	if (new == NULL) {
+		m->trees_refused++;
+		log_warnx("tree of the supervisor refused, the last one stays", KV_S(WHY, why));
+		return;
+	}
+	roster_free(&m->tree);
+	m->tree = new;
+	m->tree_ms = clock_mono_ms();
+}
+
+static void
+answer(void *arg, const char *path, const char *query, struct answer *out)
+{
+	struct metrics *m = arg;
+	const int64_t now_ms = clock_mono_ms();
+	const struct route_facts facts = {
+		.series = m->series,
+		.own = {
+			.tree = m->tree,
+			.tree_age_ms = m->tree != NULL ? now_ms - m->tree_ms : 0,
+			.trees_refused = m->trees_refused,
+			.series_refused = m->series_refused,
+			.series = series_count(m->series),
+			.scrapes = m->scrapes,
+		},
+		.alive_ms = now_ms - m->started_ms,
+		.wall_ms = clock_wall_ms(),
+	};
+
+	route_answer(&facts, path, query, out);
+	if (route_is_scrape(path) && out->body.len < out->body.size)
+		m->scrapes++;
+}
+
+static struct serve *
+open_port(struct actor *a, struct metrics *m, const struct port_row *port, char *bound)
+{
+	const char *address = actor_setting(a, port->setting);
+	const char *why;
+	bool config;
+
+	const int fd = serve_listen(address, &why, &config);
+	if (fd == -1) {
+		log_die(config ? EXIT_CONFIG : EXIT_WEATHER, 0, "cannot serve",
+		    LOG_KVS(KV_S(KEY, port->setting), KV_S(ADDRESS, address), KV_S(CAUSE, why),
+		    KV_S(HINT, "give an address of this machine and a port that no other program has")));
+	}
+	serve_bound(fd, bound, ADDRESS_MAX);
+	log_info("serving", KV_S(KEY, port->setting), KV_S(ADDRESS, bound));
+	tell_address(a, port->file, bound);
+	return serve_new(actor_base(a), fd, answer, m);
+}
+
+/*
+ * A file in the run directory, for those who asked for port 0. Renamed into place: nobody reads
+ * half of it.
+ */
+static void
+tell_address(const struct actor *a, const char *file, const char *bound)
+{
+	char path[4096], temporary[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", actor_run_dir(a), file);
+	snprintf(temporary, sizeof(temporary), "%s/.%s", actor_run_dir(a), file);
+	FILE *f = fopen(temporary, "we");
+	if (f == NULL) {
+		log_warn("cannot write the address", KV_S(PATH, temporary));
+		return;
+	}
+	const bool written = fprintf(f, "%s\n", bound) > 0;
+	if ((fclose(f) != 0) | !written || rename(temporary, path) == -1)
+		log_warn("cannot write the address", KV_S(PATH, path));
+}

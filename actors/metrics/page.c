@@ -1,0 +1,85 @@
+/* actors/metrics/page.c - the status page. Every text in it comes from other processes and is escaped. */
+#include "page.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "obj.h"
+#include "version.h"
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>muster</title>\n"
+    "<meta http-equiv=\"refresh\" content=\"5\">\n"
+    "<style>body{font:15px/1.5 system-ui,sans-serif;margin:2em;color:#222}table{border-collapse:collapse}"
+    "th,td{text-align:left;padding:.2em 1.2em .2em 0;border-bottom:1px solid #ddd}"
+    "td.n{text-align:right;font-variant-numeric:tabular-nums}tr.bad td{color:#b00020}</style></head><body>\n";
+static const char table_head[] =
+    "<table><thead><tr><th>actor</th><th>state</th><th>since</th><th>restarts</th><th>rss</th><th>synced</th>"
+    "<th>mailbox</th><th></th></tr></thead><tbody>\n";
+static const char foot[] =
+    "<p><a href=\"/metrics\">metrics</a> <a href=\"/healthz?verbose\">healthz</a>\n"
+    "<a href=\"/readyz?verbose\">readyz</a></p>\n</body></html>\n";
+
+static void row(struct text *, const struct roster_actor *, int64_t);
+static void escaped(struct text *, const char *);
+
+void
+page_write(struct text *out, const struct roster *tree, int64_t tree_age_ms, int64_t now_ms)
+{
+	text_puts(out, head);
+	text_puts(out, "<h1>muster " MUSTER_VERSION "</h1>\n");
+	if (tree == NULL) {
+		text_puts(out, "<p>The supervisor has not told of its actors yet.</p>\n");
+	} else {
+		text_puts(out, "<p>supervisor: ");
+		escaped(out, tree->state);
+		text_printf(out, ", pid %" PRId64 ", as of %" PRId64 " s ago</p>\n", tree->pid,
+		    tree_age_ms / 1000);
+		text_puts(out, table_head);
+		for (size_t i = 0; i < tree->nactors; i++) {
+			if (tree->actors[i].enabled)
+				row(out, &tree->actors[i], now_ms - tree_age_ms);
+		}
+		text_puts(out, "</tbody></table>\n");
+	}
+	text_puts(out, foot);
+}
+
+static void
+row(struct text *out, const struct roster_actor *a, int64_t told_ms)
+{
+	char since[32] = "";
+	struct tm tm;
+
+	const time_t at = (time_t)(told_ms / 1000 - a->uptime_s);
+	if (a->pid != 0 && gmtime_r(&at, &tm) != NULL)
+		strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%SZ", &tm);
+	text_printf(out, "<tr%s><td>", roster_running(a) && a->synced ? "" : " class=\"bad\"");
+	escaped(out, a->name);
+	text_puts(out, "</td><td>");
+	escaped(out, a->state);
+	text_printf(out, "</td><td>%s</td><td class=\"n\">%" PRId64 "</td><td class=\"n\">%.1f MiB</td>"
+	    "<td>%s</td><td class=\"n\">%" PRId64 "</td><td>", since, a->restarts, (double)a->rss_kib / 1024,
+	    a->synced ? "yes" : "no", a->mailbox);
+	const char *note = roster_running(a) || a->last_exit == NULL ? a->status : a->last_exit;
+	escaped(out, note != NULL ? note : "");
+	text_puts(out, "</td></tr>\n");
+}
+
+static void
+escaped(struct text *out, const char *s)
+{
+	static const char *const entity[128] = {
+		['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;",
+	};
+
+	for (; *s != '\0'; s++) {
+		const unsigned char c = (unsigned char)*s;
+
+		if (c < NITEMS(entity) && entity[c] != NULL)
+			text_puts(out, entity[c]);
+		else
+			text_put(out, s, 1);
+	}
+}

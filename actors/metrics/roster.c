@@ -1,0 +1,200 @@
+/* actors/metrics/roster.c - the supervisor's JSON into a struct: two tables of fields, nothing believed. */
+#include "roster.h"
+
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "obj.h"
+
+#define ROSTER_MAGIC	0x524f5354u
+
+enum field_type { FIELD_STR, FIELD_INT, FIELD_FLAG };
+enum need { REQUIRED, NULLABLE, OPTIONAL };
+
+struct field {
+	const char	*key;
+	enum field_type	 type;
+	enum need	 need;
+	size_t		 offset;
+};
+
+static const struct field supervisor_fields[] = {
+	{ "pid",      FIELD_INT, REQUIRED, offsetof(struct roster, pid) },
+	{ "state",    FIELD_STR, REQUIRED, offsetof(struct roster, state) },
+	{ "uptime_s", FIELD_INT, REQUIRED, offsetof(struct roster, uptime_s) },
+	{ "version",  FIELD_STR, REQUIRED, offsetof(struct roster, version) },
+};
+
+static const struct field actor_fields[] = {
+	{ "name",          FIELD_STR,  REQUIRED, offsetof(struct roster_actor, name) },
+	{ "pid",           FIELD_INT,  REQUIRED, offsetof(struct roster_actor, pid) },
+	{ "state",         FIELD_STR,  REQUIRED, offsetof(struct roster_actor, state) },
+	{ "incarnation",   FIELD_INT,  REQUIRED, offsetof(struct roster_actor, incarnation) },
+	{ "restarts",      FIELD_INT,  REQUIRED, offsetof(struct roster_actor, restarts) },
+	{ "last_exit",     FIELD_STR,  NULLABLE, offsetof(struct roster_actor, last_exit) },
+	{ "uptime_s",      FIELD_INT,  REQUIRED, offsetof(struct roster_actor, uptime_s) },
+	{ "rss_kib",       FIELD_INT,  REQUIRED, offsetof(struct roster_actor, rss_kib) },
+	{ "synced",        FIELD_FLAG, REQUIRED, offsetof(struct roster_actor, synced) },
+	{ "mailbox",       FIELD_INT,  REQUIRED, offsetof(struct roster_actor, mailbox) },
+	{ "status",        FIELD_STR,  OPTIONAL, offsetof(struct roster_actor, status) },
+	{ "last_words",    FIELD_STR,  OPTIONAL, offsetof(struct roster_actor, last_words) },
+	{ "next_start_ms", FIELD_INT,  OPTIONAL, offsetof(struct roster_actor, next_start_ms) },
+	{ "beat_age_ms",   FIELD_INT,  OPTIONAL, offsetof(struct roster_actor, beat_age_ms) },
+	{ "deaths",        FIELD_INT,  OPTIONAL, offsetof(struct roster_actor, deaths) },
+	{ "core",          FIELD_FLAG, OPTIONAL, offsetof(struct roster_actor, core) },
+	{ "enabled",       FIELD_FLAG, OPTIONAL, offsetof(struct roster_actor, enabled) },
+};
+
+static bool read_fields(const json_t *, const char *, const struct field *, size_t, void *, char *, size_t);
+static bool read_field(const json_t *, const struct field *, void *);
+static bool read_actor(const json_t *, struct roster *, char *, size_t);
+static void read_deaths(const json_t *, struct roster *);
+static bool refuse(char *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
+
+struct roster *
+roster_parse(const char *json, size_t len, char *why, size_t size)
+{
+	struct roster *t = NULL;
+	json_error_t error;
+
+	json_t *root = json_loadb(json, len, JSON_REJECT_DUPLICATES, &error);
+	if (root == NULL) {
+		refuse(why, size, "not JSON: %s", error.text);
+		return NULL;
+	}
+	const json_t *list = json_object_get(root, "actors");
+	const size_t n = json_array_size(list);
+	if (!json_is_array(list) || n > ROSTER_ACTORS_MAX) {
+		refuse(why, size, "`actors` is missing, not a list, or longer than %d", ROSTER_ACTORS_MAX);
+		json_decref(root);
+		return NULL;
+	}
+	t = obj_alloc(sizeof(*t) + n * sizeof(t->actors[0]));
+	t->magic = ROSTER_MAGIC;
+	t->json = root;
+	const json_t *supervisor = json_object_get(root, "supervisor");
+	bool ok = read_fields(supervisor, "supervisor", supervisor_fields, NITEMS(supervisor_fields), t, why,
+	    size);
+	read_deaths(json_object_get(supervisor, "deaths_by_cause"), t);
+	for (size_t i = 0; ok && i < n; i++)
+		ok = read_actor(json_array_get(list, i), t, why, size);
+	if (!ok)
+		roster_free(&t);
+	return t;
+}
+
+void
+roster_free(struct roster **tp)
+{
+	struct roster *t;
+
+	if (*tp == NULL)
+		return;
+	OBJ_TAKE(t, tp, ROSTER_MAGIC);
+	json_decref(t->json);
+	OBJ_FREE(t);
+}
+
+bool
+roster_running(const struct roster_actor *a)
+{
+	return strcmp(a->state, "running") == 0;
+}
+
+const struct roster_actor *
+roster_find(const struct roster *t, const char *name)
+{
+	for (size_t i = 0; i < t->nactors; i++) {
+		if (strcmp(t->actors[i].name, name) == 0)
+			return &t->actors[i];
+	}
+	return NULL;
+}
+
+bool
+roster_healthy(const struct roster *t)
+{
+	for (size_t i = 0; i < t->nactors; i++) {
+		if (t->actors[i].enabled && !roster_running(&t->actors[i]))
+			return false;
+	}
+	return strcmp(t->state, "running") == 0;
+}
+
+static bool
+read_actor(const json_t *o, struct roster *t, char *why, size_t size)
+{
+	struct roster_actor *a = &t->actors[t->nactors];
+
+	a->next_start_ms = a->beat_age_ms = a->deaths = -1;
+	if (!read_fields(o, "an actor", actor_fields, NITEMS(actor_fields), a, why, size))
+		return false;
+	if (a->name[0] == '\0' || strlen(a->name) > ROSTER_NAME_MAX || roster_find(t, a->name) != NULL)
+		return refuse(why, size, "the name of an actor is empty, too long, or there twice");
+	if (!json_is_boolean(json_object_get(o, "enabled")))
+		a->enabled = strcmp(a->state, "off") != 0;
+	t->nactors++;
+	return true;
+}
+
+static bool
+read_fields(const json_t *o, const char *what, const struct field *fields, size_t n, void *out, char *why,
+    size_t size)
+{
+	if (!json_is_object(o))
+		return refuse(why, size, "%s is missing or not an object", what);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *v = json_object_get(o, fields[i].key);
+		const enum need need = fields[i].need;
+		const bool may_lack = need == OPTIONAL || (need == NULLABLE && json_is_null(v));
+
+		if (!read_field(v, &fields[i], out) && !may_lack)
+			return refuse(why, size, "%s: `%s` is missing or of the wrong type", what,
+			    fields[i].key);
+	}
+	return true;
+}
+
+static bool
+read_field(const json_t *v, const struct field *f, void *out)
+{
+	void *to = (char *)out + f->offset;
+
+	if (f->type == FIELD_STR && json_is_string(v))
+		*(const char **)to = json_string_value(v);
+	else if (f->type == FIELD_INT && json_is_integer(v) && json_integer_value(v) >= 0)
+		*(int64_t *)to = json_integer_value(v);
+	else if (f->type == FIELD_FLAG && json_is_boolean(v))
+		*(bool *)to = json_is_true(v);
+	else
+		return false;
+	return true;
+}
+
+/* {"signal": 2, "weather": 1}: what is not so is left out. */
+static void
+read_deaths(const json_t *o, struct roster *t)
+{
+	const char *cause;
+	json_t *count;
+
+	json_object_foreach((json_t *)(uintptr_t)o, cause, count) {
+		const bool number = json_is_integer(count) && json_integer_value(count) >= 0;
+
+		if (number && t->ndeaths < ROSTER_DEATHS_MAX)
+			t->deaths[t->ndeaths++] = (struct roster_death){ cause, json_integer_value(count) };
+	}
+}
+
+static bool
+refuse(char *why, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, size, fmt, ap);
+	va_end(ap);
+	return false;
+}

@@ -1,0 +1,154 @@
+/* actors/metrics/route.c - /metrics, /healthz, /readyz and the page. */
+#include "route.h"
+
+#include <string.h>
+
+#include "health.h"
+#include "obj.h"
+#include "page.h"
+
+#define PLAIN	"text/plain; charset=utf-8"
+
+static void metrics(const struct route_facts *, const char *, const char *, struct answer *);
+static void healthz(const struct route_facts *, const char *, const char *, struct answer *);
+static void readyz(const struct route_facts *, const char *, const char *, struct answer *);
+static void page(const struct route_facts *, const char *, const char *, struct answer *);
+
+static const struct route {
+	const char	 *path;
+	bool		  below;	/* what comes after path and a slash is a name */
+	const char	 *type;
+	void		(*answer)(const struct route_facts *, const char *name, const char *query,
+			    struct answer *);
+} routes[] = {
+	{ "/metrics", false, TEXT_CONTENT_TYPE,          metrics },
+	{ "/healthz", true,  PLAIN,                      healthz },
+	{ "/readyz",  true,  PLAIN,                      readyz },
+	{ "/",        false, "text/html; charset=utf-8", page },
+};
+
+static bool matches(const struct route *, const char *, const char **);
+static void health(enum health_kind, const struct route_facts *, const char *, const char *, struct answer *);
+static void not_found(struct answer *);
+static bool asks_for(const char *, const char *);
+static bool shown(const char *, const void *);
+
+void
+route_answer(const struct route_facts *f, const char *path, const char *query, struct answer *a)
+{
+	const char *name;
+
+	for (size_t i = 0; i < NITEMS(routes); i++) {
+		if (matches(&routes[i], path, &name)) {
+			a->code = 200;
+			a->type = routes[i].type;
+			routes[i].answer(f, name, query, a);
+			return;
+		}
+	}
+	not_found(a);
+}
+
+bool
+route_is_scrape(const char *path)
+{
+	return strcmp(path, "/metrics") == 0;
+}
+
+static void
+metrics(const struct route_facts *f, const char *name, const char *query, struct answer *a)
+{
+	(void)name;
+	(void)query;
+	own_write(&a->body, &f->own);
+	series_write(f->series, &a->body, f->own.tree != NULL ? shown : NULL, f->own.tree);
+}
+
+static void
+healthz(const struct route_facts *f, const char *name, const char *query, struct answer *a)
+{
+	health(HEALTH_ALIVE, f, name, query, a);
+}
+
+static void
+readyz(const struct route_facts *f, const char *name, const char *query, struct answer *a)
+{
+	health(HEALTH_READY, f, name, query, a);
+}
+
+static void
+page(const struct route_facts *f, const char *name, const char *query, struct answer *a)
+{
+	(void)name;
+	(void)query;
+	page_write(&a->body, f->own.tree, f->own.tree_age_ms, f->wall_ms);
+}
+
+static void
+health(enum health_kind kind, const struct route_facts *f, const char *name, const char *query,
+    struct answer *a)
+{
+	const struct health_facts facts = {
+		.tree = f->own.tree,
+		.tree_age_ms = f->own.tree != NULL ? f->own.tree_age_ms : f->alive_ms,
+	};
+
+	switch (health_answer(kind, name, asks_for(query, "verbose"), &facts, &a->body)) {
+	case HEALTH_OK:
+		break;
+	case HEALTH_FAILED:
+		a->code = 503;
+		break;
+	case HEALTH_NO_SUCH_CHECK:
+		not_found(a);
+		break;
+	}
+}
+
+static void
+not_found(struct answer *a)
+{
+	a->code = 404;
+	a->type = PLAIN;
+	text_puts(&a->body,
+	    "not found; there are /metrics, /healthz, /readyz (?verbose lists the checks) and /\n");
+}
+
+/* *name: the part below the path, NULL when there is none. */
+static bool
+matches(const struct route *r, const char *path, const char **name)
+{
+	const size_t len = strlen(r->path);
+
+	*name = NULL;
+	if (strcmp(path, r->path) == 0)
+		return true;
+	if (!r->below || strncmp(path, r->path, len) != 0 || path[len] != '/')
+		return false;
+	*name = path[len + 1] != '\0' ? path + len + 1 : NULL;	/* "/readyz/" is "/readyz" */
+	return true;
+}
+
+/* Whether the query has that word, with or without a value. */
+static bool
+asks_for(const char *query, const char *word)
+{
+	const size_t len = strlen(word);
+
+	while (query != NULL) {
+		if (strncmp(query, word, len) == 0 && strchr("&=", query[len]) != NULL)
+			return true;	/* also at the end: strchr finds the NUL */
+		query = strchr(query, '&');
+		query = query != NULL ? query + 1 : NULL;
+	}
+	return false;
+}
+
+/* Series of an actor that was switched off are not shown; while it restarts, its last ones are. */
+static bool
+shown(const char *actor, const void *tree)
+{
+	const struct roster_actor *a = roster_find(tree, actor);
+
+	return a != NULL && a->enabled;
+}

@@ -1,0 +1,32 @@
+/*
+ * actors/metrics/route.h - path in, answer out: the whole HTTP surface in one table. Pure: the
+ * facts come in.
+ */
+#ifndef MUSTER_METRICS_ROUTE_H
+#define MUSTER_METRICS_ROUTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "own.h"
+#include "series.h"
+#include "text.h"
+
+struct answer {
+	int		 code;
+	const char	*type;		/* Content-Type */
+	struct text	 body;
+};
+
+struct route_facts {
+	const struct series_table	*series;
+	struct own_facts		 own;
+	int64_t				 alive_ms;	/* how long this process has been there */
+	int64_t				 wall_ms;
+};
+
+/* query: what follows the question mark; may be NULL. The body is added to, from where its text stands. */
+void route_answer(const struct route_facts *f, const char *path, const char *query, struct answer *a);
+bool route_is_scrape(const char *path);
+
+#endif

@@ -1,0 +1,497 @@
+/*
+ * actors/runtime/actor.c - the life of an actor: identity from the supervisor, sockets, loop, beats, stop.
+ *
+ * Order of a start: boot, config, peers, go (lifeline.h); then the actor's own start, bind, `bound`; `synced` when every
+ * gating input is complete. End of file on the lifeline means that the supervisor is dead: exit at once, act no more.
+ */
+#include "actor.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <malloc.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "actor_private.h"
+#include "boot.h"
+#include "bus.h"
+#include "clock.h"
+#include "crash.h"
+#include "lifeline.h"
+#include "log.h"
+#include "obj.h"
+#include "process.h"
+#include "random.h"
+#include "socket.h"
+
+enum { BOOT_TIMEOUT_MS = 10000, STATS_MS = 1000, PROCESS_EVERY = 10, REPORT_GAP_MS = 100 };
+
+typedef void record_fn(struct actor *, char *);
+static record_fn on_peer, on_level, on_tree, on_stop, on_go;
+
+static const struct {
+	const char	*word;
+	record_fn	*fn;
+} records[] = {
+	{ "peer",  on_peer  },
+	{ "go",    on_go    },
+	{ "level", on_level },
+	{ "tree",  on_tree  },
+	{ "stop",  on_stop  },
+};
+
+static void read_boot(struct actor *);
+static void next_record(char *);
+static void start(struct actor *);
+static void stop(struct actor *);
+static void on_lifeline(evutil_socket_t, short, void *);
+static void on_signal(evutil_socket_t, short, void *);
+static void on_beat(evutil_socket_t, short, void *);
+static void on_stats(evutil_socket_t, short, void *);
+static void on_tick(evutil_socket_t, short, void *);
+static void on_change(const struct change *, void *);
+static void on_report(enum role, uint64_t, const char *, void *);
+static void every(struct actor *, struct event **, int64_t, event_callback_fn);
+static void tell_synced(struct actor *);
+
+int
+actor_main(const struct actor_spec *spec, int argc, char **argv)
+{
+	struct actor *a;
+
+	(void)argc;
+	if (fcntl(LIFELINE_FD, F_GETFD) == -1) {
+		fprintf(stderr, "%s is an actor of muster and is started by musterd, not by hand\n", argv[0]);
+		return EXIT_CONFIG;
+	}
+	/* libzmq's threads would each get a malloc arena of their own; they hardly allocate. */
+	mallopt(M_ARENA_MAX, 1);
+	crash_install();
+	OBJ_NEW(a, ACTOR_MAGIC);
+	a->spec = spec;
+	read_boot(a);
+	start(a);
+	MUST(event_base_dispatch(a->base) != -1);
+	const int code = a->exit_code;
+	stop(a);
+	return code;
+}
+
+/* ---- What actors call ---- */
+
+enum role
+actor_role(const struct actor *a)
+{
+	return a->boot.role;
+}
+
+uint64_t
+actor_incarnation(const struct actor *a)
+{
+	return a->boot.incarnation;
+}
+
+const char *
+actor_run_dir(const struct actor *a)
+{
+	return a->boot.run_dir;
+}
+
+struct event_base *
+actor_base(struct actor *a)
+{
+	return a->base;
+}
+
+const char *
+actor_setting(const struct actor *a, const char *key)
+{
+	const char *value = settings_get(a->settings, key);
+
+	MUST(value != NULL);	/* the supervisor sends every key of the schema */
+	return value;
+}
+
+int64_t
+actor_setting_i64(const struct actor *a, const char *key)
+{
+	const char *value = actor_setting(a, key);
+
+	if (strcmp(value, "true") == 0)
+		return 1;
+	return strtoll(value, NULL, 10);	/* "false" is 0; numbers were checked by the configuration */
+}
+
+enum err
+actor_publish(struct actor *a, enum link l, const char *key, const char *uid, const char *rv, enum msg type,
+    const union msg_body *body, uint64_t trace)
+{
+	struct view *v = bus_view(a->bus, l);
+	bool changed;
+
+	MUST(v != NULL && link_carries(l, type));
+	msgpack_sbuffer_clear(&a->buffer);
+	msg_pack(&a->buffer, type, body);
+	const struct wire_bin value = { .p = (const uint8_t *)a->buffer.data, .len = (uint32_t)a->buffer.size };
+	const enum err e = view_set(v, wire_str_of(key), wire_str_of(uid), wire_str_of(rv), type, value, trace, &changed);
+	if (changed)
+		bus_touch(a->bus);
+	return e;
+}
+
+void
+actor_retract(struct actor *a, enum link l, const char *key, uint64_t trace)
+{
+	struct view *v = bus_view(a->bus, l);
+
+	MUST(v != NULL);
+	if (view_remove(v, wire_str_of(key), trace))
+		bus_touch(a->bus);
+}
+
+void
+actor_link_ready(struct actor *a, enum link l)
+{
+	struct view *v = bus_view(a->bus, l);
+
+	MUST(v != NULL);
+	view_set_ready(v);
+	bus_touch(a->bus);
+	tell_synced(a);
+}
+
+uint64_t
+actor_new_trace(struct actor *a)
+{
+	return random_next(&a->random);
+}
+
+void
+actor_each(struct actor *a, enum link l, void (*fn)(const struct change *, void *), void *arg)
+{
+	bus_each(a->bus, l, fn, arg);
+}
+
+bool
+actor_fresh(const struct actor *a, enum link l)
+{
+	return bus_fresh(a->bus, l);
+}
+
+void
+actor_status(struct actor *a, const char *fmt, ...)
+{
+	char text[256];
+	va_list ap;
+
+	(void)a;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	lifeline_send(LIFELINE_FD, "status %s", text);
+}
+
+void
+actor_exit(struct actor *a, int code)
+{
+	a->exit_code = code;
+	event_base_loopbreak(a->base);
+}
+
+/* ---- Start and stop ---- */
+
+static void
+read_boot(struct actor *a)
+{
+	char *record = obj_alloc(LIFELINE_MAX + 1);
+
+	next_record(record);
+	const char *wrong = boot_parse(record, &a->boot);
+	explicit_bzero(record, LIFELINE_MAX);
+	if (wrong != NULL) {
+		fprintf(stderr, "the supervisor's boot record is wrong: %s\n", wrong);
+		_exit(EXIT_CONFIG);
+	}
+	log_open(role_name(a->boot.role), a->boot.format, a->boot.level);
+	if (a->spec->name != NULL && strcmp(a->spec->name, role_name(a->boot.role)) != 0)
+		fatalx("started under a name that is not mine", KV_S(ACTOR, role_name(a->boot.role)));
+	next_record(record);
+	if (strncmp(record, "config", strlen("config")) != 0)
+		fatalx("the second record is not `config`");
+	a->settings = settings_parse(record + strlen("config") + (record[strlen("config")] == ' '));
+	free(record);
+}
+
+/* Blocks: before `go` there is nothing else to do. */
+static void
+next_record(char *record)
+{
+	struct pollfd pfd = { .fd = LIFELINE_FD, .events = POLLIN };
+
+	if (poll(&pfd, 1, BOOT_TIMEOUT_MS) != 1 || lifeline_recv(LIFELINE_FD, record, LIFELINE_MAX) <= 0) {
+		fprintf(stderr, "no record from the supervisor\n");
+		_exit(EXIT_WEATHER);
+	}
+}
+
+static void
+start(struct actor *a)
+{
+	struct bus_owner owner = { .changed = on_change, .report = on_report, .arg = a };
+
+	zsys_init();
+	a->base = event_base_new();
+	MUST(a->base != NULL);
+	random_secret(&a->random, sizeof(a->random));
+	msgpack_sbuffer_init(&a->buffer);
+	a->self = obj_alloc(a->spec->state_size + 1);
+	for (size_t i = 0; i < a->spec->nrows; i++) {
+		for (unsigned l = 0; l < LINK_MAX; l++)
+			owner.wanted[l] |= link_table[l].values & UINT64_C(1) << a->spec->rows[i].message;
+	}
+	a->tap = tap_open(a->base, a->boot.run_dir, a->boot.role, a->boot.incarnation);
+	if (a->tap == NULL)
+		fatal("cannot open the tap", KV_S(PATH, a->boot.run_dir));
+	a->bus = bus_new(a->base, a->boot.run_dir, a->boot.role, a->boot.incarnation, &a->boot.token, a->tap, &owner);
+	work_open(a);
+	every(a, &a->lifeline, 0, on_lifeline);
+	a->sigterm = evsignal_new(a->base, SIGTERM, on_signal, a);
+	MUST(a->sigterm != NULL && event_add(a->sigterm, NULL) == 0);
+	on_lifeline(LIFELINE_FD, EV_READ, a);	/* peers and `go` may be there already */
+}
+
+static void
+on_go(struct actor *a, char *rest)
+{
+	(void)rest;
+	MUST(!a->running);
+	a->running = true;
+	if (!bus_bind(a->bus))
+		fatal("cannot bind a link", KV_S(PATH, a->boot.run_dir));
+	view_set_ready(bus_view(a->bus, LINK_STATS));
+	if (a->spec->start != NULL)
+		a->spec->start(a, a->self);
+	every(a, &a->beat, a->boot.beat_ms, on_beat);
+	every(a, &a->stats, STATS_MS, on_stats);
+	if (a->spec->tick != NULL)
+		every(a, &a->tick, a->spec->tick_ms, on_tick);
+	lifeline_send(LIFELINE_FD, "bound");
+	log_info("actor is up", KV_I(INCARNATION, a->boot.incarnation));
+	a->stats_due_ms = clock_mono_ms() + STATS_MS;
+	on_stats(-1, EV_TIMEOUT, a);
+	on_beat(-1, EV_TIMEOUT, a);
+	tell_synced(a);
+	bus_touch(a->bus);
+}
+
+static void
+stop(struct actor *a)
+{
+	if (a->running && a->spec->stop != NULL)
+		a->spec->stop(a, a->self);
+	log_info("actor stops", KV_I(CODE, a->exit_code));
+	signal(SIGTERM, SIG_IGN);	/* it comes beside the `stop` record, and we are on our way */
+	struct event **const events[] = { &a->lifeline, &a->sigterm, &a->beat, &a->stats, &a->tick };
+	for (size_t i = 0; i < NITEMS(events); i++) {
+		if (*events[i] != NULL)
+			event_free(*events[i]);
+	}
+	work_close(a);
+	bus_free(&a->bus);
+	tap_close(&a->tap);
+	settings_free(&a->settings);
+	msgpack_sbuffer_destroy(&a->buffer);
+	event_base_free(a->base);
+	secret_wipe(&a->boot.token);
+	free(a->self);
+	OBJ_FREE(a);
+	zsys_shutdown();
+}
+
+/* ---- The lifeline ---- */
+
+static void
+on_lifeline(evutil_socket_t fd, short what, void *arg)
+{
+	static char record[LIFELINE_MAX + 1];
+	struct actor *a = arg;
+
+	(void)fd, (void)what;
+	for (;;) {
+		const long n = lifeline_recv(LIFELINE_FD, record, sizeof(record));
+
+		if (n == -1 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0)
+			_exit(EXIT_WEATHER);	/* the supervisor is dead; whatever we were doing, we may not go on */
+		char *rest = record + strcspn(record, " ");
+		const size_t word = (size_t)(rest - record);
+		size_t i = 0;
+		while (i < NITEMS(records)
+		    && (strlen(records[i].word) != word || memcmp(records[i].word, record, word) != 0))
+			i++;
+		if (i == NITEMS(records))
+			log_warnx("unknown record from the supervisor", KV_SN(MESSAGE, record, word));
+		else
+			records[i].fn(a, record);
+		explicit_bzero(record, (size_t)n);	/* peer records hold tokens */
+	}
+}
+
+static void
+on_peer(struct actor *a, char *record)
+{
+	struct boot_peer p;
+	const char *wrong = boot_parse_peer(record, &p);
+
+	if (wrong != NULL) {
+		log_warnx("record ignored", KV_S(REASON, wrong));
+		return;
+	}
+	bus_peer(a->bus, p.role, p.incarnation, p.token.len > 0 ? &p.token : NULL, p.state);
+	secret_wipe(&p.token);
+	if (a->running)
+		tell_synced(a);
+}
+
+static void
+on_level(struct actor *a, char *record)
+{
+	enum log_level level;
+	const char *name = record + strlen("level") + (record[strlen("level")] == ' ');
+
+	(void)a;
+	if (!log_level_parse(name, &level))
+		return;
+	log_info("log level changes", KV_S(LEVEL, name));
+	log_set_level(level);
+}
+
+static void
+on_tree(struct actor *a, char *record)
+{
+	if (a->spec->on_tree != NULL && a->running)
+		a->spec->on_tree(a, a->self, record + strlen("tree") + (record[strlen("tree")] == ' '));
+}
+
+static void
+on_stop(struct actor *a, char *record)
+{
+	(void)record;
+	event_base_loopbreak(a->base);
+}
+
+static void
+on_signal(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	on_stop(arg, NULL);
+}
+
+/* ---- Timers ---- */
+
+/* Written by the loop itself after a turn: an actor that spins is mute, whatever its threads do. */
+static void
+on_beat(evutil_socket_t fd, short what, void *arg)
+{
+	struct actor *a = arg;
+
+	(void)fd, (void)what;
+	lifeline_send(LIFELINE_FD, "beat %u", work_waiting(a));
+}
+
+static void
+on_stats(evutil_socket_t fd, short what, void *arg)
+{
+	struct actor *a = arg;
+	const int64_t now_ms = clock_mono_ms();
+
+	(void)fd, (void)what;
+	if (now_ms > a->stats_due_ms)
+		stat_observe(stat_get(STAT_LOOP_LAG, ""), (double)(now_ms - a->stats_due_ms) / 1000);
+	a->stats_due_ms = now_ms + STATS_MS;
+	if (a->stats_turns++ % PROCESS_EVERY == 0)
+		process_stats();
+	bus_stats(a->bus);
+	work_stats(a);
+	stats_publish(a);
+}
+
+static void
+on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct actor *a = arg;
+
+	(void)fd, (void)what;
+	a->spec->tick(a, a->self, clock_mono_ms());
+}
+
+/* interval 0: the lifeline, ready to read. */
+static void
+every(struct actor *a, struct event **ev, int64_t interval_ms, event_callback_fn fn)
+{
+	const struct timeval tv = { .tv_sec = interval_ms / 1000, .tv_usec = interval_ms % 1000 * 1000 };
+
+	*ev = event_new(a->base, interval_ms == 0 ? LIFELINE_FD : -1, EV_PERSIST | (interval_ms == 0 ? EV_READ : 0), fn, a);
+	MUST(*ev != NULL && event_add(*ev, interval_ms == 0 ? NULL : &tv) == 0);
+}
+
+/* ---- What the bus says ---- */
+
+static void
+on_change(const struct change *c, void *arg)
+{
+	struct actor *a = arg;
+
+	log_set_trace(c->trace);
+	actor_dispatch(a, c);
+	log_set_trace(0);
+	if (c->kind == CHANGE_SYNCED)
+		tell_synced(a);
+}
+
+void
+actor_dispatch(struct actor *a, const struct change *c)
+{
+	for (size_t i = 0; i < a->spec->nrows; i++) {
+		const struct actor_row *row = &a->spec->rows[i];
+
+		if (row->message == c->type && (row->from == c->from || row->from == ROLE_ANY))
+			row->handler(a, a->self, c);
+	}
+}
+
+static void
+on_report(enum role who, uint64_t incarnation, const char *reason, void *arg)
+{
+	struct actor *a = arg;
+	const int64_t now_ms = clock_mono_ms();
+
+	log_warnx("a peer sent what it may not", KV_S(PEER, who == ROLE_NONE ? "-" : role_name(who)),
+	    KV_I(INCARNATION, incarnation), KV_S(REASON, reason));
+	if (now_ms - a->reported_ms < REPORT_GAP_MS)	/* one flood is one report */
+		return;
+	a->reported_ms = now_ms;
+	lifeline_send(LIFELINE_FD, "report %s %lu %s", who == ROLE_NONE ? "-" : role_name(who),
+	    (unsigned long)incarnation, reason);
+}
+
+/* Synced: every gating input is complete and everything we hand out is. Told once per change. */
+static void
+tell_synced(struct actor *a)
+{
+	bool synced = bus_synced(a->bus);
+
+	for (unsigned l = 0; l < LINK_MAX && synced; l++) {
+		const struct view *v = bus_view(a->bus, (enum link)l);
+
+		synced = v == NULL || view_ready(v);
+	}
+	if (synced == a->synced)
+		return;
+	a->synced = synced;
+	lifeline_send(LIFELINE_FD, synced ? "synced" : "unsynced");
+}

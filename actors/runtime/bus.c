@@ -1,0 +1,246 @@
+/* actors/runtime/bus.c - the pump over all link ends of one actor, and what the supervisor says of its peers. */
+#include "bus.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "bus_private.h"
+#include "clock.h"
+#include "obj.h"
+
+static void pump(evutil_socket_t, short, void *);
+static void merge(struct turn *, struct turn);
+static struct stat_series *series(enum stat_id, enum link, const char *, const char *);
+
+struct bus *
+bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t incarnation, const struct secret *token,
+    struct tap *tap, const struct bus_owner *owner)
+{
+	struct bus *b;
+
+	OBJ_NEW(b, BUS_MAGIC);
+	b->base = base;
+	b->run_dir = run_dir;
+	b->role = role;
+	b->incarnation = incarnation;
+	b->token = *token;
+	b->tap = tap;
+	b->owner = *owner;
+	msg_arena_init(&b->arena);
+	msg_arena_init(&b->arena_gone);
+	msgpack_sbuffer_init(&b->buffer);
+	b->pump = event_new(base, -1, 0, pump, b);
+	b->timer = event_new(base, -1, 0, pump, b);
+	MUST(b->pump != NULL && b->timer != NULL);
+	return b;
+}
+
+void
+bus_free(struct bus **bp)
+{
+	struct bus *b;
+
+	if (*bp == NULL)
+		return;
+	OBJ_TAKE(b, bp, BUS_MAGIC);
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		out_free(&b->outs[l]);
+		for (unsigned r = 0; r < ROLE_MAX; r++)
+			in_free(&b->ins[l][r]);
+	}
+	event_free(b->pump);
+	event_free(b->timer);
+	msg_arena_free(&b->arena);
+	msg_arena_free(&b->arena_gone);
+	msgpack_sbuffer_destroy(&b->buffer);
+	secret_wipe(&b->token);
+	for (unsigned r = 0; r < ROLE_MAX; r++)
+		secret_wipe(&b->peers[r].token);
+	OBJ_FREE(b);
+}
+
+bool
+bus_bind(struct bus *b)
+{
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		if (!link_binds((enum link)l, b->role))
+			continue;
+		b->outs[l] = out_new(b, (enum link)l);
+		if (b->outs[l] == NULL)
+			return false;
+	}
+	return true;
+}
+
+void
+bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *token, enum peer_state state)
+{
+	struct peer *p = &b->peers[who];
+
+	p->incarnation = incarnation;
+	p->state = state;
+	if (token != NULL)
+		p->token = *token;
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		struct bus_in **in = &b->ins[l][who];
+
+		if (b->outs[l] != NULL && link_connects((enum link)l, who))
+			out_peer_gone(b->outs[l], who, incarnation);
+		if (who == b->role || !link_binds((enum link)l, who) || !link_connects((enum link)l, b->role)
+		    || (b->owner.wanted[l] & link_table[l].values) == 0)
+			continue;
+		if (state == PEER_OFF) {
+			if (*in != NULL)
+				in_drop(*in);
+			in_free(in);
+			continue;
+		}
+		if (*in == NULL)
+			*in = in_new(b, (enum link)l, who);
+		if (state == PEER_UP)
+			in_kick(*in, incarnation, clock_mono_ms());
+	}
+	bus_touch(b);
+}
+
+struct view *
+bus_view(struct bus *b, enum link l)
+{
+	return b->outs[l] == NULL ? NULL : out_view(b->outs[l]);
+}
+
+void
+bus_touch(struct bus *b)
+{
+	event_active(b->pump, EV_TIMEOUT, 0);
+}
+
+void
+bus_wake(void *arg)
+{
+	bus_touch(arg);
+}
+
+bool
+bus_synced(const struct bus *b)
+{
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		for (unsigned r = 0; link_table[l].gating && r < ROLE_MAX; r++) {
+			if (b->ins[l][r] != NULL && !in_complete(b->ins[l][r]))
+				return false;
+		}
+	}
+	return true;
+}
+
+bool
+bus_fresh(const struct bus *b, enum link l)
+{
+	for (unsigned r = 0; r < ROLE_MAX; r++) {
+		if (b->ins[l][r] != NULL && !in_fresh(b->ins[l][r]))
+			return false;
+	}
+	return true;
+}
+
+void
+bus_each(struct bus *b, enum link l, void (*fn)(const struct change *, void *), void *arg)
+{
+	for (unsigned r = 0; r < ROLE_MAX; r++) {
+		if (b->ins[l][r] != NULL)
+			in_each(b->ins[l][r], fn, arg);
+	}
+}
+
+void
+bus_stats(struct bus *b)
+{
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		if (b->outs[l] != NULL)
+			out_stats(b->outs[l]);
+		for (unsigned r = 0; r < ROLE_MAX; r++) {
+			if (b->ins[l][r] != NULL)
+				in_stats(b->ins[l][r]);
+		}
+	}
+}
+
+bool
+bus_send(struct bus *b, struct socket *s, const struct bus_address *to, enum link l, enum msg m)
+{
+	MUST(b->buffer.size <= FRAME_MAX_BYTES);	/* bigger would be dropped by the peer without a word */
+	if (to->id != NULL && !socket_send(s, to->id, to->id_len, true))
+		return false;
+	if (!socket_send(s, b->buffer.data, b->buffer.size, false))
+		return false;
+	tap_record(b->tap, TAP_OUT, l, m, to->name, b->buffer.data, b->buffer.size);
+	return true;
+}
+
+void
+bus_count(enum stat_id id, enum link l, const char *label, const char *value)
+{
+	stat_add(series(id, l, label, value), 1);
+}
+
+void
+bus_gauge(enum stat_id id, enum link l, const char *label, const char *value, double n)
+{
+	stat_set(series(id, l, label, value), n);
+}
+
+static struct stat_series *
+series(enum stat_id id, enum link l, const char *label, const char *value)
+{
+	char labels[160] = "";
+
+	stat_label(labels, sizeof(labels), "link", link_table[l].name);
+	if (label != NULL)
+		stat_label(labels, sizeof(labels), label, value);
+	return stat_get(id, labels);
+}
+
+struct stat_series *
+bus_traffic(enum stat_id id, enum link l, enum tap_direction d)
+{
+	return series(id, l, "direction", d == TAP_OUT ? "out" : "in");
+}
+
+/* ---- The pump ---- */
+
+static void
+pump(evutil_socket_t fd, short what, void *arg)
+{
+	struct bus *b = arg;
+	const int64_t now_ms = clock_mono_ms();
+	struct turn all = { .at_ms = INT64_MAX };
+
+	(void)fd, (void)what;
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		for (unsigned r = 0; r < ROLE_MAX; r++) {
+			if (b->ins[l][r] != NULL)
+				merge(&all, in_turn(b->ins[l][r], now_ms));
+		}
+	}
+	/* Producers after consumers: what a handler has just published goes out in the same turn. */
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		if (b->outs[l] != NULL)
+			merge(&all, out_turn(b->outs[l], now_ms));
+	}
+	if (all.again) {
+		bus_touch(b);
+		return;
+	}
+	if (all.at_ms == INT64_MAX)
+		return;
+	const int64_t wait_ms = all.at_ms > now_ms ? all.at_ms - now_ms : 0;
+	const struct timeval tv = { .tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000 + 500 };
+	event_add(b->timer, &tv);
+}
+
+static void
+merge(struct turn *all, struct turn one)
+{
+	all->again = all->again || one.again;
+	all->at_ms = one.at_ms < all->at_ms ? one.at_ms : all->at_ms;
+}

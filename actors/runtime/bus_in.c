@@ -1,0 +1,379 @@
+/*
+ * actors/runtime/bus_in.c - a link this actor reads from one producer: one DEALER, one session, one mirror.
+ *
+ * Never: empty the mirror. Whatever happens to the session, the last known values stay readable until a complete
+ * snapshot has said what is gone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bus_private.h"
+#include "clock.h"
+#include "obj.h"
+
+struct bus_in {
+	uint32_t		 magic;
+#define IN_MAGIC	0x494e2121u
+	struct bus		*bus;
+	enum link		 link;
+	enum role		 producer;
+	struct socket		*socket;
+	struct session_in	 session;
+	struct mirror		*mirror;
+	bool			 complete;	/* has had a whole snapshot */
+	bool			 writable;	/* the socket had a connection when we last looked */
+	struct stat_series	*items, *frames_in, *frames_out;
+	const union msg_body	*fresh;		/* the value being applied, decoded when it was checked */
+	/* for each_copy */
+	void		       (*each)(const struct change *, void *);
+	void			*each_arg;
+};
+
+static bool receive(struct bus_in *, int64_t);
+static void on_frame(struct bus_in *, const void *, size_t, int64_t);
+static const char *take_items(struct bus_in *, struct frame *, union msg_body *);
+static const char *item_refusal(struct bus_in *, const struct body_item *, union msg_body *);
+static void on_change(enum mirror_change, const struct body_item *, void *);
+static void each_copy(enum mirror_change, const struct body_item *, void *);
+static const union msg_body *decode(struct bus_in *, const struct body_item *, union msg_body *);
+static struct change change_of(struct bus_in *, enum change_kind, const struct body_item *, const union msg_body *);
+static void started_over(struct bus_in *, enum resync, const char *);
+static void refuse(struct bus_in *, const char *, int64_t);
+static bool send_hello(struct bus_in *);
+static bool send_ack(struct bus_in *);
+static bool send_one(struct bus_in *, const struct envelope *, const union msg_body *);
+
+struct bus_in *
+in_new(struct bus *b, enum link l, enum role producer)
+{
+	char path[128], id[64];
+	struct bus_in *i;
+
+	MUST(link_path(path, sizeof(path), b->run_dir, l, producer));	/* the supervisor has checked the run directory */
+	snprintf(id, sizeof(id), "%s.%" PRIu64, role_name(b->role), b->incarnation);
+	OBJ_NEW(i, IN_MAGIC);
+	i->bus = b;
+	i->link = l;
+	i->producer = producer;
+	i->mirror = mirror_new();
+	session_in_init(&i->session, SESSION_WINDOW, (uint64_t)clock_mono_us() ^ (uint64_t)producer << 48);
+	i->socket = socket_new(SOCKET_DEALER, path, id, b->base, bus_wake, b);
+	MUST(i->socket != NULL);	/* connecting to a path nobody has bound yet is fine */
+	i->items = bus_traffic(STAT_BUS_ITEMS, l, TAP_IN);
+	i->frames_in = bus_traffic(STAT_BUS_FRAMES, l, TAP_IN);
+	i->frames_out = bus_traffic(STAT_BUS_FRAMES, l, TAP_OUT);
+	return i;
+}
+
+void
+in_free(struct bus_in **ip)
+{
+	struct bus_in *i;
+
+	if (*ip == NULL)
+		return;
+	OBJ_TAKE(i, ip, IN_MAGIC);
+	socket_free(&i->socket);
+	mirror_free(&i->mirror);
+	OBJ_FREE(i);
+}
+
+struct turn
+in_turn(struct bus_in *i, int64_t now_ms)
+{
+	const bool more = receive(i, now_ms);
+	const bool writable = socket_writable(i->socket);
+
+	if (writable && !i->writable)
+		session_in_connected(&i->session, now_ms);
+	i->writable = writable;
+	for (;;) {
+		const struct in_step step = session_in_next(&i->session, !more, now_ms);
+
+		switch (step.verb) {
+		case IN_SEND_HELLO:
+			session_in_sent(&i->session, step.verb, writable && send_hello(i), now_ms);
+			continue;
+		case IN_SEND_ACK:
+			if (!send_ack(i)) {	/* the connection broke; silence will tell */
+				session_in_sent(&i->session, step.verb, false, now_ms);
+				return (struct turn){ .again = more, .at_ms = now_ms + SESSION_HELLO_MIN_MS };
+			}
+			session_in_sent(&i->session, step.verb, true, now_ms);
+			continue;
+		case IN_RESYNC:
+			started_over(i, step.reason, "");
+			continue;
+		case IN_WAIT:
+		default:
+			return (struct turn){ .again = more || socket_readable(i->socket), .at_ms = step.at_ms };
+		}
+	}
+}
+
+void
+in_kick(struct bus_in *i, uint64_t incarnation, int64_t now_ms)
+{
+	const struct in_step step = session_in_kick(&i->session, incarnation, now_ms);
+
+	if (step.verb == IN_RESYNC)
+		started_over(i, step.reason, "");
+}
+
+bool
+in_complete(const struct bus_in *i)
+{
+	return i->complete;
+}
+
+bool
+in_fresh(const struct bus_in *i)
+{
+	return i->complete && i->session.state == IN_LIVE;
+}
+
+void
+in_drop(struct bus_in *i)
+{
+	mirror_clear(i->mirror, on_change, i);
+}
+
+void
+in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg)
+{
+	i->each = fn;
+	i->each_arg = arg;
+	mirror_each(i->mirror, each_copy, i);
+}
+
+void
+in_stats(struct bus_in *i)
+{
+	bus_gauge(STAT_KEYS, i->link, "side", "mirror", (double)mirror_count(i->mirror));
+}
+
+/* ---- Receiving ---- */
+
+/* True: stopped at the turn's limit, more is waiting. */
+static bool
+receive(struct bus_in *i, int64_t now_ms)
+{
+	for (int n = 0; n < BUS_TURN_FRAMES; n++) {
+		zmq_msg_t msg;
+		bool more = false;
+
+		zmq_msg_init(&msg);
+		if (!socket_recv(i->socket, &msg, &more)) {
+			zmq_msg_close(&msg);
+			return false;
+		}
+		if (more)
+			refuse(i, "wrong number of parts", now_ms);
+		else
+			on_frame(i, zmq_msg_data(&msg), zmq_msg_size(&msg), now_ms);
+		zmq_msg_close(&msg);
+	}
+	return true;
+}
+
+static void
+on_frame(struct bus_in *i, const void *bytes, size_t len, int64_t now_ms)
+{
+	struct bus *b = i->bus;
+	struct frame f;
+	union msg_body body;
+
+	stat_add(i->frames_in, 1);
+	msg_arena_reset(&b->arena);
+	const char *wrong = frame_open(&f, bytes, len, &b->arena);
+	if (wrong == NULL && !frame_next(&f, &b->arena, &body))
+		wrong = "body does not fit the schema";
+	if (wrong == NULL && (f.env.type == MSG_HELLO || f.env.type == MSG_ACK || f.env.type > MSG_CLOSE))
+		wrong = "a message that producers do not send";
+	if (wrong != NULL) {
+		refuse(i, wrong, now_ms);
+		return;
+	}
+	tap_record(b->tap, TAP_IN, i->link, f.env.type, role_name(i->producer), bytes, len);
+	const struct in_view v = { .count = mirror_count(i->mirror), .hash = mirror_hash(i->mirror) };
+	const struct in_step step = session_in_frame(&i->session, &f.env, &body, f.bodies + 1, &v, now_ms);
+	switch (step.verb) {
+	case IN_BEGIN:
+		mirror_begin(i->mirror);
+		break;
+	case IN_ITEMS:
+		wrong = take_items(i, &f, &body);
+		if (wrong != NULL)
+			refuse(i, wrong, now_ms);
+		break;
+	case IN_END:
+		mirror_sweep(i->mirror, on_change, i);
+		i->complete = true;
+		const struct change done = { .kind = CHANGE_SYNCED, .link = i->link, .from = i->producer,
+		    .type = MSG_SNAP_END, .trace = f.env.trace };
+		b->owner.changed(&done, b->owner.arg);
+		break;
+	case IN_RESYNC:
+		if (f.env.type == MSG_CLOSE && body.close.reason.len == strlen("schema differs")
+		    && memcmp(body.close.reason.p, "schema differs", body.close.reason.len) == 0)
+			fatalx("peer was built from another schema; deploy all programs of one version",
+			    KV_S(PEER, role_name(i->producer)), KV_S(LINK, link_table[i->link].name));
+		started_over(i, step.reason, f.env.type == MSG_CLOSE ? "closed by the producer" : "");
+		break;
+	default:
+		break;
+	}
+}
+
+/* All items are checked and applied in order; the first bad one ends the session with the ones before it taken. */
+static const char *
+take_items(struct bus_in *i, struct frame *f, union msg_body *body)
+{
+	struct bus *b = i->bus;
+	uint32_t taken = 0;
+
+	for (;;) {
+		union msg_body value;
+		const struct body_item *item = &body->item;
+		const char *wrong = item_refusal(i, item, &value);
+
+		if (wrong != NULL)
+			return wrong;
+		i->fresh = &value;
+		log_set_trace(item->trace);
+		mirror_apply(i->mirror, item, on_change, i);
+		log_set_trace(0);
+		taken++;
+		if (f->bodies == 0)
+			break;
+		if (!frame_next(f, &b->arena, body))
+			return "body does not fit the schema";
+	}
+	stat_add(i->items, taken);
+	return NULL;
+}
+
+static const char *
+item_refusal(struct bus_in *i, const struct body_item *item, union msg_body *value)
+{
+	if (item->key.len == 0 || item->key.len > VIEW_KEY_MAX)
+		return "empty or overlong key";
+	if (item->gone)
+		return NULL;
+	const enum msg type = msg_by_number(item->type);
+	if (!link_carries(i->link, type))
+		return "a value that this link does not carry";
+	if (!msg_unpack_value(type, item->value.p, item->value.len, &i->bus->arena, value))
+		return "value does not fit the schema";
+	return NULL;
+}
+
+static void
+on_change(enum mirror_change kind, const struct body_item *item, void *arg)
+{
+	static const enum change_kind kinds[] = {
+		[MIRROR_ADDED] = CHANGE_ADDED, [MIRROR_UPDATED] = CHANGE_UPDATED, [MIRROR_GONE] = CHANGE_GONE,
+	};
+	struct bus_in *i = arg;
+	union msg_body last;
+
+	const union msg_body *value = kind == MIRROR_GONE ? decode(i, item, &last) : i->fresh;
+	const struct change c = change_of(i, kinds[kind], item, value);
+	i->bus->owner.changed(&c, i->bus->owner.arg);
+}
+
+static void
+each_copy(enum mirror_change kind, const struct body_item *item, void *arg)
+{
+	struct bus_in *i = arg;
+	union msg_body value;
+
+	(void)kind;
+	const struct change c = change_of(i, CHANGE_UPDATED, item, decode(i, item, &value));
+	i->each(&c, i->each_arg);
+}
+
+/* Of what the mirror holds: checked when it came in, so it decodes. An arena of its own: a frame may still be in use. */
+static const union msg_body *
+decode(struct bus_in *i, const struct body_item *item, union msg_body *value)
+{
+	struct msg_arena *arena = &i->bus->arena_gone;
+
+	msg_arena_reset(arena);
+	MUST(msg_unpack_value(msg_by_number(item->type), item->value.p, item->value.len, arena, value));
+	return value;
+}
+
+static struct change
+change_of(struct bus_in *i, enum change_kind kind, const struct body_item *item, const union msg_body *value)
+{
+	return (struct change){
+		.kind = kind, .link = i->link, .from = i->producer,
+		.key = item->key, .uid = item->uid, .rv = item->rv, .trace = item->trace,
+		.initial = i->session.state == IN_SNAPSHOT,
+		.type = msg_by_number(item->type), .value = value,
+	};
+}
+
+static void
+started_over(struct bus_in *i, enum resync reason, const char *detail)
+{
+	bus_count(STAT_RESYNC, i->link, "reason", resync_name(reason));
+	log_info("session starts over", KV_S(LINK, link_table[i->link].name), KV_S(PEER, role_name(i->producer)),
+	    KV_S(REASON, resync_name(reason)), KV_S(WHY, detail));
+}
+
+static void
+refuse(struct bus_in *i, const char *reason, int64_t now_ms)
+{
+	struct bus *b = i->bus;
+
+	bus_count(STAT_BUS_REJECTED, i->link, "reason", "frame");
+	b->owner.report(i->producer, b->peers[i->producer].incarnation, reason, b->owner.arg);
+	const struct in_step step = session_in_refuse(&i->session, now_ms);
+	started_over(i, step.reason, reason);
+}
+
+/* ---- Sending ---- */
+
+static bool
+send_hello(struct bus_in *i)
+{
+	struct bus *b = i->bus;
+	const union msg_body body = { .hello = {
+		.role = wire_str_of(role_name(b->role)),
+		.incarnation = b->incarnation,
+		.token = { .p = b->token.bytes, .len = b->token.len },
+		.schema = msg_schema_hash(),
+		.window = i->session.window,
+		.nonce = i->session.nonce,
+	} };
+
+	return send_one(i, &(struct envelope){ .type = MSG_HELLO }, &body);
+}
+
+static bool
+send_ack(struct bus_in *i)
+{
+	const union msg_body body = { .ack = { .credit = i->session.window } };
+
+	return send_one(i, &(struct envelope){ .type = MSG_ACK, .epoch = i->session.epoch, .seq = i->session.seq },
+	    &body);
+}
+
+static bool
+send_one(struct bus_in *i, const struct envelope *env, const union msg_body *body)
+{
+	struct bus *b = i->bus;
+	const struct bus_address to = { .name = role_name(i->producer) };
+
+	msgpack_sbuffer_clear(&b->buffer);
+	frame_begin(&b->buffer, env);
+	msg_pack(&b->buffer, env->type, body);
+	if (!bus_send(b, i->socket, &to, i->link, env->type))
+		return false;
+	stat_add(i->frames_out, 1);
+	return true;
+}

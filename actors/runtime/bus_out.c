@@ -1,0 +1,438 @@
+/*
+ * actors/runtime/bus_out.c - a link this actor produces: one ROUTER, one view, a session per consumer.
+ *
+ * Never: trust a routing id. It is self-declared; only a HELLO with the token that the supervisor minted for that
+ * incarnation opens a session, and only frames of an open session are blamed on its role.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bus_private.h"
+#include "clock.h"
+#include "obj.h"
+
+enum { ID_MAX = 64, NO_SLOT = -1 };
+
+struct consumer {
+	bool			 open;
+	enum role		 role;
+	uint64_t		 incarnation;
+	char			 id[ID_MAX];	/* routing id: role.incarnation */
+	size_t			 id_len;
+	struct session_out	 session;
+	int			 slot;		/* of the view, once the snapshot has begun */
+};
+
+struct bus_out {
+	uint32_t		 magic;
+#define OUT_MAGIC	0x4f555421u
+	struct bus		*bus;
+	enum link		 link;
+	struct socket		*socket;
+	struct view		*view;
+	struct consumer		 consumers[VIEW_SLOTS];
+	uint32_t		 sessions;	/* opened since the start: makes epochs */
+	int64_t			 retry_ms;	/* a full socket: look again then */
+	struct stat_series	*items, *frames_out, *frames_in;
+};
+
+static bool receive(struct bus_out *, int64_t);
+static void on_frame(struct bus_out *, const char *, size_t, const zmq_msg_t *, bool, int64_t);
+static void on_hello(struct bus_out *, const char *, size_t, const struct frame *, const union msg_body *, int64_t);
+static void on_ack(struct bus_out *, struct consumer *, const struct frame *, const union msg_body *, int64_t);
+static const char *hello_refusal(struct bus_out *, const char *, size_t, const struct body_hello *, enum role *);
+static void refuse(struct bus_out *, struct consumer *, const char *);
+static bool serve(struct bus_out *, struct consumer *, int64_t, int64_t *);
+static bool perform(struct bus_out *, struct consumer *, const struct out_step *, int64_t);
+static bool send_items(struct bus_out *, struct consumer *, const struct out_step *, int64_t);
+static bool send_one(struct bus_out *, struct consumer *, enum msg, const union msg_body *);
+static bool send_buffer(struct bus_out *, struct consumer *, enum msg);
+static void send_close(struct bus_out *, const char *, size_t, uint64_t, uint64_t, const char *);
+static void close_consumer(struct bus_out *, struct consumer *, const char *);
+static struct consumer *consumer_by_id(struct bus_out *, const char *, size_t);
+
+struct bus_out *
+out_new(struct bus *b, enum link l)
+{
+	char path[128];
+	struct bus_out *o;
+
+	if (!link_path(path, sizeof(path), b->run_dir, l, b->role)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	OBJ_NEW(o, OUT_MAGIC);
+	o->bus = b;
+	o->link = l;
+	o->socket = socket_new(SOCKET_ROUTER, path, NULL, b->base, bus_wake, b);
+	if (o->socket == NULL) {
+		OBJ_FREE(o);
+		return NULL;
+	}
+	o->view = view_new();
+	o->items = bus_traffic(STAT_BUS_ITEMS, l, TAP_OUT);
+	o->frames_out = bus_traffic(STAT_BUS_FRAMES, l, TAP_OUT);
+	o->frames_in = bus_traffic(STAT_BUS_FRAMES, l, TAP_IN);
+	return o;
+}
+
+void
+out_free(struct bus_out **op)
+{
+	struct bus_out *o;
+
+	if (*op == NULL)
+		return;
+	OBJ_TAKE(o, op, OUT_MAGIC);
+	socket_free(&o->socket);
+	view_free(&o->view);
+	OBJ_FREE(o);
+}
+
+struct view *
+out_view(struct bus_out *o)
+{
+	return o->view;
+}
+
+struct turn
+out_turn(struct bus_out *o, int64_t now_ms)
+{
+	struct turn t = { .again = receive(o, now_ms), .at_ms = INT64_MAX };
+
+	for (size_t i = 0; i < NITEMS(o->consumers); i++) {
+		if (o->consumers[i].open && serve(o, &o->consumers[i], now_ms, &t.at_ms))
+			t.again = true;
+	}
+	t.again = t.again || socket_readable(o->socket);	/* a send may have eaten the edge */
+	return t;
+}
+
+/* A new incarnation of a consumer was announced: the sessions of the older ones are over. */
+void
+out_peer_gone(struct bus_out *o, enum role who, uint64_t newer_than)
+{
+	for (size_t i = 0; i < NITEMS(o->consumers); i++) {
+		struct consumer *c = &o->consumers[i];
+
+		if (c->open && c->role == who && c->incarnation < newer_than)
+			close_consumer(o, c, "a newer incarnation was started");
+	}
+}
+
+void
+out_stats(struct bus_out *o)
+{
+	unsigned open = 0;
+
+	for (size_t i = 0; i < NITEMS(o->consumers); i++)
+		open += o->consumers[i].open;
+	bus_gauge(STAT_SESSIONS, o->link, NULL, NULL, open);
+	bus_gauge(STAT_KEYS, o->link, "side", "store", (double)view_count(o->view));
+}
+
+/* ---- Receiving ---- */
+
+/* True: stopped at the turn's limit, more is waiting. */
+static bool
+receive(struct bus_out *o, int64_t now_ms)
+{
+	for (int n = 0; n < BUS_TURN_FRAMES; n++) {
+		zmq_msg_t id, frame, extra;
+		bool more = false;
+
+		zmq_msg_init(&id);
+		if (!socket_recv(o->socket, &id, &more)) {
+			zmq_msg_close(&id);
+			return false;
+		}
+		zmq_msg_init(&frame);
+		bool extras = !more || !socket_recv(o->socket, &frame, &more);
+		while (more) {				/* parts nobody sends: taken off, then refused */
+			extras = true;
+			zmq_msg_init(&extra);
+			const bool got = socket_recv(o->socket, &extra, &more);
+			zmq_msg_close(&extra);
+			if (!got)
+				break;
+		}
+		on_frame(o, zmq_msg_data(&id), zmq_msg_size(&id), &frame, extras, now_ms);
+		zmq_msg_close(&frame);
+		zmq_msg_close(&id);
+	}
+	return true;
+}
+
+static void
+on_frame(struct bus_out *o, const char *id, size_t id_len, const zmq_msg_t *msg, bool extras, int64_t now_ms)
+{
+	struct consumer *c = consumer_by_id(o, id, id_len);
+	struct bus *b = o->bus;
+	const void *bytes = zmq_msg_data((zmq_msg_t *)(uintptr_t)msg);
+	const size_t len = zmq_msg_size(msg);
+	struct frame f;
+	union msg_body body;
+
+	stat_add(o->frames_in, 1);
+	msg_arena_reset(&b->arena);
+	const char *wrong = extras ? "wrong number of parts" : frame_open(&f, bytes, len, &b->arena);
+	if (wrong == NULL && !frame_next(&f, &b->arena, &body))
+		wrong = "body does not fit the schema";
+	if (wrong != NULL) {
+		refuse(o, c, wrong);
+		return;
+	}
+	tap_record(b->tap, TAP_IN, o->link, f.env.type, c != NULL ? role_name(c->role) : "?", bytes, len);
+	if (f.env.type == MSG_HELLO)
+		on_hello(o, id, id_len, &f, &body, now_ms);
+	else if (f.env.type != MSG_ACK)
+		refuse(o, c, "a message that consumers do not send");
+	else if (c == NULL)	/* of a session this incarnation never had: the consumer shall start over */
+		send_close(o, id, id_len, f.env.epoch, 0, "no such session");
+	else
+		on_ack(o, c, &f, &body, now_ms);
+}
+
+static void
+on_hello(struct bus_out *o, const char *id, size_t id_len, const struct frame *f, const union msg_body *body,
+    int64_t now_ms)
+{
+	const struct body_hello *h = &body->hello;
+	enum role role = ROLE_NONE;
+
+	(void)f;
+	const char *refusal = hello_refusal(o, id, id_len, h, &role);
+	if (refusal != NULL) {
+		bus_count(STAT_BUS_REJECTED, o->link, "reason", "hello");
+		log_warnx("HELLO refused", KV_S(LINK, link_table[o->link].name), KV_SN(PEER, h->role.p, h->role.len),
+		    KV_I(INCARNATION, h->incarnation), KV_S(REASON, refusal));
+		send_close(o, id, id_len, 0, h->nonce, refusal);
+		return;
+	}
+	struct consumer *c = consumer_by_id(o, id, id_len);
+	out_peer_gone(o, role, h->incarnation);
+	if (c != NULL)			/* HELLO again: the old session is over, without a word */
+		close_consumer(o, c, NULL);
+	for (size_t i = 0; c == NULL && i < NITEMS(o->consumers); i++) {
+		if (!o->consumers[i].open)
+			c = &o->consumers[i];
+	}
+	if (c == NULL) {
+		send_close(o, id, id_len, 0, h->nonce, "no free slot for another consumer");
+		return;
+	}
+	*c = (struct consumer){
+		.open = true, .role = role, .incarnation = h->incarnation, .id_len = id_len, .slot = NO_SLOT,
+	};
+	memcpy(c->id, id, id_len);
+	session_out_hello(&c->session, EPOCH_MAKE(o->bus->incarnation, ++o->sessions), h->nonce, h->window, now_ms);
+	log_debug("session opened", KV_S(LINK, link_table[o->link].name), KV_S(PEER, role_name(role)),
+	    KV_I(INCARNATION, h->incarnation), KV_I(EPOCH, c->session.epoch));
+}
+
+/* Why this HELLO opens no session; NULL: it does. */
+static const char *
+hello_refusal(struct bus_out *o, const char *id, size_t id_len, const struct body_hello *h, enum role *role)
+{
+	char expected[ID_MAX];
+
+	*role = role_find(h->role.p, h->role.len);
+	if (*role == ROLE_NONE || !link_connects(o->link, *role))
+		return "this role may not connect to this link";
+	const int n = snprintf(expected, sizeof(expected), "%s.%" PRIu64, role_name(*role), h->incarnation);
+	if ((size_t)n != id_len || memcmp(expected, id, id_len) != 0)
+		return "routing id does not match the HELLO";
+	const struct peer *p = &o->bus->peers[*role];
+	if (p->token.len == 0 || p->incarnation != h->incarnation)
+		return "not the incarnation the supervisor announced";
+	if (!secret_equal(&p->token, h->token.p, h->token.len))
+		return "wrong token";
+	if (h->schema != msg_schema_hash())
+		return "schema differs";
+	return NULL;
+}
+
+static void
+on_ack(struct bus_out *o, struct consumer *c, const struct frame *f, const union msg_body *body, int64_t now_ms)
+{
+	if (!session_out_ack(&c->session, f->env.epoch, f->env.seq, body->ack.credit, now_ms)) {
+		refuse(o, c, "acknowledges what was never sent");
+		return;
+	}
+	if (f->env.epoch != c->session.epoch)
+		send_close(o, c->id, c->id_len, f->env.epoch, 0, "an older session");
+	else if (c->slot != NO_SLOT)
+		view_acked(o->view, c->slot, c->session.acked);
+}
+
+/* What does not parse is counted and ends the session; only a proven sender is blamed by name. */
+static void
+refuse(struct bus_out *o, struct consumer *c, const char *reason)
+{
+	struct bus *b = o->bus;
+
+	bus_count(STAT_BUS_REJECTED, o->link, "reason", "frame");
+	b->owner.report(c != NULL ? c->role : ROLE_NONE, c != NULL ? c->incarnation : 0, reason, b->owner.arg);
+	if (c != NULL)
+		close_consumer(o, c, reason);
+}
+
+/* ---- Sending ---- */
+
+/* Steps of one consumer's session until there is nothing to do. True: stopped at the turn's limit. */
+static bool
+serve(struct bus_out *o, struct consumer *c, int64_t now_ms, int64_t *at_ms)
+{
+	for (int n = 0; n < BUS_TURN_FRAMES; n++) {
+		const struct out_view v = {
+			.ready = view_ready(o->view),
+			.pending = c->slot == NO_SLOT ? 0 : view_pending(o->view, c->slot),
+		};
+		const struct out_step step = session_out_next(&c->session, &v, now_ms);
+
+		if (step.verb == OUT_NOTHING) {
+			*at_ms = step.at_ms < *at_ms ? step.at_ms : *at_ms;
+			return false;
+		}
+		if (step.verb == OUT_CLOSE) {
+			close_consumer(o, c, step.why);
+			return false;
+		}
+		if (perform(o, c, &step, now_ms))
+			continue;
+		if (errno == EHOSTUNREACH) {
+			close_consumer(o, c, NULL);
+			return false;
+		}
+		/* Full in spite of credit: a bug, so it is counted; the keys stay dirty. */
+		bus_count(STAT_BUS_AGAIN, o->link, NULL, NULL);
+		*at_ms = now_ms + 10;
+		return false;
+	}
+	return true;
+}
+
+/* False with errno: nothing was sent, nothing has changed. */
+static bool
+perform(struct bus_out *o, struct consumer *c, const struct out_step *step, int64_t now_ms)
+{
+	union msg_body body = { 0 };
+
+	switch (step->verb) {
+	case OUT_SEND_BEGIN:
+		body.snap_begin.nonce = c->session.nonce;
+		if (!send_one(o, c, MSG_SNAP_BEGIN, &body))
+			return false;
+		c->slot = view_attach(o->view);
+		MUST(c->slot != NO_SLOT);	/* as many slots as consumers */
+		session_out_sent(&c->session, step, view_pending(o->view, c->slot), 0, now_ms);
+		return true;
+	case OUT_SEND_ITEMS:
+		return send_items(o, c, step, now_ms);
+	case OUT_SEND_END:
+		body.snap_end.count = c->session.snap_sent;
+		if (!send_one(o, c, MSG_SNAP_END, &body))
+			return false;
+		break;
+	case OUT_SEND_BEAT:
+		body.beat = (struct body_beat){
+			.nonce = c->session.nonce, .ready = view_ready(o->view), .exact = step->exact,
+			.count = view_count(o->view), .hash = view_hash(o->view),
+		};
+		if (!send_one(o, c, MSG_BEAT, &body))
+			return false;
+		break;
+	case OUT_NOTHING:
+	case OUT_CLOSE:
+		break;
+	}
+	session_out_sent(&c->session, step, 0, 0, now_ms);
+	return true;
+}
+
+static bool
+send_items(struct bus_out *o, struct consumer *c, const struct out_step *step, int64_t now_ms)
+{
+	struct body_item items[SESSION_BATCH];
+	uint32_t n;
+	struct bus *b = o->bus;
+
+	const uint64_t first = c->session.seq + 1;
+	const uint32_t keys = view_peek(o->view, c->slot, step->max_items, items, &n);
+	if (n > 0) {
+		msgpack_sbuffer_clear(&b->buffer);
+		frame_begin(&b->buffer, &(struct envelope){
+		    .type = step->type, .epoch = c->session.epoch, .seq = first, .trace = items[0].trace });
+		for (uint32_t i = 0; i < n; i++)
+			msg_pack(&b->buffer, step->type, &(union msg_body){ .item = items[i] });
+		if (!send_buffer(o, c, step->type))
+			return false;
+		stat_add(o->items, n);
+	}
+	view_commit(o->view, c->slot, keys, first);
+	session_out_sent(&c->session, step, keys, n, now_ms);
+	return true;
+}
+
+static bool
+send_one(struct bus_out *o, struct consumer *c, enum msg m, const union msg_body *body)
+{
+	struct bus *b = o->bus;
+
+	msgpack_sbuffer_clear(&b->buffer);
+	frame_begin(&b->buffer, &(struct envelope){ .type = m, .epoch = c->session.epoch, .seq = c->session.seq });
+	msg_pack(&b->buffer, m, body);
+	return send_buffer(o, c, m);
+}
+
+static bool
+send_buffer(struct bus_out *o, struct consumer *c, enum msg m)
+{
+	const struct bus_address to = { .id = c->id, .id_len = c->id_len, .name = role_name(c->role) };
+
+	if (!bus_send(o->bus, o->socket, &to, o->link, m))
+		return false;
+	stat_add(o->frames_out, 1);
+	return true;
+}
+
+/* Best effort: a consumer that misses it notices the silence. */
+static void
+send_close(struct bus_out *o, const char *id, size_t id_len, uint64_t epoch, uint64_t nonce, const char *reason)
+{
+	struct bus *b = o->bus;
+	const union msg_body body = { .close = { .nonce = nonce, .reason = wire_str_of(reason) } };
+	const struct bus_address to = { .id = id, .id_len = id_len, .name = "?" };
+
+	msgpack_sbuffer_clear(&b->buffer);
+	frame_begin(&b->buffer, &(struct envelope){ .type = MSG_CLOSE, .epoch = epoch });
+	msg_pack(&b->buffer, MSG_CLOSE, &body);
+	(void)bus_send(b, o->socket, &to, o->link, MSG_CLOSE);
+}
+
+/* reason NULL: nobody is left to tell. */
+static void
+close_consumer(struct bus_out *o, struct consumer *c, const char *reason)
+{
+	log_debug("session closed", KV_S(LINK, link_table[o->link].name), KV_S(PEER, role_name(c->role)),
+	    KV_I(INCARNATION, c->incarnation), KV_S(REASON, reason != NULL ? reason : "peer is gone"));
+	if (reason != NULL)
+		send_close(o, c->id, c->id_len, c->session.epoch, c->session.nonce, reason);
+	if (c->slot != NO_SLOT)
+		view_detach(o->view, c->slot);
+	c->open = false;
+}
+
+static struct consumer *
+consumer_by_id(struct bus_out *o, const char *id, size_t id_len)
+{
+	for (size_t i = 0; i < NITEMS(o->consumers); i++) {
+		struct consumer *c = &o->consumers[i];
+
+		if (c->open && c->id_len == id_len && memcmp(c->id, id, id_len) == 0)
+			return c;
+	}
+	return NULL;
+}

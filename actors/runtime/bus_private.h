@@ -1,0 +1,75 @@
+/* actors/runtime/bus_private.h - the two kinds of link ends, for bus.c, bus_out.c and bus_in.c only. */
+#ifndef MUSTER_BUS_PRIVATE_H
+#define MUSTER_BUS_PRIVATE_H
+
+#include "bus.h"
+#include "session.h"
+#include "socket.h"
+#include "stat.h"
+
+enum { BUS_TURN_FRAMES = 256 };	/* per link end and turn, so that no link starves the loop */
+
+struct peer {
+	uint64_t	incarnation;
+	struct secret	token;		/* of a role that connects to us; len 0: none */
+	enum peer_state	state;
+};
+
+struct bus {
+	uint32_t		 magic;
+#define BUS_MAGIC	0x42555321u
+	struct event_base	*base;
+	const char		*run_dir;
+	enum role		 role;
+	uint64_t		 incarnation;
+	struct secret		 token;
+	struct tap		*tap;
+	struct bus_owner	 owner;
+	struct event		*pump;		/* run soon */
+	struct event		*timer;		/* run at the next deadline */
+	struct peer		 peers[ROLE_MAX];
+	struct bus_out		*outs[LINK_MAX];
+	struct bus_in		*ins[LINK_MAX][ROLE_MAX];
+	struct msg_arena	 arena;		/* of the frame being handled */
+	struct msg_arena	 arena_gone;	/* of a last value, decoded while the frame is still in use */
+	msgpack_sbuffer		 buffer;	/* of the frame being built */
+};
+
+/* What a turn of one link end left behind. */
+struct turn {
+	bool	again;		/* stopped early: more is waiting */
+	int64_t	at_ms;		/* or look again then */
+};
+
+struct bus_out *out_new(struct bus *b, enum link l);
+void out_free(struct bus_out **op);
+struct turn out_turn(struct bus_out *o, int64_t now_ms);
+struct view *out_view(struct bus_out *o);
+void out_peer_gone(struct bus_out *o, enum role who, uint64_t newer_than);
+void out_stats(struct bus_out *o);
+
+struct bus_in *in_new(struct bus *b, enum link l, enum role producer);
+void in_free(struct bus_in **ip);
+struct turn in_turn(struct bus_in *i, int64_t now_ms);
+void in_kick(struct bus_in *i, uint64_t incarnation, int64_t now_ms);
+bool in_complete(const struct bus_in *i);	/* has had a whole snapshot */
+bool in_fresh(const struct bus_in *i);
+void in_drop(struct bus_in *i);			/* the producer is off: everything it told is gone */
+void in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg);
+void in_stats(struct bus_in *i);
+
+struct bus_address {
+	const char	*id;		/* routing id: ROUTER only, else NULL */
+	size_t		 id_len;
+	const char	*name;		/* for the tap */
+};
+
+/* The frame in b->buffer to a socket, copied to the tap if somebody looks. False with errno. */
+bool bus_send(struct bus *b, struct socket *s, const struct bus_address *to, enum link l, enum msg m);
+void bus_wake(void *bus);
+void bus_count(enum stat_id id, enum link l, const char *label, const char *value);
+void bus_gauge(enum stat_id id, enum link l, const char *label, const char *value, double n);
+/* The series of frames or items of a link in one direction, for the hot path. */
+struct stat_series *bus_traffic(enum stat_id id, enum link l, enum tap_direction d);
+
+#endif

@@ -1,0 +1,117 @@
+/*
+ * actors/runtime/http.h - outgoing HTTP on the actor's loop: libcurl's multi interface, no thread
+ * of ours.
+ *
+ *	http_limit(h, "api.linode.com", 5, 10);
+ *	http_send(h, &(struct http_request){ .method = "GET", .url = url, .bearer = token, .bearer_len = n,
+ *	    .done = on_answer, .arg = claim });
+ *
+ * Laws: every request has a deadline that also runs while it waits its turn. Everything in the
+ * request is copied. Callbacks come from the loop, never from inside http_send. Nothing is ever
+ * sent twice: a request that may have reached the server and got no answer is E_UNKNOWN unless
+ * asking again is harmless (GET, HEAD). Redirects are answers, not followed. A secret is never in
+ * an error text: no header, no query, no user name.
+ */
+#ifndef MUSTER_HTTP_H
+#define MUSTER_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "err.h"
+
+struct event_base;
+struct http;
+struct http_response;
+
+enum {
+	HTTP_TIMEOUT_MS         = 30 * 1000,
+	HTTP_CONNECT_TIMEOUT_MS = 10 * 1000,
+	HTTP_MAX_BODY           = 16 * 1024 * 1024,
+	HTTP_MAX_HEADERS        = 64 * 1024,
+	HTTP_MAX_WAITING        = 1000,		/* in one bucket */
+	HTTP_MAX_PER_HOST       = 8,
+	HTTP_RETRY_AFTER_MAX_MS = 3600 * 1000,
+	HTTP_NO_DEADLINE        = -1,		/* only for streams whose caller watches them */
+};
+
+/* Zero means the default above. */
+struct http_config {
+	const char	*user_agent;		/* distinctive: administrators search audit logs for it */
+	uint32_t	 max_per_host;		/* connections, one for each stream; the rest waits */
+	uint32_t	 max_waiting;
+};
+
+/*
+ * Bytes are PEM. Without ca or ca_file the system's store is read, at the first https request and
+ * not before.
+ */
+struct http_tls {
+	const void	*ca, *cert, *key;
+	size_t		 ca_len, cert_len, key_len;
+	const char	*ca_file;
+	const char	*server_name;		/* to ask for and verify instead of the URL's host */
+	bool		 insecure;		/* verifies nothing; the caller says so in its log */
+};
+
+struct http_request {
+	const char		 *method;	/* upper case */
+	const char		 *url;		/* http or https, without user name */
+	const char *const	 *headers;	/* "Name: value", up to NULL; may be NULL */
+	const void		 *body;
+	size_t			  body_len;
+	const char		 *bearer;	/* token of Authorization: Bearer; our copies are wiped */
+	size_t			  bearer_len;
+	const struct http_tls	 *tls;
+	const char		 *proxy;	/* NULL: as the environment says; "": none */
+	const char		 *bucket;	/* rate limit to count under; NULL: the URL's host[:port] */
+	int64_t			  timeout_ms, connect_timeout_ms;
+	size_t			  max_body, max_headers;
+	bool			  gzip;		/* ask for it. Never on a watch: kube-client.md trap 1 */
+	/*
+	 * The body of a 2xx as it comes, instead of being collected (then max_body does not count).
+	 * False ends it.
+	 */
+	bool			(*on_data)(const void *data, size_t len, void *arg);
+	void			(*done)(const struct http_response *r, void *arg);
+	void			 *arg;
+};
+
+/* Valid during `done`. */
+struct http_response {
+	enum err	 err;			/* of the way, or of the status of a whole answer */
+	int		 status;		/* 0: none came */
+	const char	*body;			/* NUL-terminated; "" if not whole, or streamed */
+	size_t		 body_len;
+	const char	*content_type;		/* or "" */
+	int64_t		 retry_after_ms;	/* 0: not said. At most an hour, whatever the server wrote */
+	const char	*error;			/* "GET https://host/path: cause"; "" when err is E_OK */
+	const char	*host;			/* host[:port] */
+	int64_t		 duration_ms;		/* since http_send */
+	int64_t		 waited_ms;		/* of it, for its turn */
+	bool		 sent;			/* the server may have seen it */
+	void		*transfer;
+};
+
+struct http *http_new(struct event_base *base, const struct http_config *config);
+/* Ends what is under way without calling anybody. Not from a callback. */
+void http_free(struct http **hp);
+/* Never 0. A request that cannot be sent (bad URL, full queue) is told through `done` like any other. */
+uint64_t http_send(struct http *h, const struct http_request *r);
+/* No callback will come for it any more. An id that has ended is fine. */
+void http_cancel(struct http *h, uint64_t id);
+/*
+ * So often, at most; a bucket's name is the host[:port] of its URLs or what `bucket` says. 0 per
+ * second: no limit.
+ */
+void http_limit(struct http *h, const char *bucket, double per_second, double burst);
+/* A header of the answer, or NULL. Valid during `done`. */
+const char *http_header(const struct http_response *r, const char *name);
+
+struct http_stats {
+	uint32_t	waiting, running;
+};
+struct http_stats http_stats(const struct http *h);
+
+#endif

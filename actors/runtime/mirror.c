@@ -1,0 +1,185 @@
+/* actors/runtime/mirror.c - the consumer's copy, swept and never emptied. */
+#include "mirror.h"
+
+#include <string.h>
+
+#include "keytab.h"
+#include "obj.h"
+#include "record.h"
+#include "view.h"
+
+struct copy {
+	struct record	 value;
+	uint32_t	 mark;		/* generation of the last snapshot or delta that named it */
+};
+
+struct mirror {
+	uint32_t	 magic;
+#define MIRROR_MAGIC	0x4d495252u
+	struct keytab	*keys;
+	struct copy	*copies;	/* by key id */
+	uint32_t	 cap, generation;
+	uint64_t	 hash;
+	size_t		 blob_bytes;
+};
+
+static void store(struct mirror *, uint32_t, const struct body_item *);
+static void drop(struct mirror *, uint32_t, mirror_fn *, void *);
+static void item_of(const struct mirror *, uint32_t, struct body_item *);
+
+struct mirror *
+mirror_new(void)
+{
+	struct mirror *m;
+
+	OBJ_NEW(m, MIRROR_MAGIC);
+	m->keys = keytab_new();
+	return m;
+}
+
+void
+mirror_free(struct mirror **mp)
+{
+	struct mirror *m;
+
+	if (*mp == NULL)
+		return;
+	OBJ_TAKE(m, mp, MIRROR_MAGIC);
+	for (uint32_t id = 0; id < keytab_ids(m->keys); id++)
+		record_clear(&m->copies[id].value);
+	free(m->copies);
+	keytab_free(&m->keys);
+	OBJ_FREE(m);
+}
+
+void
+mirror_begin(struct mirror *m)
+{
+	m->generation++;
+}
+
+void
+mirror_apply(struct mirror *m, const struct body_item *item, mirror_fn *fn, void *arg)
+{
+	OBJ_CHECK(m, MIRROR_MAGIC);
+	uint32_t id = keytab_find(m->keys, item->key.p, item->key.len);
+	if (item->gone) {
+		if (id != KEYTAB_NONE)
+			drop(m, id, fn, arg);
+		return;
+	}
+	enum mirror_change kind = MIRROR_ADDED;
+	bool silent = false;
+	if (id != KEYTAB_NONE) {
+		const struct record *old = &m->copies[id].value;
+
+		if (!record_same_uid(old, item)) {
+			drop(m, id, fn, arg);
+			id = KEYTAB_NONE;
+		} else {
+			kind = MIRROR_UPDATED;
+			silent = record_same_value(old, item);
+		}
+	}
+	if (id == KEYTAB_NONE)
+		id = keytab_add(m->keys, item->key.p, item->key.len, NULL);
+	store(m, id, item);
+	if (!silent)
+		fn(kind, item, arg);
+}
+
+void
+mirror_sweep(struct mirror *m, mirror_fn *fn, void *arg)
+{
+	for (uint32_t id = 0; id < keytab_ids(m->keys); id++) {
+		if (keytab_key(m->keys, id, NULL) != NULL && m->copies[id].mark != m->generation)
+			drop(m, id, fn, arg);
+	}
+}
+
+void
+mirror_clear(struct mirror *m, mirror_fn *fn, void *arg)
+{
+	mirror_begin(m);
+	mirror_sweep(m, fn, arg);
+}
+
+void
+mirror_each(const struct mirror *m, mirror_fn *fn, void *arg)
+{
+	for (uint32_t id = 0; id < keytab_ids(m->keys); id++) {
+		struct body_item item;
+
+		if (keytab_key(m->keys, id, NULL) == NULL)
+			continue;
+		item_of(m, id, &item);
+		fn(MIRROR_UPDATED, &item, arg);
+	}
+}
+
+uint64_t
+mirror_count(const struct mirror *m)
+{
+	return keytab_count(m->keys);
+}
+
+uint64_t
+mirror_hash(const struct mirror *m)
+{
+	return m->hash;
+}
+
+size_t
+mirror_bytes(const struct mirror *m)
+{
+	return sizeof(*m) + keytab_bytes(m->keys) + m->cap * sizeof(*m->copies) + m->blob_bytes;
+}
+
+static void
+store(struct mirror *m, uint32_t id, const struct body_item *item)
+{
+	if (id >= m->cap) {
+		const uint32_t cap = id < 16 ? 16 : id + id / 2;
+
+		m->copies = obj_realloc(m->copies, cap * sizeof(*m->copies));
+		memset(m->copies + m->cap, 0, (cap - m->cap) * sizeof(*m->copies));
+		m->cap = cap;
+	}
+	struct copy *c = &m->copies[id];
+	if (c->value.blob != NULL)
+		m->hash ^= view_item_hash(keytab_hash(m->keys, id), c->value.version);
+	m->blob_bytes -= record_bytes(&c->value);
+	record_store(&c->value, item);
+	m->blob_bytes += record_bytes(&c->value);
+	c->mark = m->generation;
+	m->hash ^= view_item_hash(keytab_hash(m->keys, id), item->version);
+}
+
+/* The copy leaves the table before fn hears of it: a handler that looks must not find what is gone. */
+static void
+drop(struct mirror *m, uint32_t id, mirror_fn *fn, void *arg)
+{
+	struct body_item item;
+
+	item_of(m, id, &item);
+	struct copy c = m->copies[id];
+	char *key = obj_memdup(item.key.p, item.key.len);
+	item.key.p = key;
+	m->hash ^= view_item_hash(keytab_hash(m->keys, id), c.value.version);
+	m->blob_bytes -= record_bytes(&c.value);
+	m->copies[id] = (struct copy){ 0 };
+	keytab_remove(m->keys, id);
+	item.gone = true;
+	fn(MIRROR_GONE, &item, arg);
+	record_clear(&c.value);
+	free(key);
+}
+
+static void
+item_of(const struct mirror *m, uint32_t id, struct body_item *out)
+{
+	size_t len;
+	const char *key = keytab_key(m->keys, id, &len);
+
+	*out = record_item(&m->copies[id].value, key, len);
+}

@@ -1,0 +1,83 @@
+/* actors/runtime/record.c - a value at rest. */
+#include "record.h"
+
+#include <string.h>
+
+#include "obj.h"
+
+static bool same(const uint8_t *, uint32_t, const void *, uint32_t);
+static uint8_t *append(uint8_t *, const void *, uint32_t);
+
+void
+record_store(struct record *r, const struct body_item *item)
+{
+	uint8_t *blob = obj_realloc(r->blob, item->uid.len + item->rv.len + item->value.len + 1u);
+	uint8_t *end = append(blob, item->uid.p, item->uid.len);
+
+	end = append(end, item->rv.p, item->rv.len);
+	append(end, item->value.p, item->value.len);
+	*r = (struct record){
+		.blob = blob, .uid_len = item->uid.len, .rv_len = item->rv.len, .value_len = item->value.len,
+		.type = (uint16_t)item->type, .version = item->version, .trace = item->trace,
+	};
+}
+
+void
+record_clear(struct record *r)
+{
+	free(r->blob);
+	*r = (struct record){ 0 };
+}
+
+bool
+record_same_uid(const struct record *r, const struct body_item *item)
+{
+	return same(r->blob, r->uid_len, item->uid.p, item->uid.len);
+}
+
+bool
+record_same_rv(const struct record *r, const struct body_item *item)
+{
+	return same(r->blob + r->uid_len, r->rv_len, item->rv.p, item->rv.len);
+}
+
+bool
+record_same_value(const struct record *r, const struct body_item *item)
+{
+	return r->type == item->type
+	    && same(r->blob + r->uid_len + r->rv_len, r->value_len, item->value.p, item->value.len);
+}
+
+struct body_item
+record_item(const struct record *r, const char *key, size_t key_len)
+{
+	return (struct body_item){
+		.key = { .p = key, .len = (uint32_t)key_len },
+		.uid = { .p = (const char *)r->blob, .len = r->uid_len },
+		.rv = { .p = (const char *)r->blob + r->uid_len, .len = r->rv_len },
+		.version = r->version,
+		.trace = r->trace,
+		.type = r->type,
+		.value = { .p = r->blob + r->uid_len + r->rv_len, .len = r->value_len },
+	};
+}
+
+size_t
+record_bytes(const struct record *r)
+{
+	return r->blob == NULL ? 0 : r->uid_len + r->rv_len + r->value_len + 1u;
+}
+
+static bool
+same(const uint8_t *a, uint32_t a_len, const void *b, uint32_t b_len)
+{
+	return a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0);
+}
+
+static uint8_t *
+append(uint8_t *to, const void *p, uint32_t len)
+{
+	if (len > 0)
+		memcpy(to, p, len);
+	return to + len;
+}

@@ -1,0 +1,258 @@
+/*
+ * actors/runtime/stat.c - the numbers of this process, and which of them changed since somebody
+ * asked.
+ *
+ * A series is told when it is new (a counter at 0 is a fact), when its value changed and when it
+ * has ended, once each. Numbers that are none (a division by zero somewhere) are dropped: a metric
+ * must not carry them, nor kill an actor.
+ */
+#include "stat.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "keytab.h"
+#include "obj.h"
+#include "utf8.h"
+
+/*
+ * Seconds. Fourteen of them for every histogram: controller-runtime has forty from 5 ms to 60 s,
+ * which is a kilobyte per series on the bus; these are a subset of its bounds, and 1 ms for a queue
+ * that is mostly empty.
+ */
+static const double bounds[] = { 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60 };
+
+struct stat_series {
+	enum stat_id		 id;
+	uint32_t		 key;		/* in its family: the labels */
+	double			 value;
+	uint64_t		 count;
+	struct stat_series	*next;		/* while queued */
+	bool			 queued;	/* to be told */
+	bool			 told;		/* somebody knows it */
+	bool			 gone;
+	uint64_t		 buckets[];	/* not cumulative; histograms only */
+};
+
+static const struct {
+	const char	*name, *help;
+	enum stat_kind	 kind;
+} families[STAT_MAX] = {
+#define STAT_ROW(ID, n, k, h) [STAT_##ID] = { .name = (n), .help = (h), .kind = STAT_##k },
+	STATS(STAT_ROW)
+};
+
+static struct {
+	struct keytab		 *keys;		/* labels; NULL while the family is unused */
+	struct stat_series	**series;	/* by key */
+	uint32_t		  cap;
+} registry[STAT_MAX];
+
+static struct {
+	struct stat_series	*head, **tail;
+} changed;
+
+static void queue(struct stat_series *);
+static void tell(const struct stat_series *, void (*)(const struct stat_view *, void *), void *);
+static void forget(struct stat_series *);
+static size_t nbuckets(enum stat_id);
+
+struct stat_series *
+stat_get(enum stat_id id, const char *labels)
+{
+	MUST((unsigned)id < STAT_MAX);
+	if (registry[id].keys == NULL)
+		registry[id].keys = keytab_new();
+	bool added;
+	const uint32_t key = keytab_add(registry[id].keys, labels, strlen(labels), &added);
+
+	if (key >= registry[id].cap) {
+		registry[id].cap = key < 4 ? 4 : key + key / 2;
+		registry[id].series = obj_realloc(
+		    registry[id].series, registry[id].cap * sizeof(*registry[id].series));
+	}
+	struct stat_series **const slot = &registry[id].series[key];
+	if (added) {
+		*slot = obj_alloc(sizeof(**slot) + nbuckets(id) * sizeof((*slot)->buckets[0]));
+		(*slot)->id = id;
+		(*slot)->key = key;
+		queue(*slot);
+	}
+	if ((*slot)->gone) {		/* ended, and here again before that was told */
+		(*slot)->gone = false;
+		queue(*slot);
+	}
+	return *slot;
+}
+
+void
+stat_add(struct stat_series *s, double n)
+{
+	MUST(families[s->id].kind != STAT_HISTOGRAM);
+	if (!isfinite(n) || n == 0 || !isfinite(s->value + n))
+		return;
+	MUST(families[s->id].kind == STAT_GAUGE || n > 0);
+	s->value += n;
+	queue(s);
+}
+
+void
+stat_set(struct stat_series *s, double v)
+{
+	MUST(families[s->id].kind != STAT_HISTOGRAM);
+	if (!isfinite(v) || v == s->value)
+		return;
+	MUST(families[s->id].kind == STAT_GAUGE || v > s->value);
+	s->value = v;
+	queue(s);
+}
+
+void
+stat_observe(struct stat_series *s, double v)
+{
+	size_t i = 0;
+
+	MUST(families[s->id].kind == STAT_HISTOGRAM);
+	if (!isfinite(v) || !isfinite(s->value + v))
+		return;
+	if (v < 0)
+		v = 0;			/* the sum of a histogram never falls */
+	while (i < NITEMS(bounds) && v > bounds[i])
+		i++;
+	if (i < NITEMS(bounds))
+		s->buckets[i]++;
+	s->count++;
+	s->value += v;
+	queue(s);
+}
+
+double
+stat_value(const struct stat_series *s)
+{
+	return s->value;
+}
+
+void
+stat_drop(struct stat_series *s)
+{
+	if (s->gone)
+		return;
+	s->gone = true;
+	s->value = 0;
+	s->count = 0;
+	memset(s->buckets, 0, nbuckets(s->id) * sizeof(s->buckets[0]));
+	queue(s);
+}
+
+bool
+stat_label(char *buf, size_t size, const char *name, const char *value)
+{
+	const size_t start = strlen(buf);
+	const int head = snprintf(buf + start, size - start, "%s%s=\"", start > 0 ? "," : "", name);
+	size_t at = start + (size_t)head, left = strlen(value);
+
+	/* Room for the longest character, the closing quote and the NUL, or nothing of it. */
+	while (left > 0 && at + 6 <= size) {
+		const size_t n = utf8_length(value, left);
+
+		if (n == 1 && strchr("\\\"\n", *value) != NULL) {
+			buf[at++] = '\\';
+			buf[at++] = *value == '\n' ? 'n' : *value;
+		} else if (n == 0) {
+			buf[at++] = '?';	/* one byte that is no UTF-8 would spoil the whole page */
+		} else {
+			memcpy(buf + at, value, n);
+			at += n;
+		}
+		value += n > 0 ? n : 1;
+		left -= n > 0 ? n : 1;
+	}
+	if (left > 0 || at + 2 > size) {
+		buf[start] = '\0';
+		return false;
+	}
+	memcpy(buf + at, "\"", 2);
+	return true;
+}
+
+/* fn may count, begin and end things itself: that is told by the next call. */
+void
+stat_changed(void (*fn)(const struct stat_view *, void *), void *arg)
+{
+	struct stat_series *now = changed.head, *s;
+
+	changed.head = NULL;
+	while ((s = now) != NULL) {
+		const bool gone = s->gone, known = s->told;
+
+		now = s->next;
+		s->queued = false;
+		s->told = !gone;
+		if (!gone || known)
+			tell(s, fn, arg);
+		if (gone && !s->queued)
+			forget(s);
+	}
+}
+
+void
+stat_reset(void)
+{
+	for (enum stat_id id = 0; id < STAT_MAX; id++) {
+		for (uint32_t k = 0; registry[id].keys != NULL && k < keytab_ids(registry[id].keys); k++) {
+			if (keytab_key(registry[id].keys, k, NULL) != NULL)
+				free(registry[id].series[k]);
+		}
+		keytab_free(&registry[id].keys);
+		free(registry[id].series);
+		memset(&registry[id], 0, sizeof(registry[id]));
+	}
+	changed.head = NULL;
+}
+
+static void
+queue(struct stat_series *s)
+{
+	if (s->queued)
+		return;
+	if (changed.head == NULL)
+		changed.tail = &changed.head;
+	s->queued = true;
+	s->next = NULL;
+	*changed.tail = s;
+	changed.tail = &s->next;
+}
+
+static void
+tell(const struct stat_series *s, void (*fn)(const struct stat_view *, void *), void *arg)
+{
+	double pairs[2 * NITEMS(bounds)];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nbuckets(s->id); i++) {
+		sum += s->buckets[i];
+		pairs[2 * i] = bounds[i];
+		pairs[2 * i + 1] = (double)sum;
+	}
+	const struct stat_view view = {
+		.family = families[s->id].name, .help = families[s->id].help, .kind = families[s->id].kind,
+		.labels = keytab_key(registry[s->id].keys, s->key, NULL),
+		.value = s->value, .count = s->count, .gone = s->gone,
+		.buckets = pairs, .nbuckets = 2 * nbuckets(s->id),
+	};
+	fn(&view, arg);
+}
+
+static void
+forget(struct stat_series *s)
+{
+	keytab_remove(registry[s->id].keys, s->key);
+	registry[s->id].series[s->key] = NULL;
+	free(s);
+}
+
+static size_t
+nbuckets(enum stat_id id)
+{
+	return families[id].kind == STAT_HISTOGRAM ? NITEMS(bounds) : 0;
+}

@@ -1,0 +1,238 @@
+/*
+ * actors/runtime/tap.c - copies frames for whoever subscribed; never waits, never stands in the way.
+ *
+ * Which topics somebody wants is kept as one flag per (direction, link, message), recomputed when a subscription comes or
+ * goes. XPUB tells of both, also when a reader is killed.
+ */
+#include "tap.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "envelope.h"
+#include "log.h"
+#include "obj.h"
+#include "socket.h"
+#include "stat.h"
+
+bool
+tap_path(char *buf, size_t size, const char *run_dir, enum role r)
+{
+	const int n = snprintf(buf, size, "%s/tap.%s.ipc", run_dir, role_name(r));
+
+	return n > 0 && (size_t)n < size && n <= LINK_PATH_MAX;
+}
+
+size_t
+tap_topic(char *buf, size_t size, enum tap_direction d, enum role r, enum link l, enum msg m)
+{
+	const int n = snprintf(buf, size, "%c/%s/%s/%s", d == TAP_OUT ? 'o' : 'i', role_name(r), link_table[l].name,
+	    msg_name(m));
+
+	MUST(n > 0 && (size_t)n < size);
+	return (size_t)n;
+}
+
+#if MUSTER_TAP
+
+enum { TOPIC_MAX = 128, PREFIXES_MAX = 256 };
+
+struct prefix {
+	char	text[TOPIC_MAX];
+	size_t	len;
+};
+
+struct tap {
+	uint32_t		 magic;
+#define TAP_MAGIC	0x54415021u
+	enum role		 role;
+	uint64_t		 incarnation;
+	struct socket		*socket;
+	struct prefix		 prefixes[PREFIXES_MAX];	/* what readers subscribed to */
+	size_t			 nprefixes;
+	uint64_t		 seq[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
+	msgpack_sbuffer		 meta, redacted;
+	struct msg_arena	 arena;
+	struct stat_series	*sent, *lost;
+};
+
+bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
+
+static void on_wake(void *);
+static void subscribe(struct tap *, const char *, size_t, bool);
+static void recompute(struct tap *);
+static bool redact(struct tap *, const void *, size_t);
+
+struct tap *
+tap_open(struct event_base *base, const char *run_dir, enum role r, uint64_t incarnation)
+{
+	char path[128];
+	struct tap *t;
+
+	if (!tap_path(path, sizeof(path), run_dir, r)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	OBJ_NEW(t, TAP_MAGIC);
+	t->role = r;
+	t->incarnation = incarnation;
+	t->socket = socket_new(SOCKET_XPUB, path, NULL, base, on_wake, t);
+	if (t->socket == NULL) {
+		OBJ_FREE(t);
+		return NULL;
+	}
+	msgpack_sbuffer_init(&t->meta);
+	msgpack_sbuffer_init(&t->redacted);
+	msg_arena_init(&t->arena);
+	t->sent = stat_get(STAT_TAP_SENT, "");
+	t->lost = stat_get(STAT_TAP_LOST, "");
+	return t;
+}
+
+void
+tap_close(struct tap **tp)
+{
+	struct tap *t;
+
+	if (*tp == NULL)
+		return;
+	OBJ_TAKE(t, tp, TAP_MAGIC);
+	memset(tap_wanted, 0, sizeof(tap_wanted));
+	socket_free(&t->socket);
+	msgpack_sbuffer_destroy(&t->meta);
+	msgpack_sbuffer_destroy(&t->redacted);
+	msg_arena_free(&t->arena);
+	OBJ_FREE(t);
+}
+
+void
+tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const char *peer, const void *frame, size_t len)
+{
+	char topic[TOPIC_MAX];
+
+	OBJ_CHECK(t, TAP_MAGIC);
+	const union msg_body meta = { .tap = {
+		.seq = ++t->seq[d][l][m],
+		.time_us = clock_wall_ms() * 1000,
+		.incarnation = t->incarnation,
+		.peer = wire_str_of(peer),
+	} };
+	const size_t topic_len = tap_topic(topic, sizeof(topic), d, t->role, l, m);
+	msgpack_sbuffer_clear(&t->meta);
+	msg_pack(&t->meta, MSG_TAP, &meta);
+	if (msg_table[m].secret) {
+		if (!redact(t, frame, len))
+			return;
+		frame = t->redacted.data;
+		len = t->redacted.size;
+	}
+	/* XPUB drops for the slow reader only; EAGAIN does not happen without XPUB_NODROP, but would be a loss too. */
+	if (socket_send(t->socket, topic, topic_len, true) && socket_send(t->socket, t->meta.data, t->meta.size, true)
+	    && socket_send(t->socket, frame, len, false))
+		stat_add(t->sent, 1);
+	else
+		stat_add(t->lost, 1);
+}
+
+/* The frame again with its secret fields empty. */
+static bool
+redact(struct tap *t, const void *frame, size_t len)
+{
+	struct frame f;
+	union msg_body body;
+
+	msg_arena_reset(&t->arena);
+	if (frame_open(&f, frame, len, &t->arena) != NULL || !frame_next(&f, &t->arena, &body))
+		return false;
+	MUST(f.env.type == MSG_HELLO);	/* the one message with a secret */
+	body.hello.token = (wire_secret){ 0 };
+	msgpack_sbuffer_clear(&t->redacted);
+	frame_begin(&t->redacted, &f.env);
+	msg_pack(&t->redacted, f.env.type, &body);
+	return true;
+}
+
+/* Subscriptions arrive as one byte (1 on, 0 off) and the prefix; the same prefix of several readers arrives once. */
+static void
+on_wake(void *arg)
+{
+	struct tap *t = arg;
+	bool changed = false;
+
+	for (;;) {
+		zmq_msg_t msg;
+		bool more;
+
+		zmq_msg_init(&msg);
+		if (!socket_recv(t->socket, &msg, &more)) {
+			zmq_msg_close(&msg);
+			break;
+		}
+		const char *p = zmq_msg_data(&msg);
+		const size_t len = zmq_msg_size(&msg);
+		if (len >= 1 && len <= TOPIC_MAX && (p[0] == 0 || p[0] == 1)) {
+			subscribe(t, p + 1, len - 1, p[0] == 1);
+			changed = true;
+		}
+		zmq_msg_close(&msg);
+	}
+	if (changed)
+		recompute(t);
+}
+
+static void
+subscribe(struct tap *t, const char *text, size_t len, bool on)
+{
+	size_t i = 0;
+
+	while (i < t->nprefixes && (t->prefixes[i].len != len || memcmp(t->prefixes[i].text, text, len) != 0))
+		i++;
+	if (on && i == t->nprefixes && t->nprefixes < PREFIXES_MAX) {
+		t->prefixes[i].len = len;
+		memcpy(t->prefixes[i].text, text, len);
+		t->nprefixes++;
+	} else if (!on && i < t->nprefixes) {
+		t->prefixes[i] = t->prefixes[--t->nprefixes];
+	}
+}
+
+static void
+recompute(struct tap *t)
+{
+	for (unsigned d = 0; d < TAP_DIRECTIONS; d++) {
+		for (unsigned l = 0; l < LINK_MAX; l++) {
+			for (unsigned m = 0; m < MSG_MAX; m++) {
+				char topic[TOPIC_MAX];
+				const size_t len = tap_topic(topic, sizeof(topic), (enum tap_direction)d, t->role,
+				    (enum link)l, (enum msg)m);
+
+				tap_wanted[d][l][m] = false;
+				for (size_t i = 0; i < t->nprefixes && !tap_wanted[d][l][m]; i++) {
+					const struct prefix *p = &t->prefixes[i];
+
+					tap_wanted[d][l][m] = p->len <= len && memcmp(p->text, topic, p->len) == 0;
+				}
+			}
+		}
+	}
+}
+
+#else
+
+struct tap *
+tap_open(struct event_base *base, const char *run_dir, enum role r, uint64_t incarnation)
+{
+	(void)base, (void)run_dir, (void)r, (void)incarnation;
+	return obj_alloc(1);
+}
+
+void
+tap_close(struct tap **tp)
+{
+	free(*tp);
+	*tp = NULL;
+}
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * actors/runtime/tap.h - anyone may watch the flow; nobody who watches can disturb it.
+ *
+ * Each actor binds one XPUB, <run-dir>/tap.<role>.ipc: high-water mark 1,000, never waits, loses rather than delays.
+ * With no reader nothing is copied: XPUB tells of the first subscription, until then tap_wants is one load and a branch.
+ *
+ * A record is three parts:
+ *	topic	"<o|i>/<actor>/<link>/<MESSAGE>": o as sent, i as received; readers subscribe to prefixes of it
+ *	meta	a packed `tap` body (messages.h)
+ *	frame	the bytes as they went over the link; a message with a secret field is repacked without it
+ */
+#ifndef MUSTER_TAP_H
+#define MUSTER_TAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "links.h"
+#include "msg.h"
+#include "roles.h"
+
+enum tap_direction { TAP_OUT, TAP_IN, TAP_DIRECTIONS };
+
+/* "<run_dir>/tap.<role>.ipc"; false when it does not fit. */
+bool tap_path(char *buf, size_t size, const char *run_dir, enum role r);
+/* "o/metrics/stats/HELLO"; returns its length. */
+size_t tap_topic(char *buf, size_t size, enum tap_direction d, enum role r, enum link l, enum msg m);
+
+struct tap;
+struct event_base;
+
+struct tap *tap_open(struct event_base *base, const char *run_dir, enum role r, uint64_t incarnation);
+void tap_close(struct tap **tp);
+
+#if MUSTER_TAP
+extern bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];	/* set while somebody subscribes to that topic */
+void tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const char *peer, const void *frame, size_t len);
+#define tap_record(t, d, l, m, peer, frame, len)				\
+	do {									\
+		if (__builtin_expect(tap_wanted[d][l][m], 0))			\
+			tap_copy(t, d, l, m, peer, frame, len);			\
+	} while (0)
+#else	/* only to measure what the idle tap costs: ./dev bench bus */
+#define tap_record(t, d, l, m, peer, frame, len)				\
+	((void)(t), (void)(l), (void)(m), (void)(peer), (void)(frame), (void)(len))
+#endif
+
+#endif

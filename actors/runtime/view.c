@@ -1,0 +1,475 @@
+/* actors/runtime/view.c - the producer's store with a queue of dirty keys per consumer. */
+#include "view.h"
+
+#include <string.h>
+
+#include "keytab.h"
+#include "obj.h"
+#include "record.h"
+
+struct entry {
+	struct record	 value;
+	uint32_t	 dirty;		/* per slot: the key is in that slot's queue */
+	uint32_t	 known;		/* per slot: that consumer was told of the key, and not yet that it is gone */
+	uint32_t	 unacked;	/* slots to which "gone" was sent and not acknowledged */
+	bool		 gone;		/* tombstone: the key is removed, somebody has yet to learn it */
+};
+
+/* A queue of key ids: each id at most once (the dirty bit), so it never outgrows the keys. */
+struct ring {
+	uint32_t	*ids;
+	uint32_t	 cap, head, len;
+};
+
+struct gone_sent {
+	uint64_t	seq;
+	uint32_t	id;
+};
+
+struct slot {
+	bool		  used;
+	struct ring	  queue;
+	uint32_t	  snapshot;	/* queue entries that still belong to the snapshot: compaction leaves them */
+	uint32_t	  ghosts;	/* queued tombstones this consumer never knew */
+	struct gone_sent *gones;	/* sent, in order, not yet acknowledged */
+	uint32_t	  gones_cap, gones_head, gones_len;
+};
+
+struct view {
+	uint32_t	 magic;
+#define VIEW_MAGIC	0x56494557u
+	struct keytab	*keys;
+	struct entry	*entries;	/* by key id */
+	uint32_t	 cap;
+	struct slot	 slots[VIEW_SLOTS];
+	uint32_t	 used_slots;	/* mask */
+	uint64_t	 version, count, hash;
+	uint32_t	 tombstones;
+	size_t		 blob_bytes;
+	bool		 ready;
+};
+
+static struct entry *entry_of(struct view *, uint32_t);
+static void entry_store(struct view *, struct entry *, const struct body_item *);
+static void entry_bury(struct view *, uint32_t);
+static void mark(struct view *, uint32_t, uint32_t);
+static void mark_gone(struct view *, uint32_t);
+static void compact(struct view *, int);
+static void item_of(const struct view *, uint32_t, struct body_item *);
+static void ring_push(struct ring *, uint32_t);
+static uint32_t ring_at(const struct ring *, uint32_t);
+static void gone_push(struct slot *, uint64_t, uint32_t);
+
+struct view *
+view_new(void)
+{
+	struct view *v;
+
+	OBJ_NEW(v, VIEW_MAGIC);
+	v->keys = keytab_new();
+	return v;
+}
+
+void
+view_free(struct view **vp)
+{
+	struct view *v;
+
+	if (*vp == NULL)
+		return;
+	OBJ_TAKE(v, vp, VIEW_MAGIC);
+	for (uint32_t id = 0; id < keytab_ids(v->keys); id++)
+		record_clear(&v->entries[id].value);
+	for (int s = 0; s < VIEW_SLOTS; s++) {
+		free(v->slots[s].queue.ids);
+		free(v->slots[s].gones);
+	}
+	free(v->entries);
+	keytab_free(&v->keys);
+	OBJ_FREE(v);
+}
+
+enum err
+view_set(struct view *v, struct wire_str key, struct wire_str uid, struct wire_str rv, enum msg type,
+    struct wire_bin value, uint64_t trace, bool *changed)
+{
+	struct body_item item = {
+		.key = key, .uid = uid, .rv = rv, .value = value, .trace = trace, .type = msg_table[type].number,
+	};
+	bool added;
+
+	OBJ_CHECK(v, VIEW_MAGIC);
+	*changed = false;
+	if (key.len == 0 || key.len > VIEW_KEY_MAX || uid.len > VIEW_KEY_MAX || rv.len > VIEW_KEY_MAX)
+		return E_INVALID;
+	if (value.len > VIEW_VALUE_MAX)
+		return E_TOO_BIG;
+	const uint32_t id = keytab_add(v->keys, key.p, key.len, &added);
+	struct entry *e = entry_of(v, id);
+	const bool present = !added && !e->gone;
+	if (present && record_same_uid(&e->value, &item) && record_same_value(&e->value, &item)) {
+		if (!record_same_rv(&e->value, &item)) {
+			item.version = e->value.version;
+			entry_store(v, e, &item);
+		}
+		return E_OK;
+	}
+	if (present)
+		v->hash ^= view_item_hash(keytab_hash(v->keys, id), e->value.version);
+	else
+		v->count++;
+	if (e->gone)
+		v->tombstones--;
+	item.version = ++v->version;
+	entry_store(v, e, &item);
+	e->gone = false;
+	v->hash ^= view_item_hash(keytab_hash(v->keys, id), item.version);
+	mark(v, id, v->used_slots);
+	*changed = true;
+	return E_OK;
+}
+
+bool
+view_remove(struct view *v, struct wire_str key, uint64_t trace)
+{
+	OBJ_CHECK(v, VIEW_MAGIC);
+	const uint32_t id = keytab_find(v->keys, key.p, key.len);
+	if (id == KEYTAB_NONE || v->entries[id].gone)
+		return false;
+	struct entry *e = &v->entries[id];
+	v->hash ^= view_item_hash(keytab_hash(v->keys, id), e->value.version);
+	v->count--;
+	v->tombstones++;
+	e->gone = true;
+	e->value.trace = trace;
+	e->value.version = ++v->version;
+	mark_gone(v, id);
+	entry_bury(v, id);
+	return true;
+}
+
+void
+view_set_ready(struct view *v)
+{
+	v->ready = true;
+}
+
+bool
+view_ready(const struct view *v)
+{
+	return v->ready;
+}
+
+int
+view_attach(struct view *v)
+{
+	OBJ_CHECK(v, VIEW_MAGIC);
+	for (int s = 0; s < VIEW_SLOTS; s++) {
+		struct slot *slot = &v->slots[s];
+
+		if (slot->used)
+			continue;
+		slot->used = true;
+		v->used_slots |= 1u << s;
+		for (uint32_t id = 0; id < keytab_ids(v->keys); id++) {
+			if (keytab_key(v->keys, id, NULL) != NULL && !v->entries[id].gone)
+				mark(v, id, 1u << s);
+		}
+		slot->snapshot = slot->queue.len;
+		return s;
+	}
+	return -1;
+}
+
+void
+view_detach(struct view *v, int s)
+{
+	struct slot *slot = &v->slots[s];
+	const uint32_t bit = 1u << s;
+
+	MUST(slot->used);
+	for (uint32_t i = 0; i < slot->gones_len; i++)
+		v->entries[slot->gones[(slot->gones_head + i) % slot->gones_cap].id].unacked--;
+	for (uint32_t id = 0; id < keytab_ids(v->keys); id++) {
+		if (keytab_key(v->keys, id, NULL) == NULL)
+			continue;
+		v->entries[id].dirty &= ~bit;
+		v->entries[id].known &= ~bit;
+		entry_bury(v, id);
+	}
+	free(slot->queue.ids);
+	free(slot->gones);
+	*slot = (struct slot){ 0 };
+	v->used_slots &= ~bit;
+}
+
+uint32_t
+view_pending(const struct view *v, int s)
+{
+	return v->slots[s].queue.len;
+}
+
+uint32_t
+view_peek(const struct view *v, int s, uint32_t max_keys, struct body_item *out, uint32_t *items)
+{
+	const struct ring *q = &v->slots[s].queue;
+	size_t bytes = 0;
+	uint32_t keys = 0;
+
+	*items = 0;
+	while (keys < max_keys && keys < q->len) {
+		const uint32_t id = ring_at(q, keys);
+		const struct entry *e = &v->entries[id];
+
+		if (e->gone && (e->known >> s & 1) == 0) {	/* came and went unseen */
+			keys++;
+			continue;
+		}
+		struct body_item *item = &out[*items];
+		item_of(v, id, item);
+		bytes += item->key.len + item->uid.len + item->rv.len + item->value.len + 32;
+		if (*items > 0 && bytes > VIEW_BATCH_BYTES)
+			break;
+		(*items)++;
+		keys++;
+	}
+	return keys;
+}
+
+void
+view_commit(struct view *v, int s, uint32_t keys, uint64_t seq)
+{
+	struct slot *slot = &v->slots[s];
+	const uint32_t bit = 1u << s;
+
+	MUST(keys <= slot->queue.len);
+	for (uint32_t i = 0; i < keys; i++) {
+		const uint32_t id = ring_at(&slot->queue, 0);
+		struct entry *e = &v->entries[id];
+
+		slot->queue.head = (slot->queue.head + 1) % slot->queue.cap;
+		slot->queue.len--;
+		if (slot->snapshot > 0)
+			slot->snapshot--;
+		e->dirty &= ~bit;
+		if (!e->gone) {
+			e->known |= bit;
+			seq++;
+		} else if ((e->known & bit) != 0) {
+			e->known &= ~bit;
+			e->unacked++;
+			gone_push(slot, seq++, id);
+		} else {
+			slot->ghosts -= slot->ghosts > 0;
+			entry_bury(v, id);
+		}
+	}
+}
+
+void
+view_acked(struct view *v, int s, uint64_t seq)
+{
+	struct slot *slot = &v->slots[s];
+
+	while (slot->gones_len > 0 && slot->gones[slot->gones_head].seq <= seq) {
+		const uint32_t id = slot->gones[slot->gones_head].id;
+
+		slot->gones_head = (slot->gones_head + 1) % slot->gones_cap;
+		slot->gones_len--;
+		v->entries[id].unacked--;
+		entry_bury(v, id);
+	}
+}
+
+uint64_t
+view_count(const struct view *v)
+{
+	return v->count;
+}
+
+uint64_t
+view_hash(const struct view *v)
+{
+	return v->hash;
+}
+
+uint32_t
+view_tombstones(const struct view *v)
+{
+	return v->tombstones;
+}
+
+size_t
+view_bytes(const struct view *v)
+{
+	size_t n = sizeof(*v) + keytab_bytes(v->keys) + v->cap * sizeof(*v->entries) + v->blob_bytes;
+
+	for (int s = 0; s < VIEW_SLOTS; s++) {
+		n += v->slots[s].queue.cap * sizeof(*v->slots[s].queue.ids)
+		    + v->slots[s].gones_cap * sizeof(*v->slots[s].gones);
+	}
+	return n;
+}
+
+void
+view_each(const struct view *v, void (*fn)(const struct body_item *, void *), void *arg)
+{
+	for (uint32_t id = 0; id < keytab_ids(v->keys); id++) {
+		struct body_item item;
+
+		if (keytab_key(v->keys, id, NULL) == NULL || v->entries[id].gone)
+			continue;
+		item_of(v, id, &item);
+		fn(&item, arg);
+	}
+}
+
+/* XOR of these is order-free; the multiplications keep (key, version) pairs from cancelling. */
+uint64_t
+view_item_hash(uint64_t key_hash, uint64_t version)
+{
+	uint64_t h = (key_hash ^ version * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
+
+	return h ^ h >> 32;
+}
+
+static struct entry *
+entry_of(struct view *v, uint32_t id)
+{
+	if (id >= v->cap) {
+		const uint32_t cap = id < 16 ? 16 : id + id / 2;
+
+		v->entries = obj_realloc(v->entries, cap * sizeof(*v->entries));
+		memset(v->entries + v->cap, 0, (cap - v->cap) * sizeof(*v->entries));
+		v->cap = cap;
+	}
+	return &v->entries[id];
+}
+
+static void
+entry_store(struct view *v, struct entry *e, const struct body_item *item)
+{
+	v->blob_bytes -= record_bytes(&e->value);
+	record_store(&e->value, item);
+	v->blob_bytes += record_bytes(&e->value);
+}
+
+/* A tombstone that nobody waits for any more is forgotten. */
+static void
+entry_bury(struct view *v, uint32_t id)
+{
+	struct entry *e = &v->entries[id];
+
+	if (!e->gone || e->dirty != 0 || e->unacked != 0)
+		return;
+	v->blob_bytes -= record_bytes(&e->value);
+	record_clear(&e->value);
+	*e = (struct entry){ 0 };
+	v->tombstones--;
+	keytab_remove(v->keys, id);
+}
+
+static void
+mark(struct view *v, uint32_t id, uint32_t slots)
+{
+	struct entry *e = &v->entries[id];
+
+	for (uint32_t fresh = slots & ~e->dirty; fresh != 0; fresh &= fresh - 1)
+		ring_push(&v->slots[__builtin_ctz(fresh)].queue, id);
+	e->dirty |= slots;
+}
+
+/* Only consumers that know the key hear of its end; for the others it is a ghost in their queue at most. */
+static void
+mark_gone(struct view *v, uint32_t id)
+{
+	const struct entry *e = &v->entries[id];
+
+	mark(v, id, e->known);
+	for (uint32_t ghosts = e->dirty & ~e->known; ghosts != 0; ghosts &= ghosts - 1) {
+		const int s = __builtin_ctz(ghosts);
+		struct slot *slot = &v->slots[s];
+
+		if (++slot->ghosts > 64 && slot->ghosts > slot->queue.len / 2)
+			compact(v, s);
+	}
+}
+
+/*
+ * Keys that come and go while a consumer is slow leave ghosts in its queue; dropping them once they are the larger part keeps
+ * memory bounded by keys at constant cost per change. The snapshot's part of the queue is counted, so it stays as it is.
+ */
+static void
+compact(struct view *v, int s)
+{
+	struct slot *slot = &v->slots[s];
+	const uint32_t len = slot->queue.len;
+	uint32_t kept = slot->snapshot;
+
+	for (uint32_t i = slot->snapshot; i < len; i++) {
+		const uint32_t id = ring_at(&slot->queue, i);
+		struct entry *e = &v->entries[id];
+
+		if (e->gone && (e->known >> s & 1) == 0) {
+			e->dirty &= ~(1u << s);
+			entry_bury(v, id);
+			continue;
+		}
+		slot->queue.ids[(slot->queue.head + kept++) % slot->queue.cap] = id;
+	}
+	slot->queue.len = kept;
+	slot->ghosts = 0;
+}
+
+static void
+item_of(const struct view *v, uint32_t id, struct body_item *out)
+{
+	const struct entry *e = &v->entries[id];
+	size_t len;
+	const char *key = keytab_key(v->keys, id, &len);
+
+	*out = record_item(&e->value, key, len);
+	if (e->gone) {
+		out->gone = true;
+		out->value = (struct wire_bin){ 0 };
+	}
+}
+
+static void
+ring_push(struct ring *r, uint32_t id)
+{
+	if (r->len == r->cap) {
+		const uint32_t cap = r->cap == 0 ? 16 : r->cap * 2;
+		uint32_t *ids = obj_alloc(cap * sizeof(*ids));
+
+		for (uint32_t i = 0; i < r->len; i++)
+			ids[i] = ring_at(r, i);
+		free(r->ids);
+		*r = (struct ring){ .ids = ids, .cap = cap, .len = r->len };
+	}
+	r->ids[(r->head + r->len++) % r->cap] = id;
+}
+
+static uint32_t
+ring_at(const struct ring *r, uint32_t i)
+{
+	return r->ids[(r->head + i) % r->cap];
+}
+
+static void
+gone_push(struct slot *slot, uint64_t seq, uint32_t id)
+{
+	if (slot->gones_len == slot->gones_cap) {
+		const uint32_t cap = slot->gones_cap == 0 ? 16 : slot->gones_cap * 2;
+		struct gone_sent *gones = obj_alloc(cap * sizeof(*gones));
+
+		for (uint32_t i = 0; i < slot->gones_len; i++)
+			gones[i] = slot->gones[(slot->gones_head + i) % slot->gones_cap];
+		free(slot->gones);
+		slot->gones = gones;
+		slot->gones_cap = cap;
+		slot->gones_head = 0;
+	}
+	slot->gones[(slot->gones_head + slot->gones_len++) % slot->gones_cap] =
+	    (struct gone_sent){ .seq = seq, .id = id };
+}

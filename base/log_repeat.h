@@ -1,0 +1,46 @@
+/*
+ * base/log_repeat.h - one warning said a thousand times is one fact and a number. Pure: time comes
+ * in.
+ *
+ * The same line (level, text, keys and values) passes ten times in ten seconds; the rest are
+ * counted and, when the window ends, told by one line with "repeated". There is room to watch eight
+ * different lines; a line that finds none (all eight are being held back) passes as it is.
+ */
+#ifndef MUSTER_LOG_REPEAT_H
+#define MUSTER_LOG_REPEAT_H
+
+#include "log.h"
+
+enum {
+	REPEAT_FREE       = 10,
+	REPEAT_WINDOW_MS  = 10000,
+	REPEAT_LINES      = 8,
+	REPEAT_KEYS       = 12,
+	REPEAT_TEXT_BYTES = 512,
+};
+
+struct repeat {
+	uint64_t	 hash;		/* 0: free */
+	int64_t		 since_ms;
+	uint32_t	 seen;		/* held back: those above REPEAT_FREE */
+	enum log_level	 level;
+	int		 errnum;
+	const char	*msg;		/* constant text, see log.h */
+	struct log_kv	 kvs[REPEAT_KEYS + 2];	/* copies, REPEATED, end */
+	char		 text[REPEAT_TEXT_BYTES];
+};
+
+struct repeats {
+	struct repeat	lines[REPEAT_LINES];
+};
+
+/* True: held back, do not write it. False: write it. */
+bool repeats_hold(struct repeats *rs, enum log_level level, int errnum, const char *msg,
+    const struct log_kv *kvs, int64_t now_ms);
+/*
+ * A line that stands for those held back, its window over; NULL when there is none (left). Valid
+ * until the next call here.
+ */
+const struct repeat *repeats_take(struct repeats *rs, int64_t now_ms);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * bench/ends.h - the two ends of a real session: bus, view, mirror, tap, as actors have them. Only the supervisor is
+ * missing: both ends know one fixed token, so that the programs that measure can start them in any shape.
+ */
+#ifndef MUSTER_BENCH_ENDS_H
+#define MUSTER_BENCH_ENDS_H
+
+#include <event2/event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bus.h"
+
+/* What every actor does before its first socket; from here on no fork. */
+struct event_base *bench_loop(const char *name);
+/* An argument that must be a number above 0; a wrong one ends the program with its name. */
+uint32_t bench_number(const char *name, const char *text);
+void bench_until(struct event_base *base, const bool *fact);
+
+/* The producer: `keys` keys with values of value_bytes and a little, all of them handed out. */
+struct source;
+struct source *source_new(struct event_base *base, const char *dir, uint32_t keys, uint32_t value_bytes);
+void source_free(struct source **sp);
+/* The next key in turn gets a new number. The caller keeps source_pending below `keys`, or changes merge. */
+void source_change(struct source *s);
+uint32_t source_pending(const struct source *s);	/* changes not yet sent to the one consumer */
+
+/* The consumer: every change of its mirror is shown to fn. */
+struct sink;
+struct sink *sink_new(struct event_base *base, const char *dir, void (*fn)(const struct change *, void *), void *arg);
+void sink_free(struct sink **sp);
+/* Makes it say HELLO again, as when the supervisor announces a new producer; the mirror stays. */
+void sink_resync(struct sink *s);
+
+/* Somebody reads the deltas that this process sends or takes. */
+bool bench_watched(void);
+
+#endif

@@ -1,0 +1,193 @@
+/* cli/ask.c - the control socket, from the asking side. */
+#include "ask.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "obj.h"
+
+static int connect_to(const char *, char *);
+static bool wait_for(int, short, int64_t);
+static bool send_all(int, const char *, size_t, int64_t);
+static char *read_line(int, int64_t, const char *, char *);
+static char *error_in(const char *);
+static void say(char *, const char *, ...) __attribute__((format(printf, 2, 3)));
+
+char *
+ask(const char *run_dir, const char *request, char why[ASK_WHY_MAX])
+{
+	const int64_t until_ms = clock_mono_ms() + ASK_TIMEOUT_MS;
+	char path[4096], line[256];
+	char *answer = NULL;
+
+	if (run_dir[0] == '\0') {
+		say(why, "no run directory: give --run-dir, or set MUSTER_RUN_DIR or XDG_RUNTIME_DIR");
+		return NULL;
+	}
+	snprintf(path, sizeof(path), "%s/control.sock", run_dir);
+	const int fd = connect_to(path, why);
+	if (fd == -1)
+		return NULL;
+	const int len = snprintf(line, sizeof(line), "%s\n", request);
+	if (len >= (int)sizeof(line))
+		say(why, "the request is too long");
+	else if (!send_all(fd, line, (size_t)len, until_ms))
+		say(why, "musterd at %s does not take the request: %s", path, strerror(errno));
+	else
+		answer = read_line(fd, until_ms, path, why);
+	close(fd);
+	return answer;
+}
+
+struct roster *
+ask_status(const char *run_dir, char **answer, char why[ASK_WHY_MAX])
+{
+	char detail[160];
+	char *line = ask(run_dir, "status", why);
+
+	if (line == NULL)
+		return NULL;
+	struct roster *r = roster_parse(line, strlen(line), detail, sizeof(detail));
+	char *error = r == NULL ? error_in(line) : NULL;
+	if (r == NULL)
+		say(why, error != NULL ? "musterd says: %s" : "musterd's answer cannot be read: %s",
+		    error != NULL ? error : detail);
+	free(error);
+	if (r != NULL && answer != NULL)
+		*answer = line;
+	else
+		free(line);
+	return r;
+}
+
+int
+ask_order(const struct command *c, const struct cli *cli, const char *request)
+{
+	char why[ASK_WHY_MAX];
+	char *answer = ask(cli->run_dir, request, why);
+
+	if (answer == NULL)
+		return cli_failed(c, "%s", why);
+	char *error = error_in(answer);
+	const int code = error != NULL ? cli_failed(c, "%s", error) : CLI_OK;
+	free(error);
+	free(answer);
+	return code;
+}
+
+static int
+connect_to(const char *path, char *why)
+{
+	struct sockaddr_un sa = { .sun_family = AF_UNIX };
+
+	if (strlen(path) >= sizeof(sa.sun_path)) {
+		say(why, "%s: longer than a socket's name may be (%zu bytes)", path, sizeof(sa.sun_path) - 1);
+		return -1;
+	}
+	memcpy(sa.sun_path, path, strlen(path));
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd != -1 && connect(fd, (struct sockaddr *)&sa, sizeof(sa)) == 0)
+		return fd;
+	const int error = errno;
+	const bool absent = error == ENOENT || error == ECONNREFUSED;
+	say(why, "cannot reach musterd at %s: %s%s", path, strerror(error),
+	    absent ? "\nis it running? --run-dir names the folder of another one"
+	    : error == EACCES ? "\nonly root and the user of musterd may ask" : "");
+	if (fd != -1)
+		close(fd);
+	return -1;
+}
+
+static bool
+send_all(int fd, const char *bytes, size_t len, int64_t until_ms)
+{
+	while (len > 0) {
+		const ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+
+		if (n == -1 && (errno != EAGAIN || !wait_for(fd, POLLOUT, until_ms)))
+			return false;
+		if (n > 0) {
+			bytes += n;
+			len -= (size_t)n;
+		}
+	}
+	return true;
+}
+
+/* One line, then the end: anything else is not musterd. */
+static char *
+read_line(int fd, int64_t until_ms, const char *path, char *why)
+{
+	size_t len = 0, room = 16 * 1024;
+	char *buf = obj_alloc(room);
+	ssize_t n;
+
+	for (;;) {
+		if (len + 1 == room)
+			buf = obj_realloc(buf, room *= 2);
+		n = read(fd, buf + len, room - len - 1);
+		if (n > 0)
+			len += (size_t)n;
+		if (n == 0 || len > ASK_ANSWER_MAX)
+			break;
+		if (n == -1 && errno != EINTR && (errno != EAGAIN || !wait_for(fd, POLLIN, until_ms)))
+			break;
+	}
+	buf[len] = '\0';
+	const char *newline = memchr(buf, '\n', len);
+	if (n == 0 && newline == buf + len - 1 && strlen(buf) == len) {
+		buf[len - 1] = '\0';
+		return buf;
+	}
+	if (n == -1)
+		say(why, "musterd at %s does not answer: %s", path, strerror(errno));
+	else
+		say(why, "the answer from %s is %s", path, len > ASK_ANSWER_MAX ? "larger than 1 MiB"
+		    : len == 0 ? "empty" : "not one line: cut, or not from musterd");
+	free(buf);
+	return NULL;
+}
+
+/* False with errno ETIMEDOUT when the time is up. */
+static bool
+wait_for(int fd, short events, int64_t until_ms)
+{
+	const int64_t left_ms = until_ms - clock_mono_ms();
+	struct pollfd p = { .fd = fd, .events = events };
+
+	if (left_ms <= 0 || poll(&p, 1, (int)left_ms) == 0) {
+		errno = ETIMEDOUT;
+		return false;
+	}
+	return true;
+}
+
+/* The text of {"error":"..."}, allocated; NULL: no error. */
+static char *
+error_in(const char *answer)
+{
+	json_t *o = json_loads(answer, 0, NULL);
+	const char *text = json_string_value(json_object_get(o, "error"));
+	char *copy = text != NULL ? obj_strdup(text) : NULL;
+
+	json_decref(o);
+	return copy;
+}
+
+static void
+say(char *why, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, ASK_WHY_MAX, fmt, ap);
+	va_end(ap);
+}

@@ -1,0 +1,51 @@
+/* cli/capture.c - topic, meta and frame of a tap record. */
+#include "capture.h"
+
+#include <string.h>
+
+#include "obj.h"
+
+enum { TOPIC_WORDS = 4 };
+
+static bool read_topic(struct capture *, const struct bytes *);
+
+const char *
+capture_open(struct capture *c, const struct capture_raw *raw, struct msg_arena *arena)
+{
+	union msg_body meta;
+
+	if (!read_topic(c, &raw->topic))
+		return "unknown topic";
+	if (!msg_unpack_value(MSG_TAP, raw->meta.p, raw->meta.len, arena, &meta))
+		return "its description does not decode";
+	c->meta = meta.tap;
+	const char *wrong = frame_open(&c->frame, raw->frame.p, raw->frame.len, arena);
+	c->bodies = wrong == NULL ? c->frame.bodies : 0;
+	if (wrong == NULL && c->frame.env.type != c->message)
+		wrong = "the frame is not of the topic's message";
+	return wrong;
+}
+
+/* "<o|i>/<actor>/<link>/<MESSAGE>" */
+static bool
+read_topic(struct capture *c, const struct bytes *topic)
+{
+	struct bytes word[TOPIC_WORDS];
+	const uint8_t *p = topic->p, *const end = topic->p + topic->len;
+
+	for (size_t i = 0; i < TOPIC_WORDS; i++) {
+		const uint8_t *slash = p < end ? memchr(p, '/', (size_t)(end - p)) : NULL;
+		const uint8_t *stop = slash != NULL && i + 1 < TOPIC_WORDS ? slash : end;
+
+		if (p >= end)
+			return false;
+		word[i] = (struct bytes){ p, (size_t)(stop - p) };
+		p = stop + 1;
+	}
+	c->direction = word[0].p[0] == 'o' ? TAP_OUT : TAP_IN;
+	c->actor = role_find((const char *)word[1].p, word[1].len);
+	c->link = link_find((const char *)word[2].p, word[2].len);
+	c->message = msg_find((const char *)word[3].p, word[3].len);
+	return word[0].len == 1 && (word[0].p[0] == 'o' || word[0].p[0] == 'i') && c->actor != ROLE_NONE
+	    && c->link != LINK_MAX && c->message != MSG_MAX;
+}

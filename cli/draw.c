@@ -1,0 +1,314 @@
+/*
+ * cli/draw.c - the tree as systemctl draws it: one line per actor, and below one that is not well, why.
+ *
+ * Texts come from other processes: whatever a terminal could take for a command is shown as a question mark.
+ */
+#include "draw.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "obj.h"
+#include "utf8.h"
+
+enum { CELL_MAX = 96 };
+
+enum paint { PAINT_NONE, PAINT_GOOD, PAINT_WAITING, PAINT_BAD, PAINT_FAINT, PAINT_MAX };
+
+static const char *const paints[PAINT_MAX] = {
+	[PAINT_NONE] = "", [PAINT_GOOD] = "\033[32m", [PAINT_WAITING] = "\033[33m", [PAINT_BAD] = "\033[31m",
+	[PAINT_FAINT] = "\033[2m",
+};
+
+static const struct glyphs {
+	const char	*dot, *branch, *last, *bar;
+} glyphs[] = {
+	[false] = { "*", "|- ", "`- ", "|  " },
+	[true]  = { "\u25cf", "\u251c\u2500 ", "\u2514\u2500 ", "\u2502  " },
+};
+
+static const struct {
+	const char	*state;
+	enum paint	 paint;
+} state_paints[] = {
+	{ "running", PAINT_GOOD }, { "off", PAINT_FAINT }, { "failed", PAINT_BAD }, { "degraded", PAINT_BAD },
+	{ "backoff", PAINT_BAD },
+};
+
+static void cell_name(const struct roster_actor *, char *);
+static void cell_state(const struct roster_actor *, char *);
+static void cell_pid(const struct roster_actor *, char *);
+static void cell_uptime(const struct roster_actor *, char *);
+static void cell_incarnation(const struct roster_actor *, char *);
+static void cell_restarts(const struct roster_actor *, char *);
+static void cell_memory(const struct roster_actor *, char *);
+static void cell_synced(const struct roster_actor *, char *);
+static void cell_mailbox(const struct roster_actor *, char *);
+static void cell_exit(const struct roster_actor *, char *);
+
+static const struct column {
+	const char	 *title;
+	bool		  right;
+	void		(*fill)(const struct roster_actor *a, char *cell);
+} columns[] = {
+	{ "ACTOR",     false, cell_name },
+	{ "STATE",     false, cell_state },
+	{ "PID",       true,  cell_pid },
+	{ "UP",        true,  cell_uptime },
+	{ "START",     true,  cell_incarnation },
+	{ "RESTARTS",  true,  cell_restarts },
+	{ "RSS",       true,  cell_memory },
+	{ "SYNCED",    false, cell_synced },
+	{ "MAILBOX",   true,  cell_mailbox },
+	{ "LAST EXIT", false, cell_exit },
+};
+enum { COLUMNS = NITEMS(columns), STATE_COLUMN = 1 };
+
+static void measure(const struct roster *, int[COLUMNS]);
+static void draw_row(FILE *, const struct roster_actor *, const int[COLUMNS], const struct draw_style *);
+static void draw_cell(FILE *, const char *, int, bool, enum paint, const struct draw_style *);
+static void draw_trouble(FILE *, const struct roster_actor *, const char *, const struct draw_style *);
+static void draw_words(FILE *, const char *, const char *, const struct draw_style *);
+static int cell_width(const char *);
+static enum paint paint_of(const char *);
+static void clean(char *, const char *);
+
+void
+draw_status(FILE *out, const struct roster *r, const char *run_dir, const struct draw_style *style)
+{
+	const struct glyphs *g = &glyphs[style->utf8];
+	char up[32], version[CELL_MAX], state[CELL_MAX];
+	int widths[COLUMNS];
+
+	clean(version, r->version);
+	clean(state, r->state);
+	draw_cell(out, g->dot, 0, false, paint_of(r->state), style);
+	fprintf(out, " musterd %s - ", version);
+	draw_cell(out, state, 0, false, paint_of(r->state), style);
+	draw_duration(r->uptime_s, up, sizeof(up));
+	fprintf(out, " (pid %" PRId64 ", up %s, %s)\n", r->pid, up, run_dir);
+	measure(r, widths);
+	fprintf(out, "  %*s", cell_width(g->branch), "");
+	for (size_t c = 0; c < COLUMNS; c++) {
+		const int width = c + 1 < COLUMNS ? widths[c] : 0;
+
+		fprintf(out, c > 0 ? "  " : "");
+		draw_cell(out, columns[c].title, width, columns[c].right, PAINT_FAINT, style);
+	}
+	fprintf(out, "\n");
+	for (size_t i = 0; i < r->nactors; i++) {
+		const bool last = i + 1 == r->nactors;
+
+		fprintf(out, "  %s", last ? g->last : g->branch);
+		draw_row(out, &r->actors[i], widths, style);
+		if (r->actors[i].enabled && !roster_running(&r->actors[i]))
+			draw_trouble(out, &r->actors[i], last ? "   " : g->bar, style);
+	}
+}
+
+const char *
+draw_duration(int64_t seconds, char *buf, size_t size)
+{
+	static const struct {
+		int64_t		 seconds;
+		const char	*name;
+	} units[] = { { 86400, "d" }, { 3600, "h" }, { 60, "min" }, { 1, "s" } };
+	size_t u = 0;
+
+	while (u + 1 < NITEMS(units) && seconds < units[u].seconds)
+		u++;
+	const int64_t rest = seconds % units[u].seconds;
+	const int64_t minor = u + 1 < NITEMS(units) ? rest / units[u + 1].seconds : 0;
+	const int len = snprintf(buf, size, "%" PRId64 "%s", seconds / units[u].seconds, units[u].name);
+	if (minor > 0 && len > 0 && (size_t)len < size)
+		snprintf(buf + len, size - (size_t)len, " %" PRId64 "%s", minor, units[u + 1].name);
+	return buf;
+}
+
+static void
+measure(const struct roster *r, int widths[COLUMNS])
+{
+	char cell[CELL_MAX];
+
+	for (size_t c = 0; c < COLUMNS; c++) {
+		widths[c] = cell_width(columns[c].title);
+		for (size_t i = 0; i < r->nactors; i++) {
+			columns[c].fill(&r->actors[i], cell);
+			widths[c] = cell_width(cell) > widths[c] ? cell_width(cell) : widths[c];
+		}
+	}
+}
+
+/* The last column is not filled up: no blanks at the end of a line. */
+static void
+draw_row(FILE *out, const struct roster_actor *a, const int widths[COLUMNS], const struct draw_style *style)
+{
+	char cell[CELL_MAX], status[CELL_MAX] = "";
+
+	if (a->status != NULL && a->status[0] != '\0')
+		clean(status, a->status);
+	for (size_t c = 0; c < COLUMNS; c++) {
+		const bool last = c + 1 == COLUMNS && status[0] == '\0';
+
+		columns[c].fill(a, cell);
+		if (last && cell[0] == '\0')
+			break;
+		fprintf(out, c > 0 ? "  " : "");
+		draw_cell(out, cell, last ? 0 : widths[c], columns[c].right,
+		    c == STATE_COLUMN ? paint_of(a->state) : PAINT_NONE, style);
+	}
+	fprintf(out, "%s%s\n", status[0] != '\0' ? "  " : "", status);
+}
+
+static void
+draw_cell(FILE *out, const char *text, int width, bool right, enum paint paint,
+    const struct draw_style *style)
+{
+	const bool painted = style->colour && paint != PAINT_NONE;
+	const int blanks = width > cell_width(text) ? width - cell_width(text) : 0;
+
+	fprintf(out, "%*s%s%s%s%*s", right ? blanks : 0, "", painted ? paints[paint] : "", text,
+	    painted ? "\033[0m" : "", right ? 0 : blanks, "");
+}
+
+/* Why an actor is not running, and what comes next. */
+static void
+draw_trouble(FILE *out, const struct roster_actor *a, const char *bar, const struct draw_style *style)
+{
+	char text[CELL_MAX];
+
+	if (a->last_exit != NULL) {
+		clean(text, a->last_exit);
+		fprintf(out, "  %s   last exit: %s\n", bar, text);
+	}
+	if (a->last_words != NULL)
+		draw_words(out, a->last_words, bar, style);
+	if (a->next_start_ms > 0)
+		fprintf(out, "  %s   next start: in %.1f s\n", bar, (double)a->next_start_ms / 1000);
+	else if (strcmp(a->state, "failed") == 0)
+		fprintf(out, "  %s   next start: with a new configuration, or by `muster restart`\n", bar);
+}
+
+/* Several lines, each below the other. */
+static void
+draw_words(FILE *out, const char *words, const char *bar, const struct draw_style *style)
+{
+	const char *title = "last words: ";
+
+	while (*words != '\0') {
+		const size_t len = strcspn(words, "\n");
+		char line[CELL_MAX], text[CELL_MAX];
+
+		snprintf(line, sizeof(line), "%.*s", (int)len, words);
+		clean(text, line);
+		fprintf(out, "  %s   %s", bar, title);
+		draw_cell(out, text, 0, false, PAINT_FAINT, style);
+		fprintf(out, "\n");
+		title = "            ";
+		words += len + (words[len] == '\n');
+	}
+}
+
+static void
+cell_name(const struct roster_actor *a, char *cell)
+{
+	clean(cell, a->name);
+}
+
+static void
+cell_state(const struct roster_actor *a, char *cell)
+{
+	clean(cell, a->state);
+}
+
+static void
+cell_pid(const struct roster_actor *a, char *cell)
+{
+	snprintf(cell, CELL_MAX, a->pid != 0 ? "%" PRId64 : "-", a->pid);
+}
+
+static void
+cell_uptime(const struct roster_actor *a, char *cell)
+{
+	if (a->pid != 0)
+		draw_duration(a->uptime_s, cell, CELL_MAX);
+	else
+		snprintf(cell, CELL_MAX, "-");
+}
+
+static void
+cell_incarnation(const struct roster_actor *a, char *cell)
+{
+	snprintf(cell, CELL_MAX, "%" PRId64, a->incarnation);
+}
+
+static void
+cell_restarts(const struct roster_actor *a, char *cell)
+{
+	snprintf(cell, CELL_MAX, "%" PRId64, a->restarts);
+}
+
+static void
+cell_memory(const struct roster_actor *a, char *cell)
+{
+	if (a->pid != 0)
+		snprintf(cell, CELL_MAX, "%.1fM", (double)a->rss_kib / 1024);
+	else
+		snprintf(cell, CELL_MAX, "-");
+}
+
+static void
+cell_synced(const struct roster_actor *a, char *cell)
+{
+	snprintf(cell, CELL_MAX, "%s", a->pid == 0 ? "-" : a->synced ? "yes" : "no");
+}
+
+static void
+cell_mailbox(const struct roster_actor *a, char *cell)
+{
+	snprintf(cell, CELL_MAX, a->pid != 0 ? "%" PRId64 : "-", a->mailbox);
+}
+
+static void
+cell_exit(const struct roster_actor *a, char *cell)
+{
+	clean(cell, a->last_exit != NULL ? a->last_exit : "");
+}
+
+/* Characters, not bytes. */
+static int
+cell_width(const char *s)
+{
+	int n = 0;
+
+	for (; *s != '\0'; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+static enum paint
+paint_of(const char *state)
+{
+	for (size_t i = 0; i < NITEMS(state_paints); i++) {
+		if (strcmp(state_paints[i].state, state) == 0)
+			return state_paints[i].paint;
+	}
+	return PAINT_WAITING;
+}
+
+/* What is not printable ASCII becomes a question mark; what is too long ends in dots. */
+static void
+clean(char *cell, const char *s)
+{
+	size_t n = 0;
+
+	while (*s != '\0' && n < CELL_MAX - 1) {
+		const size_t len = utf8_length(s, strlen(s));
+
+		cell[n++] = *s >= ' ' && *s <= '~' ? *s : '?';
+		s += len > 0 ? len : 1;
+	}
+	cell[n] = '\0';
+	if (*s != '\0')
+		memcpy(cell + CELL_MAX - 4, "...", 4);
+}

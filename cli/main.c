@@ -1,0 +1,8 @@
+/* cli/main.c - `muster`. */
+#include "cli.h"
+
+int
+main(int argc, char **argv)
+{
+	return cli_main(argc, argv);
+}

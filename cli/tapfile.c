@@ -1,0 +1,198 @@
+/*
+ * cli/tapfile.c - record and replay.
+ *
+ * A file may be cut, damaged or hostile, so the three parts are taken by hand: each length against
+ * the bytes that are left, before anything is touched.
+ */
+#include "tapfile.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <msgpack.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "obj.h"
+
+static const char header[] = "MUSTERTAP1\n";
+enum { HEADER_BYTES = sizeof(header) - 1, LENGTH_BYTES = 4 };
+
+enum {	/* first bytes, by the msgpack specification */
+	MP_ARRAY3 = 0x93, MP_FIXSTR = 0xa0, MP_STR8 = 0xd9, MP_STR16 = 0xda, MP_STR32 = 0xdb,
+	MP_BIN8 = 0xc4, MP_BIN16 = 0xc5, MP_BIN32 = 0xc6,
+};
+
+struct tapfile {
+	uint32_t	 magic;
+#define TAPFILE_MAGIC	0x54464c45u
+	FILE		*stream;
+	long		 offset;	/* of the record last read or tried */
+	uint8_t		*buf;		/* TAPFILE_RECORD_MAX, when reading */
+	msgpack_sbuffer	 out;		/* when writing */
+	bool		 failed;
+};
+
+static struct tapfile *make(FILE *);
+static bool take_bytes(struct bytes *, struct bytes *);
+static bool take_length(struct bytes *, size_t, size_t *);
+
+struct tapfile *
+tapfile_create(const char *path)
+{
+	const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+	FILE *f = fd != -1 ? fdopen(fd, "w") : NULL;
+
+	if (f == NULL)
+		return NULL;
+	struct tapfile *t = make(f);
+	msgpack_sbuffer_init(&t->out);
+	t->failed = fwrite(header, 1, HEADER_BYTES, f) != HEADER_BYTES;
+	return t;
+}
+
+struct tapfile *
+tapfile_open(const char *path)
+{
+	char start[HEADER_BYTES];
+	FILE *f = fopen(path, "re");
+
+	if (f == NULL)
+		return NULL;
+	if (fread(start, 1, HEADER_BYTES, f) != HEADER_BYTES || memcmp(start, header, HEADER_BYTES) != 0) {
+		const int error = ferror(f) ? errno : EINVAL;
+
+		fclose(f);
+		errno = error;
+		return NULL;
+	}
+	struct tapfile *t = make(f);
+	t->buf = obj_alloc(TAPFILE_RECORD_MAX);
+	return t;
+}
+
+bool
+tapfile_close(struct tapfile **tp)
+{
+	struct tapfile *t;
+
+	if (*tp == NULL)
+		return true;
+	OBJ_TAKE(t, tp, TAPFILE_MAGIC);
+	const bool closed = fclose(t->stream) == 0;
+	const bool ok = closed && !t->failed;
+	free(t->buf);
+	if (t->out.data != NULL)
+		msgpack_sbuffer_destroy(&t->out);
+	OBJ_FREE(t);
+	return ok;
+}
+
+bool
+tapfile_write(struct tapfile *t, const struct capture_raw *raw)
+{
+	msgpack_packer pk;
+
+	OBJ_CHECK(t, TAPFILE_MAGIC);
+	msgpack_sbuffer_clear(&t->out);
+	msgpack_packer_init(&pk, &t->out, msgpack_sbuffer_write);
+	msgpack_pack_array(&pk, 3);
+	msgpack_pack_str_with_body(&pk, raw->topic.p, raw->topic.len);
+	msgpack_pack_bin_with_body(&pk, raw->meta.p, raw->meta.len);
+	msgpack_pack_bin_with_body(&pk, raw->frame.p, raw->frame.len);
+	const size_t len = t->out.size;
+	if (len > TAPFILE_RECORD_MAX)
+		return true;	/* no frame is that large: the reader would refuse it */
+	const uint32_t length = htobe32((uint32_t)len);
+	if (fwrite(&length, 1, LENGTH_BYTES, t->stream) != LENGTH_BYTES
+	    || fwrite(t->out.data, 1, len, t->stream) != len)
+		t->failed = true;
+	return !t->failed;
+}
+
+enum tapfile_result
+tapfile_read(struct tapfile *t, struct capture_raw *raw, const char **why)
+{
+	uint32_t length = 0;
+
+	OBJ_CHECK(t, TAPFILE_MAGIC);
+	t->offset = ftell(t->stream);
+	const size_t got = fread(&length, 1, LENGTH_BYTES, t->stream);
+	if (got == 0 && feof(t->stream))
+		return TAPFILE_END;
+	const size_t len = be32toh(length);
+	if (got < LENGTH_BYTES) {
+		*why = "the file ends within a length";
+		return TAPFILE_DAMAGED;
+	}
+	if (len == 0 || len > TAPFILE_RECORD_MAX) {
+		*why = "a record has an impossible length";
+		return TAPFILE_DAMAGED;
+	}
+	if (fread(t->buf, 1, len, t->stream) != len) {
+		*why = "the file ends within a record";
+		return TAPFILE_DAMAGED;
+	}
+	struct bytes left = { t->buf + 1, len - 1 };
+	if (t->buf[0] != MP_ARRAY3 || !take_bytes(&left, &raw->topic) || !take_bytes(&left, &raw->meta)
+	    || !take_bytes(&left, &raw->frame) || left.len != 0) {
+		*why = "a record is not [topic, meta, frame]";
+		return TAPFILE_DAMAGED;
+	}
+	return TAPFILE_RECORD;
+}
+
+long
+tapfile_offset(const struct tapfile *t)
+{
+	return t->offset;
+}
+
+static struct tapfile *
+make(FILE *stream)
+{
+	struct tapfile *t;
+
+	OBJ_NEW(t, TAPFILE_MAGIC);
+	t->stream = stream;
+	return t;
+}
+
+/* A str or bin off the front. */
+static bool
+take_bytes(struct bytes *left, struct bytes *out)
+{
+	static const uint8_t widths[256] = {
+		[MP_STR8] = 1, [MP_STR16] = 2, [MP_STR32] = 4, [MP_BIN8] = 1, [MP_BIN16] = 2, [MP_BIN32] = 4,
+	};
+	size_t len;
+
+	if (left->len == 0)
+		return false;
+	const uint8_t type = left->p[0];
+	left->p++;
+	left->len--;
+	if ((type & 0xe0) == MP_FIXSTR)
+		len = type & 0x1f;
+	else if (widths[type] == 0 || !take_length(left, widths[type], &len))
+		return false;
+	if (len > left->len)
+		return false;
+	*out = (struct bytes){ left->p, len };
+	left->p += len;
+	left->len -= len;
+	return true;
+}
+
+static bool
+take_length(struct bytes *left, size_t width, size_t *out)
+{
+	if (left->len < width)
+		return false;
+	*out = 0;
+	for (size_t i = 0; i < width; i++)
+		*out = *out << 8 | left->p[i];
+	left->p += width;
+	left->len -= width;
+	return true;
+}

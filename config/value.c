@@ -1,0 +1,329 @@
+/*
+ * config/value.c - values from text: durations, addresses, numbers, words. Pure.
+ *
+ * Strict on purpose: each value has one way to be written, so that a typing error is an error and
+ * not another value. The texts are those of YAML scalars: neither trimmed nor lowered here.
+ */
+#include "value.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "obj.h"
+
+struct text {
+	const char	*p, *end;
+};
+
+enum digits { DIGITS_OK, DIGITS_NONE, DIGITS_OVERFLOW };
+
+typedef enum value_fault parser(const struct value_rule *, struct text, int64_t *);
+
+static parser parse_str, parse_path, parse_addr, parse_int, parse_word, parse_duration;
+
+static parser *const parsers[VALUE_TYPE_MAX] = {
+	[VALUE_STR] = parse_str,
+	[VALUE_PATH] = parse_path,
+	[VALUE_CREDENTIAL] = parse_path,
+	[VALUE_ADDR] = parse_addr,
+	[VALUE_INT] = parse_int,
+	[VALUE_BOOL] = parse_word,
+	[VALUE_DURATION] = parse_duration,
+	[VALUE_LEVEL] = parse_word,
+	[VALUE_FORMAT] = parse_word,
+	[VALUE_CHOICE] = parse_word,
+};
+
+static const char *const type_words[VALUE_TYPE_MAX] = {
+#define TYPE_ROW(ID, words) [VALUE_##ID] = (words),
+	VALUE_TYPES(TYPE_ROW)
+};
+
+const struct value_unit value_units[VALUE_UNITS] = {
+	{ .name = "h", .ms = 3600000 },
+	{ .name = "m", .ms = 60000 },
+	{ .name = "s", .ms = 1000 },
+	{ .name = "ms", .ms = 1 },
+};
+
+static const char *const faults[VALUE_FAULT_MAX] = {
+#define FAULT_ROW(ID, text) [VALUE_FAULT_##ID] = (text),
+	VALUE_FAULTS(FAULT_ROW)
+};
+
+static enum digits take_digits(struct text *t, int64_t *out);
+static size_t take_unit(struct text *t, size_t first);
+static bool is_host(struct text host);
+static bool is_port(struct text port);
+static bool is_name(struct text host);
+static bool is_ip(int family, struct text host);
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+enum value_fault
+value_parse(const struct value_rule *rule, const char *text, size_t len, int64_t *num)
+{
+	int64_t found = 0;
+
+	for (size_t i = 0, n; i < len; i += n) {
+		uint32_t code;
+
+		n = value_utf8(text + i, len - i, &code);
+		if (n == 0 || value_control(code))
+			return VALUE_FAULT_TEXT;
+	}
+	const enum value_fault f =
+	    parsers[rule->type](rule, (struct text){ text, text + len }, &found);
+	if (f == VALUE_FAULT_NONE)
+		*num = found;
+	return f;
+}
+
+const char *
+value_words(const struct value_rule *rule)
+{
+	return rule->words != NULL ? rule->words : type_words[rule->type];
+}
+
+const char *
+value_fault_text(enum value_fault f)
+{
+	return faults[f];
+}
+
+size_t
+value_utf8(const char *p, size_t left, uint32_t *code)
+{
+	static const struct {
+		uint8_t mask, lead;
+		uint32_t least;
+	} forms[] = {
+		{ 0x80, 0x00, 0 },
+		{ 0xe0, 0xc0, 0x80 },
+		{ 0xf0, 0xe0, 0x800 },
+		{ 0xf8, 0xf0, 0x10000 },
+	};
+	const uint8_t *b = (const uint8_t *)p;
+	size_t n = 0;
+
+	while (n < NITEMS(forms) && (b[0] & forms[n].mask) != forms[n].lead)
+		n++;
+	if (n == NITEMS(forms) || n >= left)
+		return 0;
+	uint32_t c = b[0] & (uint8_t)~forms[n].mask;
+	for (size_t i = 1; i <= n; i++) {
+		if ((b[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (b[i] & 0x3f);
+	}
+	if (c < forms[n].least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
+		return 0;
+	*code = c;
+	return n + 1;
+}
+
+bool
+value_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code <= 0x9f)	/* C0, DEL, C1 */
+	    || code == 0x2028 || code == 0x2029			/* line and paragraph separator */
+	    || code == 0xfeff || code == 0xfffe || code == 0xffff;
+}
+
+static enum value_fault
+parse_str(const struct value_rule *rule, struct text t, int64_t *num)
+{
+	const int64_t len = t.end - t.p;
+
+	(void)num;
+	return len < rule->min || len > rule->max ? VALUE_FAULT_LENGTH : VALUE_FAULT_NONE;
+}
+
+static enum value_fault
+parse_path(const struct value_rule *rule, struct text t, int64_t *num)
+{
+	if (t.p < t.end && *t.p != '/')
+		return VALUE_FAULT_RELATIVE;
+	return parse_str(rule, t, num);
+}
+
+static enum value_fault
+parse_int(const struct value_rule *rule, struct text t, int64_t *num)
+{
+	const bool negative = t.p < t.end && *t.p == '-';
+	int64_t n = 0;
+
+	if (negative)
+		t.p++;
+	/* 010 is eight to a YAML 1.1 reader and ten to a person: neither here. Nor is "-0". */
+	if (t.p < t.end && *t.p == '0' && (negative || t.end - t.p > 1))
+		return VALUE_FAULT_NUMBER;
+	const enum digits d = take_digits(&t, &n);
+	if (d == DIGITS_NONE || t.p != t.end)
+		return VALUE_FAULT_NUMBER;
+	n = negative ? -n : n;
+	if (d == DIGITS_OVERFLOW || n < rule->min || n > rule->max)
+		return VALUE_FAULT_RANGE;
+	*num = n;
+	return VALUE_FAULT_NONE;
+}
+
+static enum value_fault
+parse_word(const struct value_rule *rule, struct text t, int64_t *num)
+{
+	const size_t len = (size_t)(t.end - t.p);
+
+	for (const char *w = value_words(rule); *w != '\0'; (*num)++) {
+		const size_t n = strcspn(w, "|");
+
+		if (n == len && memcmp(w, t.p, n) == 0)
+			return VALUE_FAULT_NONE;
+		w += n + (w[n] == '|');
+	}
+	return VALUE_FAULT_WORD;
+}
+
+static enum value_fault
+parse_duration(const struct value_rule *rule, struct text t, int64_t *num)
+{
+	const bool zero = t.end - t.p == 1 && *t.p == '0';
+	int64_t total = 0;
+	size_t unit = 0;
+
+	if (t.p == t.end)
+		return VALUE_FAULT_DURATION;
+	while (!zero && t.p < t.end) {
+		int64_t n;
+		const enum digits d = take_digits(&t, &n);
+
+		if (d == DIGITS_NONE)
+			return VALUE_FAULT_DURATION;
+		if (t.p == t.end)
+			return VALUE_FAULT_UNIT;
+		if (*t.p == '.')
+			return VALUE_FAULT_FRACTION;
+		unit = take_unit(&t, unit);
+		if (unit == VALUE_UNITS)
+			return VALUE_FAULT_DURATION;
+		if (d == DIGITS_OVERFLOW || __builtin_mul_overflow(n, value_units[unit].ms, &n)
+		    || __builtin_add_overflow(total, n, &total))
+			return VALUE_FAULT_RANGE;
+		unit++;
+	}
+	if (total < rule->min || total > rule->max)
+		return VALUE_FAULT_RANGE;
+	*num = total;
+	return VALUE_FAULT_NONE;
+}
+
+static enum value_fault
+parse_addr(const struct value_rule *rule, struct text t, int64_t *num)
+{
+	(void)rule;
+	(void)num;
+	const char *colon = t.p == t.end ? NULL : memrchr(t.p, ':', (size_t)(t.end - t.p));
+	if (colon == NULL)
+		return VALUE_FAULT_NO_PORT;
+	if (!is_host((struct text){ t.p, colon }))
+		return VALUE_FAULT_HOST;
+	return is_port((struct text){ colon + 1, t.end }) ? VALUE_FAULT_NONE : VALUE_FAULT_PORT;
+}
+
+static bool
+is_host(struct text host)
+{
+	if (host.p == host.end)
+		return true;	/* every address of the machine */
+	if (*host.p == '[') {
+		const struct text inner = { host.p + 1, host.end - 1 };
+
+		return inner.p < inner.end && *inner.end == ']' && is_ip(AF_INET6, inner);
+	}
+	bool numeric = true;
+	for (const char *p = host.p; p < host.end; p++)
+		numeric = numeric && (is_digit(*p) || *p == '.');
+	return numeric ? is_ip(AF_INET, host) : is_name(host);
+}
+
+static bool
+is_port(struct text port)
+{
+	static const struct value_rule rule = { .type = VALUE_INT, .min = 0, .max = 65535 };
+	int64_t n;
+
+	return parse_int(&rule, port, &n) == VALUE_FAULT_NONE;
+}
+
+/* Labels of letters, digits and inner hyphens, joined by single dots. */
+static bool
+is_name(struct text host)
+{
+	char before = '.';
+
+	if (host.end - host.p > 253)
+		return false;
+	for (const char *p = host.p; p < host.end; before = *p++) {
+		const bool inner = before != '.' && p + 1 < host.end && p[1] != '.';
+
+		if (!is_letter(*p) && !is_digit(*p) && !(*p == '-' && inner)
+		    && !(*p == '.' && before != '.'))
+			return false;
+	}
+	return before != '.';
+}
+
+static bool
+is_ip(int family, struct text host)
+{
+	const size_t len = (size_t)(host.end - host.p);
+	char copy[INET6_ADDRSTRLEN];
+	struct in6_addr out;
+
+	if (len >= sizeof(copy))
+		return false;
+	memcpy(copy, host.p, len);
+	copy[len] = '\0';
+	return inet_pton(family, copy, &out) == 1;
+}
+
+/* After an overflow the rest of the digits is taken too, so that what follows them is judged. */
+static enum digits
+take_digits(struct text *t, int64_t *out)
+{
+	const char *start = t->p;
+	bool overflow = false;
+
+	for (*out = 0; t->p < t->end && is_digit(*t->p); t->p++)
+		overflow = overflow || __builtin_mul_overflow(*out, 10, out)
+		    || __builtin_add_overflow(*out, *t->p - '0', out);
+	if (t->p == start)
+		return DIGITS_NONE;
+	if (overflow)
+		*out = 0;
+	return overflow ? DIGITS_OVERFLOW : DIGITS_OK;
+}
+
+/* Its place in value_units, not before `first`; VALUE_UNITS when there is no such unit there. */
+static size_t
+take_unit(struct text *t, size_t first)
+{
+	const char *start = t->p;
+
+	while (t->p < t->end && is_letter(*t->p))
+		t->p++;
+	const size_t len = (size_t)(t->p - start);
+	while (first < VALUE_UNITS
+	    && !(strlen(value_units[first].name) == len && memcmp(value_units[first].name, start, len) == 0))
+		first++;
+	return first;
+}

@@ -1,0 +1,53 @@
+/*
+ * proto/links.h - every link: who binds, who connects, which values may pass. The layout is the authorisation.
+ *
+ * L(ID, name, binder, connectors, values, gating). The binder is the producer; a link bound by ANY exists once per actor. A value
+ * that is not in the list, or a HELLO from a role that is not a connector, ends that session (supervision.md 4.10).
+ * GATING: a consumer is not "synced" before its first snapshot over this link; BESIDE: it may come when it likes.
+ */
+#ifndef MUSTER_LINKS_H
+#define MUSTER_LINKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "msg.h"
+#include "roles.h"
+
+#ifdef MUSTER_TEST_ACTORS
+#include "../tests/actors/links.def"
+#else
+#define TEST_LINKS(L)
+#endif
+
+#define LINKS(L)								\
+	L(STATS, "stats", ANY, ROLE_BIT(METRICS), MSG_BIT(STAT), BESIDE)	\
+	TEST_LINKS(L)
+
+enum link {
+#define LINK_ENUM(ID, name, binder, connectors, values, gating) LINK_##ID,
+	LINKS(LINK_ENUM)
+#undef LINK_ENUM
+	LINK_MAX
+};
+
+struct link_row {
+	const char	*name;
+	enum role	 binder;	/* ROLE_ANY: each actor binds one of its own */
+	uint64_t	 connectors;	/* mask of roles */
+	uint64_t	 values;	/* mask of messages */
+	bool		 gating;
+};
+extern const struct link_row link_table[LINK_MAX];
+
+enum { LINK_PATH_MAX = 107 };	/* sockaddr_un less its NUL, measured on libzmq 4.3.4 */
+
+bool link_binds(enum link l, enum role r);
+bool link_connects(enum link l, enum role r);
+bool link_carries(enum link l, enum msg m);
+enum link link_find(const char *name, size_t len);	/* LINK_MAX when unknown */
+/* "<run_dir>/<link>.<binder>.ipc"; false when it does not fit a unix socket path (107 bytes). */
+bool link_path(char *buf, size_t size, const char *run_dir, enum link l, enum role binder);
+
+#endif

@@ -1,0 +1,159 @@
+/* proto/print.c - any message as text, grown from messages.h. Secrets have no printer: they show as ***. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "msg.h"
+#include "obj.h"
+
+/* Output that stops at the end of its buffer; `len` never exceeds size - 1. */
+struct out {
+	char	*buf;
+	size_t	 size, len;
+	bool	 json, first;
+};
+
+static void emit(struct out *, const char *, ...) __attribute__((format(printf, 2, 3)));
+static void emit_char(struct out *, char);
+static void field(struct out *, const char *);
+static void quoted(struct out *, const char *, size_t);
+static void print_str(struct out *, wire_str);
+static void print_bin(struct out *, wire_bin);
+static void print_secret(struct out *, wire_secret);
+static void print_nums(struct out *, wire_nums);
+static void print_u64(struct out *, wire_u64);
+static void print_i64(struct out *, wire_i64);
+static void print_f64(struct out *, wire_f64);
+static void print_flag(struct out *, wire_flag);
+
+#define PRINT(type, name)	field(o, #name); print_##type(o, m->name);
+#define PRINTER(body)								\
+	static void								\
+	print_body_##body(struct out *o, const union msg_body *any)		\
+	{									\
+		const struct body_##body *m = &any->body;			\
+		body##_FIELDS(PRINT)						\
+	}
+BODIES(PRINTER)
+
+static void (*const printers[MSG_MAX])(struct out *, const union msg_body *) = {
+#define PRINTER_ROW(ID, body, number, many) [MSG_##ID] = print_body_##body,
+	MESSAGES(PRINTER_ROW)
+};
+
+size_t
+msg_print(enum msg m, const union msg_body *body, bool json, char *buf, size_t size)
+{
+	struct out o = { .buf = buf, .size = size, .json = json, .first = true };
+
+	MUST((unsigned)m < MSG_MAX && size > 0);
+	buf[0] = '\0';
+	printers[m](&o, body);
+	return o.len;
+}
+
+static void
+emit(struct out *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	const int n = vsnprintf(o->buf + o->len, o->size - o->len, fmt, ap);
+	va_end(ap);
+	MUST(n >= 0);
+	o->len = (size_t)n < o->size - o->len ? o->len + (size_t)n : o->size - 1;
+}
+
+static void
+emit_char(struct out *o, char c)
+{
+	if (o->len + 1 < o->size) {
+		o->buf[o->len++] = c;
+		o->buf[o->len] = '\0';
+	}
+}
+
+static void
+field(struct out *o, const char *name)
+{
+	emit(o, o->json ? "%s\"%s\":" : "%s%s=", o->first ? "" : o->json ? "," : " ", name);
+	o->first = false;
+}
+
+/* Text from other processes: control bytes, quotes and everything that is not ASCII are escaped, so a terminal is safe. */
+static void
+quoted(struct out *o, const char *p, size_t len)
+{
+	emit_char(o, '"');
+	for (size_t i = 0; i < len; i++) {
+		const unsigned char c = (unsigned char)p[i];
+
+		if (c == '"' || c == '\\')
+			emit(o, "\\%c", c);
+		else if (c < 0x20 || c >= 0x7f)
+			emit(o, "\\u%04x", c);
+		else
+			emit_char(o, (char)c);
+	}
+	emit_char(o, '"');
+}
+
+static void
+print_str(struct out *o, wire_str v)
+{
+	quoted(o, v.p, v.len);
+}
+
+/* Bytes: their number; what is inside belongs to another schema. */
+static void
+print_bin(struct out *o, wire_bin v)
+{
+	emit(o, o->json ? "{\"bytes\":%" PRIu32 "}" : "<%" PRIu32 " bytes>", v.len);
+}
+
+static void
+print_secret(struct out *o, wire_secret v)
+{
+	(void)v;
+	emit(o, "%s", o->json ? "\"***\"" : "***");
+}
+
+static void
+print_nums(struct out *o, wire_nums v)
+{
+	emit_char(o, '[');
+	for (uint32_t i = 0; i < v.len; i++) {
+		if (i > 0)
+			emit_char(o, ',');
+		print_f64(o, v.p[i]);
+	}
+	emit_char(o, ']');
+}
+
+static void
+print_u64(struct out *o, wire_u64 v)
+{
+	emit(o, "%" PRIu64, v);
+}
+
+static void
+print_i64(struct out *o, wire_i64 v)
+{
+	emit(o, "%" PRId64, v);
+}
+
+static void
+print_f64(struct out *o, wire_f64 v)
+{
+	if (isfinite(v))
+		emit(o, "%.17g", v);
+	else
+		emit(o, "%s", isnan(v) ? "\"NaN\"" : v > 0 ? "\"+Inf\"" : "\"-Inf\"");
+}
+
+static void
+print_flag(struct out *o, wire_flag v)
+{
+	emit(o, "%s", v ? "true" : "false");
+}

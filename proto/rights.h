@@ -1,0 +1,43 @@
+/*
+ * proto/rights.h - which actor may do which verb on which Kubernetes resource. kube-watcher asks before every write;
+ * what is not listed is refused. Finer than RBAC: RBAC knows only the one credential.
+ *
+ * R(ROLE, API group, resource[/subresource], verbs)
+ */
+#ifndef MUSTER_RIGHTS_H
+#define MUSTER_RIGHTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "roles.h"
+
+#define VERBS(V)	V(GET, "get") V(LIST, "list") V(WATCH, "watch") V(CREATE, "create") V(UPDATE, "update") \
+			V(PATCH, "patch") V(DELETE, "delete")
+
+enum verb {
+#define VERB_ENUM(ID, name) VERB_##ID,
+	VERBS(VERB_ENUM)
+#undef VERB_ENUM
+	VERB_MAX
+};
+#define VERB_BIT(ID)	(UINT32_C(1) << VERB_##ID)
+#define VERBS_READ	(VERB_BIT(GET) | VERB_BIT(LIST) | VERB_BIT(WATCH))
+
+#define RIGHTS(R)									\
+	R(KUBE_WATCHER, "", "nodes", VERBS_READ)					\
+	R(KUBE_WATCHER, "coordination.k8s.io", "leases", VERB_BIT(GET) | VERB_BIT(CREATE) | VERB_BIT(UPDATE))	\
+	R(KUBE_WATCHER, "events.k8s.io", "events", VERB_BIT(CREATE) | VERB_BIT(PATCH))
+
+struct rights_row {
+	enum role	 role;
+	const char	*group, *resource;
+	uint32_t	 verbs;
+};
+extern const struct rights_row rights_table[];
+extern const size_t rights_count;
+
+bool rights_allow(enum role r, enum verb v, const char *group, const char *resource);
+
+#endif

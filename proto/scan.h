@@ -1,0 +1,44 @@
+/*
+ * proto/scan.h - look at a frame before any library does. Pure.
+ *
+ * The trap: msgpack-c believes declared lengths; five bytes (dd ff 00 00 00) make it reserve gigabytes. So every frame
+ * is walked here first: declared lengths against the bytes that are left, depth, number of objects, size.
+ */
+#ifndef MUSTER_SCAN_H
+#define MUSTER_SCAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	FRAME_MAX_BYTES	  = 1024 * 1024,	/* also ZMQ_MAXMSGSIZE */
+	FRAME_MAX_DEPTH	  = 16,
+	FRAME_MAX_OBJECTS = 65536,
+};
+
+#define SCAN_RESULTS(R)							\
+	R(OK,       "well-formed")					\
+	R(EMPTY,    "empty frame")					\
+	R(TOO_BIG,  "frame larger than 1 MiB")				\
+	R(CUT,      "declares more bytes than it has")			\
+	R(DEEP,     "nested deeper than 16")				\
+	R(MANY,     "more than 65536 objects")				\
+	R(TYPE,     "extension or reserved type")
+
+enum scan_result {
+#define SCAN_ENUM(ID, text) SCAN_##ID,
+	SCAN_RESULTS(SCAN_ENUM)
+#undef SCAN_ENUM
+	SCAN_MAX
+};
+
+struct scan_info {
+	uint32_t	objects;	/* all of them */
+	uint32_t	top;		/* at the top level */
+	uint32_t	depth;
+};
+
+enum scan_result scan_frame(const void *frame, size_t len, struct scan_info *info);
+const char *scan_text(enum scan_result r);
+
+#endif

@@ -1,0 +1,162 @@
+/* proto/tables.c - the schema's tables as data: roles, messages, links, and one hash over all of it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "keytab.h"
+#include "kinds.h"
+#include "links.h"
+#include "msg.h"
+#include "rights.h"
+#include "roles.h"
+
+/* A body is secret when it has a field of that type. */
+#define SECRET_str	0
+#define SECRET_bin	0
+#define SECRET_u64	0
+#define SECRET_i64	0
+#define SECRET_f64	0
+#define SECRET_flag	0
+#define SECRET_nums	0
+#define SECRET_secret	1
+#define IS_SECRET(type, name)	|| SECRET_##type
+#define MANY_ONE	false
+#define MANY_MANY	true
+#define GATE_BESIDE	false
+#define GATE_GATING	true
+
+static const char *const role_names[ROLE_MAX] = {
+#define ROLE_ROW(ID, name) [ROLE_##ID] = (name),
+	ROLES(ROLE_ROW)
+};
+
+const struct msg_row msg_table[MSG_MAX] = {
+#define MSG_ROW(ID, body, num, many_) [MSG_##ID] = {				\
+		.name = #ID, .number = (num), .many = MANY_##many_,		\
+		.secret = 0 body##_FIELDS(IS_SECRET) },
+	MESSAGES(MSG_ROW)
+};
+
+const struct link_row link_table[LINK_MAX] = {
+#define LINK_ROW(ID, name_, binder_, connectors_, values_, gating_) [LINK_##ID] = {	\
+		.name = (name_), .binder = ROLE_##binder_, .connectors = (connectors_),	\
+		.values = (values_), .gating = GATE_##gating_ },
+	LINKS(LINK_ROW)
+};
+
+/* The text of every line that gives bytes a meaning; its hash is what peers compare. */
+static const char schema_text[] =
+#define TEXT_FIELD(type, name)			#type " " #name ","
+#define TEXT_BODY(body)				#body "{" body##_FIELDS(TEXT_FIELD) "}"
+#define TEXT_MESSAGE(ID, body, num, many)	#ID "=" #body " " #num " " #many ";"
+#define TEXT_LINK(ID, name, binder, connectors, values, gating) name ":" #binder " " #values ";"
+#define TEXT_KIND(ID, group, resource, kind)	#ID " " group "/" resource " " kind ";"
+#define TEXT_PATH(KIND, type, name, versions, json, proto, readers) #KIND "." #name " " #type " " versions " " json " " proto ";"
+    BODIES(TEXT_BODY) MESSAGES(TEXT_MESSAGE) LINKS(TEXT_LINK) KINDS(TEXT_KIND) KIND_FIELDS(TEXT_PATH);
+
+uint64_t
+msg_schema_hash(void)
+{
+	static uint64_t hash;
+
+	if (hash == 0)
+		hash = hash64(schema_text, sizeof(schema_text) - 1);
+	return hash;
+}
+
+const char *
+role_name(enum role r)
+{
+	return (unsigned)r < ROLE_MAX ? role_names[r] : "?";
+}
+
+enum role
+role_find(const char *name, size_t len)
+{
+	for (unsigned r = 0; r < ROLE_MAX; r++) {
+		if (strlen(role_names[r]) == len && memcmp(role_names[r], name, len) == 0)
+			return (enum role)r;
+	}
+	return ROLE_NONE;
+}
+
+const char *
+msg_name(enum msg m)
+{
+	return (unsigned)m < MSG_MAX ? msg_table[m].name : "?";
+}
+
+enum msg
+msg_find(const char *name, size_t len)
+{
+	for (unsigned m = 0; m < MSG_MAX; m++) {
+		if (strlen(msg_table[m].name) == len && memcmp(msg_table[m].name, name, len) == 0)
+			return (enum msg)m;
+	}
+	return MSG_MAX;
+}
+
+enum msg
+msg_by_number(uint64_t number)
+{
+	for (unsigned m = 0; m < MSG_MAX; m++) {
+		if (msg_table[m].number == number)
+			return (enum msg)m;
+	}
+	return MSG_MAX;
+}
+
+bool
+link_binds(enum link l, enum role r)
+{
+	return link_table[l].binder == r || link_table[l].binder == ROLE_ANY;
+}
+
+bool
+link_connects(enum link l, enum role r)
+{
+	return (unsigned)r < ROLE_MAX && (link_table[l].connectors >> r & 1) != 0;
+}
+
+bool
+link_carries(enum link l, enum msg m)
+{
+	return (unsigned)m < MSG_MAX && (link_table[l].values >> m & 1) != 0;
+}
+
+enum link
+link_find(const char *name, size_t len)
+{
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		if (strlen(link_table[l].name) == len && memcmp(link_table[l].name, name, len) == 0)
+			return (enum link)l;
+	}
+	return LINK_MAX;
+}
+
+bool
+link_path(char *buf, size_t size, const char *run_dir, enum link l, enum role binder)
+{
+	const int n = snprintf(buf, size, "%s/%s.%s.ipc", run_dir, link_table[l].name, role_name(binder));
+
+	return n > 0 && (size_t)n < size && n <= LINK_PATH_MAX;
+}
+
+bool
+rights_allow(enum role r, enum verb v, const char *group, const char *resource)
+{
+	for (size_t i = 0; i < rights_count; i++) {
+		const struct rights_row *row = &rights_table[i];
+
+		if (row->role == r && (row->verbs >> v & 1) != 0 && strcmp(row->group, group) == 0
+		    && strcmp(row->resource, resource) == 0)
+			return true;
+	}
+	return false;
+}
+
+const struct rights_row rights_table[] = {
+#define RIGHTS_ROW(ROLE, group_, resource_, verbs_) {				\
+		.role = ROLE_##ROLE, .group = (group_), .resource = (resource_), .verbs = (verbs_) },
+	RIGHTS(RIGHTS_ROW)
+};
+const size_t rights_count = sizeof(rights_table) / sizeof(rights_table[0]);

@@ -1,0 +1,162 @@
+/* supervisor/act.c - performs the actions of the state machine on one child. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lifeline.h"
+#include "obj.h"
+#include "random.h"
+#include "tree.h"
+
+static void do_nothing(struct child *);
+static void do_spawn(struct child *);
+static void do_up(struct child *);
+static void do_term(struct child *);
+static void do_abort(struct child *);
+static void do_kill(struct child *);
+static bool open_pair(struct child *, int *, int *);
+static void new_incarnation(struct child *);
+
+static void (*const actions[A_MAX])(struct child *) = {
+	[A_NONE] = do_nothing, [A_SPAWN] = do_spawn, [A_UP] = do_up, [A_TERM] = do_term, [A_ABORT] = do_abort,
+	[A_KILL] = do_kill, [A_REST] = do_nothing,	/* grave.c has set the deadline */
+};
+
+/* What a child that is ended by this event died of. */
+static const enum doom doom_of[EV_MAX] = {
+	[EV_DEADLINE] = DOOM_NOT_READY, [EV_MUTE] = DOOM_WATCHDOG, [EV_REPORTED] = DOOM_REPORTED,
+	[EV_RESTART] = DOOM_ORDERED, [EV_DISABLE] = DOOM_ORDERED,
+	[EV_STOP] = DOOM_ORDERED, [EV_HURRY] = DOOM_ORDERED,
+};
+
+void
+act_feed(struct child *ch, enum fsm_event e)
+{
+	const struct fsm_step step = fsm_step(ch->state, e);
+
+	if (step.action == A_NONE && step.next == ST_SAME)
+		return;
+	if (step.next != ST_SAME && step.next != ch->state) {
+		log_debug("state", KV_S(ACTOR, ch->name), KV_S(FROM, fsm_state_name(ch->state)),
+		    KV_S(TO, fsm_state_name(step.next)));
+		ch->state = step.next;
+		ch->tree->changed = true;
+		if (ch->state != ST_BACKOFF && !fsm_has_process(ch->state))
+			ch->deadline_ms = 0;
+	}
+	if (e == EV_ENABLE)
+		ch->settled = false;
+	if (ch->doom == DOOM_NONE && fsm_has_process(ch->state))
+		ch->doom = doom_of[e];		/* the first reason stays: a stop timeout is still a stop */
+	actions[step.action](ch);
+}
+
+static void
+do_nothing(struct child *ch)
+{
+	(void)ch;
+}
+
+static void
+do_spawn(struct child *ch)
+{
+	int lifeline_fd = -1, output_fd = -1;
+
+	new_incarnation(ch);
+	/* Those to whom it will connect learn its token before it exists. */
+	peers_changed(ch);
+	peers_flush_all(ch->tree);
+	if (open_pair(ch, &lifeline_fd, &output_fd) && peers_boot(ch)
+	    && child_spawn(ch, &ch->tree->ground, &lifeline_fd, &output_fd)) {
+		log_info("actor started", KV_S(ACTOR, ch->name), KV_I(PID, ch->pid),
+		    KV_I(INCARNATION, ch->incarnation), KV_I(STAGE, ch->row->stage));
+		return;
+	}
+	const int saved_errno = errno;
+	fd_close(&lifeline_fd);
+	fd_close(&output_fd);
+	grave_spawn_failed(ch, saved_errno);
+}
+
+static void
+do_up(struct child *ch)
+{
+	ch->bound_ms = ch->beat_ms = ch->tree->now_ms;
+	ch->deadline_ms = 0;
+	ch->settled = true;
+	log_info("actor is up", KV_S(ACTOR, ch->name), KV_I(PID, ch->pid), KV_I(INCARNATION, ch->incarnation),
+	    KV_I(DURATION_MS, ch->bound_ms - ch->started_ms));
+	peers_changed(ch);
+}
+
+static void
+do_term(struct child *ch)
+{
+	const struct tree *const t = ch->tree;
+	int64_t wait_ms = ch->row->stop_ms;
+
+	if (t->stopping)
+		wait_ms = policy_stop_ms(wait_ms, tree_later_ms(t, ch->row->stop_stage),
+		    t->stop_by_ms - t->now_ms);
+	lifeline_send(ch->lifeline.fd, "stop");		/* full: SIGTERM says the same */
+	child_signal(ch, SIGTERM);
+	ch->deadline_ms = t->now_ms + wait_ms;
+}
+
+static void
+do_abort(struct child *ch)
+{
+	child_signal(ch, SIGABRT);
+	ch->deadline_ms = ch->tree->now_ms + POLICY_ABORT_MS;
+}
+
+static void
+do_kill(struct child *ch)
+{
+	log_warnx("killing actor", KV_S(ACTOR, ch->name), KV_I(PID, ch->pid),
+	    KV_I(INCARNATION, ch->incarnation));
+	child_kill(ch);
+	ch->deadline_ms = ch->tree->now_ms + POLICY_KILL_MS;
+}
+
+/* Ours are in the loop and in ch; the other ends are for the child. */
+static bool
+open_pair(struct child *ch, int *lifeline_fd, int *output_fd)
+{
+	int pair[2], out[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == -1)
+		return false;
+	*lifeline_fd = pair[1];
+	if (!watch_open(&ch->lifeline, ch->tree->epoll_fd, pair[0], EPOLLIN, hear_ready, ch))
+		return false;
+	if (pipe2(out, O_CLOEXEC) == -1)
+		return false;
+	*output_fd = out[1];
+	if (fcntl(out[0], F_SETFL, O_NONBLOCK) == -1) {
+		fd_close(&out[0]);
+		return false;
+	}
+	return logpipe_open(&ch->log, ch->tree->epoll_fd, out[0]);
+}
+
+static void
+new_incarnation(struct child *ch)
+{
+	ch->incarnation++;
+	ch->token.len = TOKEN_BYTES;
+	random_secret(ch->token.bytes, TOKEN_BYTES);
+	ch->started_ms = ch->tree->now_ms;
+	ch->deadline_ms = ch->started_ms + ch->row->ready_ms;
+	ch->bound_ms = ch->beat_ms = 0;
+	ch->doom = DOOM_NONE;
+	ch->synced = ch->extended = false;
+	ch->mailbox = 0;
+	ch->status[0] = '\0';
+	ch->bad_records = 0;
+	ch->peers_dirty = 0;
+	ch->level_dirty = false;
+}

@@ -1,0 +1,69 @@
+/*
+ * supervisor/actors.h - every child of musterd: what it runs, when it starts and stops, what it may
+ * use, whom it needs.
+ *
+ * C(ROLE, fields...): a row is one actor. N(WHO, NEEDS, why): enabling the first enables the
+ * second, and says why. Stages start in ascending order of `stage` (each waits for `bound` of the
+ * one below) and end in ascending order of `stop_stage`: claimers first, then node-state, then
+ * kube-watcher, which releases the Lease as its last act, then metrics.
+ */
+#ifndef MUSTER_ACTORS_H
+#define MUSTER_ACTORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "roles.h"
+
+#ifdef MUSTER_TEST_ACTORS
+#include "../tests/actors/children.def"
+#else
+#define TEST_CHILDREN(C)
+#define TEST_NEEDS(N)
+#endif
+
+#define CHILDREN(C)								\
+	C(METRICS, .program = "muster-metrics", .stage = 3, .stop_stage = 4,	\
+	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
+	    .wants_tree = true, .default_on = true)				\
+	TEST_CHILDREN(C)
+
+#define NEEDS(N)	TEST_NEEDS(N)
+
+enum { STOP_STAGE_MAX = 4 };
+
+enum restart {
+	RESTART_PERMANENT,	/* always */
+	RESTART_TRANSIENT,	/* unless it ended with 0 */
+	RESTART_TEMPORARY,	/* never */
+};
+
+struct child_row {
+	enum role	 role;
+	const char	*program;
+	int		 stage, stop_stage;
+	bool		 core;		/* nothing works without it: its crash loop ends musterd */
+	enum restart	 restart;
+	int64_t		 ready_ms;	/* from exec to `bound` */
+	int64_t		 stop_ms;	/* from `stop` to SIGKILL */
+	/* RLIMIT_DATA = data_mib + each_kib for every object of the ceiling in setting each_of */
+	uint32_t	 data_mib, each_kib;
+	const char	*each_of;
+	const char	*files[3];	/* settings that name files it may write, beside its credentials */
+	bool		 wants_tree;	/* gets the status of the whole tree */
+	bool		 default_on;	/* runs unless the configuration says no */
+};
+
+enum child_id {
+#define CHILD_ENUM(ID, ...) CHILD_##ID,
+	CHILDREN(CHILD_ENUM)
+#undef CHILD_ENUM
+	CHILD_MAX
+};
+
+extern const struct child_row child_table[CHILD_MAX];
+
+/* The row of that role; CHILD_MAX when musterd has no such child. */
+enum child_id child_find(enum role r);
+
+#endif

@@ -1,0 +1,250 @@
+/*
+ * supervisor/child.c - fork, exec, kill.
+ *
+ * Never, between fork and exec: anything but async-signal-safe calls. Everything that allocates,
+ * opens or decides is prepared by the parent in struct launch.
+ */
+#include "child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "confine.h"
+#include "err.h"
+#include "lifeline.h"
+#include "obj.h"
+
+enum {
+	STACK_BYTES = 512 * 1024,	/* of every thread too: libcurl and libzmq start some */
+	FILES       = 16384,
+};
+
+struct launch {
+	const char			*program;
+	char				*argv[3];
+	const struct child_ground	*ground;
+	int				 lifeline_fd, output_fd, rules_fd;
+	struct rlimit			 data, stack, core, files;
+	bool				 limit_memory;
+	pid_t				 parent;
+};
+
+static _Noreturn void become(const struct launch *);
+static void reset_signals(void);
+static bool set_descriptors(const struct launch *);
+static bool set_limits(const struct launch *);
+static bool set_user(const struct child_ground *);
+static _Noreturn void give_up(const char *);
+static struct rlimit file_limit(void);
+
+/* Passed on when set; nothing else is. */
+static const char *const passed_on[] = {
+	"PATH", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
+	"http_proxy", "https_proxy", "no_proxy",
+	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE",
+};
+
+char **
+child_environment(void)
+{
+	char **const env = obj_alloc((NITEMS(passed_on) + 3) * sizeof(*env));
+	size_t n = 0;
+
+	for (size_t i = 0; i < NITEMS(passed_on); i++) {
+		const char *const value = getenv(passed_on[i]);
+
+		if (value != NULL && asprintf(&env[n++], "%s=%s", passed_on[i], value) == -1)
+			obj_panic("asprintf", __FILE__, __LINE__, __func__);
+	}
+	if (getenv("PATH") == NULL)
+		env[n++] = obj_strdup("PATH=/usr/local/bin:/usr/bin:/bin");
+	/* Otherwise czmq takes SIGTERM away from the actor's loop. */
+	env[n++] = obj_strdup("ZSYS_SIGHANDLER=false");
+	return env;
+}
+
+bool
+child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_fd, int *output_fd)
+{
+	struct launch l = {
+		.program = ch->spec->program,
+		.argv = { (char *)(uintptr_t)ch->row->program, (char *)(uintptr_t)ch->name, NULL },
+		.ground = g,
+		.lifeline_fd = *lifeline_fd, .output_fd = *output_fd, .rules_fd = -1,
+		.data = { ch->spec->data_limit, ch->spec->data_limit },
+		.stack = { STACK_BYTES, STACK_BYTES },
+		.files = file_limit(),
+#ifdef MUSTER_SANITIZE
+		.limit_memory = false,	/* AddressSanitizer's shadow memory fits no limit */
+#else
+		.limit_memory = true,
+#endif
+		.parent = getpid(),
+	};
+	pid_t pid = -1;
+
+	if (g->confine && (l.rules_fd = confine_rules(ch->spec, g->run_dir)) == -1)
+		goto out;
+	pid = fork();
+	if (pid == 0)
+		become(&l);
+	if (pid > 0)
+		ch->pid = pid;
+out:;
+	const int saved_errno = errno;
+	fd_close(&l.rules_fd);
+	fd_close(lifeline_fd);
+	fd_close(output_fd);
+	errno = saved_errno;
+	return pid > 0;
+}
+
+void
+child_signal(const struct child *ch, int sig)
+{
+	if (ch->pid > 0)
+		kill(ch->pid, sig);
+}
+
+/*
+ * Not reaped yet, so neither the pid nor the group can be anyone else's. Before setsid there is
+ * only the process.
+ */
+void
+child_kill(const struct child *ch)
+{
+	if (ch->pid <= 0)
+		return;
+	kill(-ch->pid, SIGKILL);
+	kill(ch->pid, SIGKILL);
+}
+
+int64_t
+child_rss_kib(const struct child *ch)
+{
+	char path[32], text[128];
+	long pages = 0;
+
+	if (ch->pid <= 0)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)ch->pid);
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return 0;
+	const ssize_t n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	if (sscanf(text, "%*s %ld", &pages) != 1)
+		return 0;
+	return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* In the child. The parent may die at any point: then the death signal is set too late, and getppid tells. */
+static _Noreturn void
+become(const struct launch *l)
+{
+	setsid();
+	reset_signals();
+	if (!set_descriptors(l))
+		give_up("descriptors");
+	if (!set_limits(l))
+		give_up("limits");
+	if (!set_user(l->ground))
+		give_up("user");
+	/* After the change of user, which clears it. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1)
+		give_up("PDEATHSIG");
+	if (getppid() != l->parent)
+		_exit(EXIT_WEATHER);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		give_up("no_new_privs");
+	if (l->rules_fd != -1 && confine_enter(l->rules_fd) == -1)
+		give_up("Landlock");
+	if (close_range(LIFELINE_FD + 1, ~0U, 0) == -1)
+		give_up("close_range");
+	execve(l->program, l->argv, l->ground->environment);
+	give_up("exec");
+}
+
+/* Both survive exec (measured: a blocked SIGTERM too). */
+static void
+reset_signals(void)
+{
+	struct sigaction dfl = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	for (int sig = 1; sig < NSIG; sig++)
+		sigaction(sig, &dfl, NULL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Ours are all above 3: main.c sees to it that 0 to 3 are taken. */
+static bool
+set_descriptors(const struct launch *l)
+{
+	return dup2(l->ground->null_fd, STDIN_FILENO) != -1
+	    && dup2(l->output_fd, STDOUT_FILENO) != -1
+	    && dup2(l->output_fd, STDERR_FILENO) != -1
+	    && dup2(l->lifeline_fd, LIFELINE_FD) != -1;
+}
+
+/* No core file: it would hold secrets. */
+static bool
+set_limits(const struct launch *l)
+{
+	if (setrlimit(RLIMIT_CORE, &l->core) == -1 || setrlimit(RLIMIT_NOFILE, &l->files) == -1)
+		return false;
+	return !l->limit_memory
+	    || (setrlimit(RLIMIT_STACK, &l->stack) == 0 && setrlimit(RLIMIT_DATA, &l->data) == 0);
+}
+
+static bool
+set_user(const struct child_ground *g)
+{
+	return !g->change_user
+	    || (setgroups(0, NULL) == 0 && setresgid(g->gid, g->gid, g->gid) == 0
+		&& setresuid(g->uid, g->uid, g->uid) == 0);
+}
+
+/* Goes through the child's own pipe, so it ends up as its last words. */
+static _Noreturn void
+give_up(const char *step)
+{
+	const char *const name = strerrorname_np(errno);
+	static const char head[] = "cannot become the actor: ", colon[] = ": ", end[] = "\n";
+	const struct {
+		const char	*s;
+		size_t		 len;
+	} parts[] = {
+		{ head, sizeof(head) - 1 }, { step, strlen(step) }, { colon, sizeof(colon) - 1 },
+		{ name != NULL ? name : "?", name != NULL ? strlen(name) : 1 }, { end, sizeof(end) - 1 },
+	};
+
+	for (size_t i = 0; i < NITEMS(parts); i++) {
+		if (write(STDERR_FILENO, parts[i].s, parts[i].len) == -1)
+			break;
+	}
+	_exit(EXIT_WEATHER);
+}
+
+/* libzmq aborts the process when accept runs out of descriptors (measured): raise what we may. */
+static struct rlimit
+file_limit(void)
+{
+	struct rlimit r;
+
+	MUST(getrlimit(RLIMIT_NOFILE, &r) == 0);
+	if (r.rlim_cur < FILES)
+		r.rlim_cur = r.rlim_max < FILES ? r.rlim_max : FILES;
+	return r;
+}

@@ -1,0 +1,81 @@
+/*
+ * supervisor/child.h - one actor as the supervisor knows it, and the effects on its process: fork,
+ * exec, signals.
+ */
+#ifndef MUSTER_CHILD_H
+#define MUSTER_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "actors.h"
+#include "fsm.h"
+#include "log.h"
+#include "logpipe.h"
+#include "notify.h"
+#include "policy.h"
+#include "spec.h"
+#include "watch.h"
+
+struct tree;
+
+struct child {
+	const struct child_row	*row;
+	const struct child_spec	*spec;
+	const char		*name;
+	struct tree		*tree;
+
+	enum fsm_state		 state;
+	int64_t			 deadline_ms;	/* of the state; 0: none */
+	bool			 settled;	/* the stages above need not wait for it (any more) */
+	struct policy		 policy;
+
+	/* This incarnation. Numbers are never used again. */
+	uint64_t		 incarnation;
+	struct secret		 token;		/* empty while there is no process */
+	pid_t			 pid;		/* 0: none */
+	struct watch		 lifeline;
+	struct logpipe		 log;
+	int64_t			 started_ms, bound_ms, beat_ms;	/* 0: not yet */
+	enum doom		 doom;
+	bool			 synced, extended;
+	uint64_t		 mailbox;
+	char			 status[NOTE_TEXT_MAX + 1];
+	uint64_t		 bad_records;
+
+	/* Through all incarnations. */
+	enum log_level		 level;
+	uint64_t		 deaths;
+	char			 last_exit[32];	/* empty: never */
+	struct policy_reports	 reports;	/* it made */
+
+	/* What it has to be told as soon as its lifeline takes it (peers.c). */
+	uint64_t		 peers_dirty;
+	bool			 level_dirty, tree_dirty;
+};
+
+/* What every child needs to start, the same for all. */
+struct child_ground {
+	const char	*run_dir;
+	char *const	*environment;
+	int		 null_fd;
+	bool		 confine;
+	bool		 change_user;
+	uid_t		 uid;
+	gid_t		 gid;
+};
+
+/*
+ * Forks and execs. The child's ends of its descriptors are closed here in any case. False with
+ * errno: nothing is left behind. lifeline_fd and output_fd become its fd 3, and 1 and 2.
+ */
+bool child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_fd, int *output_fd);
+void child_signal(const struct child *ch, int sig);
+/* SIGKILL to the whole group: an actor is the leader of its own session. */
+void child_kill(const struct child *ch);
+/* The explicit environment of every actor; never freed. */
+char **child_environment(void);
+int64_t child_rss_kib(const struct child *ch);
+
+#endif

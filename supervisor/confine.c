@@ -1,0 +1,182 @@
+/*
+ * supervisor/confine.c - Landlock: an actor can open its program, its libraries, a few system
+ * files, the run directory and its own credentials. Nothing else exists for it.
+ *
+ * This is what makes "one credential per process" true: all actors run as one user, so file modes
+ * cannot tell them apart. The rules are made by the parent; the child only enters them, which needs
+ * no allocation between fork and exec.
+ */
+#include "confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "obj.h"
+#include "watch.h"
+
+/* Later than the header of Debian 12; the numbers are the kernel's for ever. */
+#ifndef LANDLOCK_ACCESS_FS_TRUNCATE
+#define LANDLOCK_ACCESS_FS_TRUNCATE	(1ULL << 14)
+#endif
+#ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
+#define LANDLOCK_ACCESS_FS_IOCTL_DEV	(1ULL << 15)
+#endif
+#define SCOPE_ABSTRACT_UNIX_SOCKET	(1ULL << 0)
+#define SCOPE_SIGNAL			(1ULL << 1)
+
+struct ruleset {	/* struct landlock_ruleset_attr as of version 6 */
+	uint64_t	handled_access_fs, handled_access_net, scoped;
+};
+
+#define FS_READ		(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
+#define FS_RUN		(FS_READ | LANDLOCK_ACCESS_FS_EXECUTE)
+#define FS_DEVICE	(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE)
+#define FS_WRITE	(FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE		\
+			 | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE			\
+			 | LANDLOCK_ACCESS_FS_REFER)
+#define FS_RUN_DIR	(FS_WRITE | LANDLOCK_ACCESS_FS_MAKE_SOCK)
+/* What a rule on a file, not a folder, may name. */
+#define FS_OF_FILE	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE			\
+			 | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_TRUNCATE			\
+			 | LANDLOCK_ACCESS_FS_IOCTL_DEV)
+#define FS_VERSION_1	((LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1)
+
+/* What every actor may open. Not all of /etc: that is where other people's secrets are. */
+static const struct {
+	const char	*path;
+	uint64_t	 access;
+} common[] = {
+	{ "/lib",                      FS_RUN },
+	{ "/lib64",                    FS_RUN },
+	{ "/usr/lib",                  FS_RUN },
+	{ "/usr/lib64",                FS_RUN },
+	{ "/usr/local/lib",            FS_RUN },
+	{ "/etc/ld.so.cache",          FS_READ },
+	{ "/etc/ld.so.preload",        FS_READ },
+	{ "/etc/resolv.conf",          FS_READ },
+	{ "/etc/hosts",                FS_READ },
+	{ "/etc/host.conf",            FS_READ },
+	{ "/etc/nsswitch.conf",        FS_READ },
+	{ "/etc/gai.conf",             FS_READ },
+	{ "/etc/services",             FS_READ },
+	{ "/etc/protocols",            FS_READ },
+	{ "/etc/localtime",            FS_READ },
+	{ "/usr/share/zoneinfo",       FS_READ },
+	{ "/etc/ssl/openssl.cnf",      FS_READ },
+	{ "/etc/ssl/certs",            FS_READ },
+	{ "/etc/pki/tls/certs",        FS_READ },
+	{ "/etc/pki/ca-trust",         FS_READ },
+	{ "/usr/share/ca-certificates", FS_READ },
+	{ "/usr/local/share/ca-certificates", FS_READ },
+	{ "/proc",                     FS_READ },
+	{ "/sys/devices/system/cpu",   FS_READ },
+	{ "/dev/null",                 FS_DEVICE },
+	{ "/dev/zero",                 FS_READ },
+	{ "/dev/urandom",              FS_READ },
+#ifdef MUSTER_COVERAGE_DIR
+	/* gcov writes beside the objects */
+	{ MUSTER_COVERAGE_DIR,         FS_WRITE | LANDLOCK_ACCESS_FS_MAKE_DIR },
+#endif
+};
+
+/* Paths that the environment we pass on names. */
+static const struct {
+	const char	*variable;
+	uint64_t	 access;
+} by_environment[] = {
+	{ "SSL_CERT_FILE", FS_READ },
+	{ "SSL_CERT_DIR",  FS_READ },
+};
+
+static uint64_t handled(int);
+static bool allow(int, const char *, uint64_t, uint64_t);
+
+int
+confine_version(void)
+{
+	const long v = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+
+	return v > 0 ? (int)v : 0;
+}
+
+int
+confine_rules(const struct child_spec *spec, const char *run_dir)
+{
+	const int version = confine_version();
+	const uint64_t fs = handled(version);
+	/* From version 6 on an actor cannot signal another one either. */
+	const struct ruleset attr = { .handled_access_fs = fs,
+		.scoped = version >= 6 ? SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL : 0 };
+	const size_t size = version >= 6 ? sizeof(attr) : sizeof(attr.handled_access_fs);
+	int fd = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
+
+	if (fd == -1)
+		return -1;
+	bool ok = true;
+	for (size_t i = 0; i < NITEMS(common); i++)
+		ok &= allow(fd, common[i].path, common[i].access, fs);
+	for (size_t i = 0; i < NITEMS(by_environment); i++) {
+		const char *const path = getenv(by_environment[i].variable);
+
+		ok &= path == NULL || allow(fd, path, by_environment[i].access, fs);
+	}
+	ok &= allow(fd, spec->program, FS_RUN, fs) && allow(fd, run_dir, FS_RUN_DIR, fs);
+	for (size_t i = 0; i < spec->npaths; i++)
+		ok &= allow(fd, spec->paths[i].dir, spec->paths[i].write ? FS_WRITE : FS_READ, fs);
+	if (!ok)
+		fd_close(&fd);
+	return fd;
+}
+
+int
+confine_enter(int rules_fd)
+{
+	return (int)syscall(SYS_landlock_restrict_self, rules_fd, 0);
+}
+
+/* Every access that this kernel can forbid: what no rule names is then forbidden. */
+static uint64_t
+handled(int version)
+{
+	uint64_t fs = FS_VERSION_1;
+
+	if (version >= 2)
+		fs |= LANDLOCK_ACCESS_FS_REFER;
+	if (version >= 3)
+		fs |= LANDLOCK_ACCESS_FS_TRUNCATE;
+	if (version >= 5)
+		fs |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
+	return fs;
+}
+
+/* A path that does not exist needs no rule; a symbolic link means what it points to. */
+static bool
+allow(int rules_fd, const char *path, uint64_t access, uint64_t known)
+{
+	struct stat st;
+	int fd = open(path, O_PATH | O_CLOEXEC);
+
+	if (fd == -1)
+		return errno == ENOENT || errno == ENOTDIR || errno == EACCES;
+	bool ok = fstat(fd, &st) == 0;
+	if (ok) {
+		const struct landlock_path_beneath_attr rule = {
+			.allowed_access = access & known & (S_ISDIR(st.st_mode) ? UINT64_MAX : FS_OF_FILE),
+			.parent_fd = fd,
+		};
+
+		ok = syscall(SYS_landlock_add_rule, rules_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) == 0;
+	}
+	if (!ok)
+		log_warn("cannot make a confinement rule", KV_S(PATH, path));
+	fd_close(&fd);
+	return ok;
+}

@@ -1,0 +1,313 @@
+/*
+ * supervisor/control.c - the control socket.
+ *
+ * Never: wait for a client. Each has a slot, a small buffer and a deadline; when all slots are
+ * taken the next one is told so. Who may connect is decided by the run directory's mode (0700) and
+ * checked again by uid.
+ */
+#include "control.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "json.h"
+#include "lifeline.h"
+#include "obj.h"
+#include "request.h"
+#include "tree.h"
+
+enum { CLIENTS = 8, PATIENCE_MS = 5000, ANSWER_MAX = LIFELINE_MAX, UNREAD_READS = 16 };
+
+struct client {
+	struct watch	 watch;
+	int64_t		 deadline_ms;
+	char		 request[REQUEST_MAX];
+	size_t		 len;
+	char		*answer;	/* NULL: still asking */
+	size_t		 answer_len, sent;
+};
+
+static struct {
+	struct tree	*tree;
+	struct watch	 listener;
+	char		 path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct client	 clients[CLIENTS];
+} control = { .listener = { .fd = -1, .epoll_fd = -1 } };
+
+static void on_connect(void *, uint32_t);
+static void on_client(void *, uint32_t);
+static struct client *free_slot(void);
+static bool trusted(int);
+static void hear(struct client *);
+static void answer(struct client *, const char *, size_t);
+static void say(struct client *);
+static void hang_up(struct client *);
+static size_t do_status(const struct request *, char *);
+static size_t do_level(const struct request *, char *);
+static size_t do_reload(const struct request *, char *);
+static size_t do_restart(const struct request *, char *);
+static size_t do_stop(const struct request *, char *);
+static size_t fine(char *);
+static size_t error(char *, const char *);
+
+static size_t (*const verbs[REQ_MAX])(const struct request *, char *) = {
+	[REQ_STATUS] = do_status, [REQ_LEVEL] = do_level, [REQ_RELOAD] = do_reload,
+	[REQ_RESTART] = do_restart, [REQ_STOP] = do_stop,
+};
+
+bool
+control_open(struct tree *t)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	for (size_t i = 0; i < CLIENTS; i++)
+		control.clients[i].watch = WATCH_CLOSED;
+	control.tree = t;
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/control.sock", t->setup.run_dir);
+	memcpy(control.path, a.sun_path, sizeof(control.path));
+	/* Ours: the lock of the run directory is held. */
+	unlink(a.sun_path);
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (fd == -1 || bind(fd, (const struct sockaddr *)&a, sizeof(a)) == -1 || listen(fd, 16) == -1) {
+		fd_close(&fd);
+		return false;
+	}
+	return watch_open(&control.listener, t->epoll_fd, fd, EPOLLIN, on_connect, NULL);
+}
+
+void
+control_close(void)
+{
+	for (size_t i = 0; i < CLIENTS; i++) {
+		if (control.clients[i].watch.fd != -1)
+			hang_up(&control.clients[i]);
+	}
+	if (control.listener.fd != -1)
+		unlink(control.path);
+	watch_close(&control.listener);
+}
+
+void
+control_expire(int64_t now_ms)
+{
+	for (size_t i = 0; i < CLIENTS; i++) {
+		if (control.clients[i].watch.fd != -1 && now_ms >= control.clients[i].deadline_ms)
+			hang_up(&control.clients[i]);
+	}
+}
+
+int64_t
+control_next_ms(void)
+{
+	int64_t next_ms = INT64_MAX;
+
+	for (size_t i = 0; i < CLIENTS; i++) {
+		if (control.clients[i].watch.fd != -1 && control.clients[i].deadline_ms < next_ms)
+			next_ms = control.clients[i].deadline_ms;
+	}
+	return next_ms;
+}
+
+static void
+on_connect(void *arg, uint32_t events)
+{
+	static const char busy[] = "{\"error\":\"too many clients at once; try again\"}\n";
+	static const char stranger[] = "{\"error\":\"only root and the user of musterd may ask\"}\n";
+	int fd = accept4(control.listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct client *const c = free_slot();
+
+	(void)arg;
+	(void)events;
+	if (fd == -1)
+		return;
+	if (c == NULL || !trusted(fd)) {
+		const char *const text = c == NULL ? busy : stranger;
+
+		(void)!send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+		fd_close(&fd);
+		return;
+	}
+	*c = (struct client){ .deadline_ms = control.tree->now_ms + PATIENCE_MS };
+	watch_open(&c->watch, control.tree->epoll_fd, fd, EPOLLIN, on_client, c);
+}
+
+static struct client *
+free_slot(void)
+{
+	for (size_t i = 0; i < CLIENTS; i++) {
+		if (control.clients[i].watch.fd == -1)
+			return &control.clients[i];
+	}
+	return NULL;
+}
+
+static bool
+trusted(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
+	    && (peer.uid == 0 || peer.uid == geteuid());
+}
+
+static void
+on_client(void *arg, uint32_t events)
+{
+	struct client *const c = arg;
+
+	(void)events;
+	if (c->watch.fd == -1)
+		return;
+	if (c->answer == NULL)
+		hear(c);
+	if (c->answer != NULL)
+		say(c);
+}
+
+/* A request ends with its newline, or when the client stops writing. */
+static void
+hear(struct client *c)
+{
+	const ssize_t n = recv(c->watch.fd, c->request + c->len, sizeof(c->request) - c->len, MSG_DONTWAIT);
+
+	if (n == -1) {
+		if (errno != EAGAIN && errno != EINTR)
+			hang_up(c);
+		return;
+	}
+	c->len += (size_t)n;
+	const char *const end = memchr(c->request, '\n', c->len);
+	if (end != NULL)
+		answer(c, c->request, (size_t)(end - c->request));
+	else if (n == 0 && c->len == 0)
+		hang_up(c);
+	else if (n == 0)
+		answer(c, c->request, c->len);
+	else if (c->len == sizeof(c->request))
+		answer(c, NULL, 0);
+}
+
+static void
+answer(struct client *c, const char *line, size_t len)
+{
+	struct request r;
+	const char *const wrong = line == NULL ? "a request is one line of at most 256 bytes"
+					       : request_parse(line, len, &r);
+
+	c->answer = obj_alloc(ANSWER_MAX + 1);
+	c->answer_len = wrong != NULL ? error(c->answer, wrong) : verbs[r.verb](&r, c->answer);
+	c->answer[c->answer_len++] = '\n';
+}
+
+static void
+say(struct client *c)
+{
+	const ssize_t n = send(
+	    c->watch.fd, c->answer + c->sent, c->answer_len - c->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+	if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
+		watch_events(&c->watch, EPOLLOUT);
+		return;
+	}
+	if (n > 0)
+		c->sent += (size_t)n;
+	if (n == -1 || c->sent == c->answer_len)
+		hang_up(c);
+	else
+		watch_events(&c->watch, EPOLLOUT);
+}
+
+/* What was sent and not read is taken away first: otherwise the client sees a reset instead of the end. */
+static void
+hang_up(struct client *c)
+{
+	char unread[4096];
+
+	for (int i = 0; i < UNREAD_READS && recv(c->watch.fd, unread, sizeof(unread), MSG_DONTWAIT) > 0; i++)
+		;
+	watch_close(&c->watch);
+	free(c->answer);
+	c->answer = NULL;
+}
+
+static size_t
+do_status(const struct request *r, char *out)
+{
+	(void)r;
+	const size_t len = status_json(control.tree, out, ANSWER_MAX);
+
+	return len > 0 ? len : error(out, "the status does not fit its buffer");
+}
+
+static size_t
+do_level(const struct request *r, char *out)
+{
+	bool found = r->role == ROLE_ANY || r->role == ROLE_NONE;
+
+	if (found)
+		log_set_level(r->level);
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		struct child *const ch = &control.tree->children[i];
+
+		if (r->role != ROLE_ANY && ch->row->role != r->role)
+			continue;
+		ch->level = r->level;
+		ch->level_dirty = ch->pid != 0;
+		found = true;
+	}
+	return found ? fine(out) : error(out, "no such actor");
+}
+
+static size_t
+do_reload(const struct request *r, char *out)
+{
+	(void)r;
+	const char *const refused = reload(control.tree);
+
+	return refused == NULL ? fine(out) : error(out, refused);
+}
+
+static size_t
+do_restart(const struct request *r, char *out)
+{
+	struct child *const ch = tree_child(control.tree, r->role);
+
+	if (ch == NULL || !ch->spec->enabled)
+		return error(out, "that actor is not enabled");
+	if (control.tree->stopping)
+		return error(out, "stopping: nothing is started any more");
+	log_info("actor restarts: somebody asked", KV_S(ACTOR, ch->name));
+	act_feed(ch, EV_RESTART);
+	return fine(out);
+}
+
+static size_t
+do_stop(const struct request *r, char *out)
+{
+	(void)r;
+	tree_stop(control.tree, 0, "asked on the control socket");
+	return fine(out);
+}
+
+static size_t
+fine(char *out)
+{
+	return (size_t)snprintf(out, ANSWER_MAX, "{\"ok\":true}");
+}
+
+static size_t
+error(char *out, const char *text)
+{
+	struct json j = { .buf = out, .size = ANSWER_MAX };
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "error", text);
+	json_close(&j, '}');
+	return json_end(&j);
+}

@@ -1,0 +1,74 @@
+/*
+ * supervisor/fsm.h - what a child can be, what can happen to it, and what follows.
+ *
+ * States without a process: OFF, WAITING, BACKOFF, STOPPED, FAILED. The others have one until it is reaped:
+ *	STARTING	forked, has not said `bound`; its deadline is the ready timeout
+ *	RUNNING		bound; judged by its beats
+ *	ABORTING	judged stuck: SIGABRT sent, SIGKILL at the deadline
+ *	CYCLING		asked to end so that it can start again
+ *	STOPPING	asked to end for good
+ * FAILED is left only when the configuration changes or somebody orders a restart.
+ */
+#ifndef MUSTER_FSM_H
+#define MUSTER_FSM_H
+
+#include <stdbool.h>
+
+#define FSM_STATES(S)	/* ID, as people see it, has a process */		\
+	S(OFF,      "off",      false)						\
+	S(WAITING,  "waiting",  false)						\
+	S(STARTING, "starting", true)						\
+	S(RUNNING,  "running",  true)						\
+	S(BACKOFF,  "backoff",  false)						\
+	S(ABORTING, "stopping", true)						\
+	S(CYCLING,  "stopping", true)						\
+	S(STOPPING, "stopping", true)						\
+	S(STOPPED,  "stopped",  false)						\
+	S(FAILED,   "failed",   false)
+
+enum fsm_state {
+	ST_SAME,		/* in the table: stay */
+#define FSM_ENUM(ID, name, process) ST_##ID,
+	FSM_STATES(FSM_ENUM)
+#undef FSM_ENUM
+	ST_MAX
+};
+
+enum fsm_event {
+	EV_ENABLE,		/* the configuration wants it */
+	EV_DISABLE,		/* ... or no longer does */
+	EV_OPEN,		/* every stage below has settled */
+	EV_BOUND,		/* it said so */
+	EV_DEADLINE,		/* the state's own deadline passed */
+	EV_MUTE,		/* three beats missed */
+	EV_REPORTED,		/* a peer reported it, and was believed */
+	EV_RESTART,		/* its configuration changed, or somebody asked */
+	EV_STOP,		/* the tree stops and its stage has come */
+	EV_HURRY,		/* the tree stops and nobody waits any more */
+	EV_DIED,		/* reaped; policy wants it back */
+	EV_GONE,		/* reaped; policy lets it rest */
+	EV_REFUSED,		/* reaped; it will not work with this configuration */
+	EV_MAX
+};
+
+enum fsm_action {
+	A_NONE,
+	A_SPAWN,		/* new incarnation */
+	A_UP,			/* tell the others */
+	A_TERM,			/* `stop` and SIGTERM */
+	A_ABORT,		/* SIGABRT */
+	A_KILL,			/* SIGKILL to the group */
+	A_REST,			/* wait for the next start */
+	A_MAX
+};
+
+struct fsm_step {
+	enum fsm_action	action;
+	enum fsm_state	next;
+};
+
+struct fsm_step fsm_step(enum fsm_state s, enum fsm_event e);
+const char *fsm_state_name(enum fsm_state s);
+bool fsm_has_process(enum fsm_state s);
+
+#endif

@@ -1,0 +1,167 @@
+/* supervisor/hear.c - what actors say on their lifelines, and what follows from it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "lifeline.h"
+#include "links.h"
+#include "obj.h"
+#include "tree.h"
+
+enum {
+	RECORDS_PER_TURN = 32,		/* then the others have their turn */
+	RECORDS_LAST     = 1024,	/* of a dead child */
+};
+
+static bool hear_one(struct child *);
+static void on_bound(struct child *, const struct note *);
+static void on_synced(struct child *, const struct note *);
+static void on_beat(struct child *, const struct note *);
+static void on_report(struct child *, const struct note *);
+static void on_extend(struct child *, const struct note *);
+static void on_status(struct child *, const struct note *);
+static void bad_record(struct child *);
+
+static void (*const handlers[NOTE_MAX])(struct child *, const struct note *) = {
+	[NOTE_BOUND] = on_bound, [NOTE_SYNCED] = on_synced, [NOTE_UNSYNCED] = on_synced,
+	[NOTE_BEAT] = on_beat, [NOTE_REPORT] = on_report, [NOTE_EXTEND] = on_extend,
+	[NOTE_STATUS] = on_status,
+};
+
+void
+hear_ready(void *child, uint32_t events)
+{
+	struct child *const ch = child;
+
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+		for (int i = 0; i < RECORDS_PER_TURN && hear_one(ch); i++)
+			;
+	}
+	if ((events & EPOLLOUT) != 0)
+		peers_flush(ch);
+}
+
+void
+hear_all(struct child *ch)
+{
+	for (int i = 0; i < RECORDS_LAST && hear_one(ch); i++)
+		;
+}
+
+/* False: nothing more to hear now. At the end of file the watchdog judges what is left of the process. */
+static bool
+hear_one(struct child *ch)
+{
+	char record[512];	/* longer than any record we know */
+	struct note note;
+
+	if (ch->lifeline.fd == -1)
+		return false;
+	const long len = lifeline_recv(ch->lifeline.fd, record, sizeof(record));
+	if (len == 0 || (len == -1 && errno != EAGAIN && errno != EMSGSIZE)) {
+		watch_close(&ch->lifeline);
+		return false;
+	}
+	if (len == -1 && errno == EAGAIN)
+		return false;
+	if (len == -1 || !notify_parse(record, (size_t)len, &note))
+		bad_record(ch);
+	else
+		handlers[note.kind](ch, &note);
+	return true;
+}
+
+static void
+on_bound(struct child *ch, const struct note *n)
+{
+	(void)n;
+	act_feed(ch, EV_BOUND);
+}
+
+static void
+on_synced(struct child *ch, const struct note *n)
+{
+	const bool synced = n->kind == NOTE_SYNCED;
+
+	if (ch->synced == synced)
+		return;
+	ch->synced = synced;
+	ch->tree->changed = true;
+	log_info(synced ? "actor is synced" : "actor lost its sync", KV_S(ACTOR, ch->name),
+	    KV_I(INCARNATION, ch->incarnation), KV_I(UPTIME_MS, ch->tree->now_ms - ch->started_ms));
+}
+
+static void
+on_beat(struct child *ch, const struct note *n)
+{
+	ch->beat_ms = ch->tree->now_ms;
+	ch->mailbox = n->number;
+}
+
+static void
+on_status(struct child *ch, const struct note *n)
+{
+	if (strcmp(ch->status, n->text) == 0)
+		return;
+	memcpy(ch->status, n->text, sizeof(ch->status));
+	ch->tree->changed = true;
+}
+
+/*
+ * A peer that proved who it is and then sent what it may not (supervision.md 4.10): the sender is
+ * restarted, the reporter lives on. `-` is somebody who could not prove anything: worth a line, but
+ * nobody can be blamed.
+ */
+static void
+on_report(struct child *ch, const struct note *n)
+{
+	struct child *const who = n->role == ROLE_NONE ? NULL : tree_child(ch->tree, n->role);
+
+	if (n->role == ROLE_NONE) {
+		ch->tree->strangers++;
+		log_warnx("an unknown sender misbehaves on the bus", KV_S(ACTOR, ch->name),
+		    KV_S(REASON, n->text));
+		return;
+	}
+	if (who == NULL || who == ch || who->pid == 0 || who->incarnation != n->number
+	    || !peers_linked(ch, who)) {
+		log_warnx("report ignored: it names no living peer of the reporter", KV_S(ACTOR, ch->name),
+		    KV_S(PEER, role_name(n->role)), KV_I(INCARNATION, n->number), KV_S(REASON, n->text));
+		return;
+	}
+	if (!policy_report_allowed(&ch->reports, ch->tree->now_ms)) {
+		log_warnx("report ignored: this actor reports too often and may be the broken one",
+		    KV_S(ACTOR, ch->name), KV_S(PEER, who->name), KV_S(REASON, n->text));
+		return;
+	}
+	log_warnx("actor was reported by a peer; restarting it", KV_S(ACTOR, who->name),
+	    KV_I(INCARNATION, n->number), KV_S(PEER, ch->name), KV_S(REASON, n->text));
+	act_feed(who, EV_REPORTED);
+}
+
+static void
+on_extend(struct child *ch, const struct note *n)
+{
+	const struct tree *const t = ch->tree;
+
+	if ((ch->state != ST_STOPPING && ch->state != ST_CYCLING) || ch->extended || t->hurried)
+		return;
+	const int64_t left_ms = t->stopping ? t->stop_by_ms - ch->deadline_ms : -1;
+	const int64_t more_ms =
+	    policy_extend_ms((int64_t)n->number, tree_later_ms(t, ch->row->stop_stage), left_ms);
+
+	ch->extended = true;
+	ch->deadline_ms += more_ms;
+	log_info("actor asked for more time to stop", KV_S(ACTOR, ch->name), KV_I(DURATION_MS, n->number),
+	    KV_I(LIMIT, more_ms));
+}
+
+/* Said once per incarnation: a flood of them must not become a flood of lines. */
+static void
+bad_record(struct child *ch)
+{
+	if (ch->bad_records++ == 0)
+		log_warnx("actor says what nobody understands on its lifeline",
+		    KV_S(ACTOR, ch->name), KV_I(PID, ch->pid), KV_I(INCARNATION, ch->incarnation));
+}

@@ -1,0 +1,99 @@
+/* supervisor/json.c - the few pieces of JSON that the status needs. Pure: no allocation, no printf. */
+#include "json.h"
+
+#include <string.h>
+
+static void put(struct json *, const char *, size_t);
+static void put_quoted(struct json *, const char *);
+static void member(struct json *, const char *);
+
+void
+json_open(struct json *j, const char *name, char bracket)
+{
+	member(j, name);
+	put(j, &bracket, 1);
+	j->comma = false;
+}
+
+void
+json_close(struct json *j, char bracket)
+{
+	put(j, &bracket, 1);
+	j->comma = true;
+}
+
+void
+json_int(struct json *j, const char *name, int64_t n)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+	uint64_t left = n < 0 ? -(uint64_t)n : (uint64_t)n;
+
+	do {
+		digits[--at] = (char)('0' + left % 10);
+		left /= 10;
+	} while (left > 0);
+	if (n < 0)
+		digits[--at] = '-';
+	member(j, name);
+	put(j, digits + at, sizeof(digits) - at);
+}
+
+void
+json_bool(struct json *j, const char *name, bool b)
+{
+	member(j, name);
+	put(j, b ? "true" : "false", b ? 4 : 5);
+}
+
+void
+json_str(struct json *j, const char *name, const char *s)
+{
+	member(j, name);
+	if (s == NULL)
+		put(j, "null", 4);
+	else
+		put_quoted(j, s);
+}
+
+size_t
+json_end(struct json *j)
+{
+	put(j, "", 1);
+	return j->full ? 0 : j->len - 1;
+}
+
+static void
+put(struct json *j, const char *s, size_t len)
+{
+	if (j->full || len > j->size - j->len) {
+		j->full = true;
+		return;
+	}
+	memcpy(j->buf + j->len, s, len);
+	j->len += len;
+}
+
+static void
+put_quoted(struct json *j, const char *s)
+{
+	put(j, "\"", 1);
+	for (; *s != '\0'; s++) {
+		if (*s == '"' || *s == '\\')
+			put(j, "\\", 1);
+		put(j, *s >= ' ' && *s <= '~' ? s : "?", 1);
+	}
+	put(j, "\"", 1);
+}
+
+static void
+member(struct json *j, const char *name)
+{
+	if (j->comma)
+		put(j, ",", 1);
+	j->comma = true;
+	if (name != NULL) {
+		put_quoted(j, name);
+		put(j, ":", 1);
+	}
+}

@@ -1,0 +1,29 @@
+/* supervisor/needs.h - which actors run: what was asked for, and what that needs. */
+#ifndef MUSTER_NEEDS_H
+#define MUSTER_NEEDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "actors.h"
+
+struct need {
+	enum role	 who, needs;
+	const char	*why;
+};
+
+struct needs_answer {
+	uint64_t	 enabled;		/* mask of roles */
+	struct need	 because[ROLE_MAX];	/* who brought it in; ROLE_NONE: nobody */
+	struct need	 conflict;		/* when refused: who needs what was switched off */
+};
+
+/* Closes `wanted` over the NEEDS table, whole or not at all. False: something needed is in `forbidden`. */
+bool needs_resolve(uint64_t wanted, uint64_t forbidden, struct needs_answer *out);
+/* The same over any table, for tests. */
+bool needs_resolve_in(const struct need *table, size_t n, uint64_t wanted, uint64_t forbidden,
+    struct needs_answer *out);
+/* Mask of what this role needs directly. */
+uint64_t needs_of(enum role r);
+
+#endif

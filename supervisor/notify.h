@@ -1,0 +1,31 @@
+/* supervisor/notify.h - what actors say on their lifelines (include/lifeline.h), as facts. */
+#ifndef MUSTER_NOTIFY_H
+#define MUSTER_NOTIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "roles.h"
+
+enum {
+	NOTE_TEXT_MAX = 200,	/* of a status or reason; what is longer is cut */
+	NOTE_MAX_MS   = 600000,	/* most that `extend` can name */
+};
+
+enum note_kind {
+	NOTE_BOUND, NOTE_SYNCED, NOTE_UNSYNCED, NOTE_BEAT, NOTE_REPORT, NOTE_EXTEND, NOTE_STATUS,
+	NOTE_MAX
+};
+
+struct note {
+	enum note_kind	kind;
+	uint64_t	number;		/* beat: mailbox; extend: ms; report: incarnation */
+	enum role	role;		/* report: ROLE_NONE for `-` */
+	char		text[NOTE_TEXT_MAX + 1];	/* report, status: printable ASCII */
+};
+
+/* False: not a record we know, *out is undefined. The bytes come from an actor and are not trusted. */
+bool notify_parse(const char *record, size_t len, struct note *out);
+
+#endif

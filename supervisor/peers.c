@@ -1,0 +1,161 @@
+/*
+ * supervisor/peers.c - what each actor is told: who it is, who its peers are, the log level, the
+ * state of the tree.
+ *
+ * All of it is state, not events: a child that does not read its lifeline now has the latest value
+ * sent as soon as it does, and the supervisor never waits for it. A token goes only to those who
+ * must check it, and lives in the records alone, never in argv, environment or log.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "lifeline.h"
+#include "links.h"
+#include "obj.h"
+#include "tree.h"
+
+static bool linked(enum role, enum role);
+static bool connects_to(enum role, enum role);
+static bool send_peer(const struct child *, const struct child *);
+static const char *reachable(const struct child *);
+static bool send_tree(const struct child *);
+static void hex(const struct secret *, char [TOKEN_HEX + 1]);
+
+void
+peers_changed(struct child *about)
+{
+	struct tree *const t = about->tree;
+
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		struct child *const to = &t->children[i];
+
+		if (to->pid != 0 && linked(to->row->role, about->row->role))
+			to->peers_dirty |= UINT64_C(1) << about->row->role;
+	}
+}
+
+bool
+peers_boot(struct child *to)
+{
+	struct tree *const t = to->tree;
+	char token[TOKEN_HEX + 1];
+
+	hex(&to->token, token);
+	bool ok = lifeline_send(to->lifeline.fd,
+	    "boot name=%s incarnation=%llu token=%s run-dir=%s level=%s format=%s beat-ms=%lld", to->name,
+	    (unsigned long long)to->incarnation, token, t->setup.run_dir, log_level_name(to->level),
+	    t->setup.format == LOG_JSON ? "json" : "console", (long long)t->specs->beat_ms);
+	explicit_bzero(token, sizeof(token));
+
+	ok = ok && lifeline_send(to->lifeline.fd, "config %s", to->spec->config);
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		const struct child *const about = &t->children[i];
+
+		if (about->spec->enabled && linked(to->row->role, about->row->role))
+			ok = ok && send_peer(to, about);
+	}
+	to->tree_dirty = to->row->wants_tree;
+	return ok && lifeline_send(to->lifeline.fd, "go");
+}
+
+void
+peers_flush(struct child *to)
+{
+	struct tree *const t = to->tree;
+	bool taken = true;
+
+	if (to->lifeline.fd == -1)
+		return;
+	for (unsigned i = 0; taken && to->peers_dirty != 0 && i < CHILD_MAX; i++) {
+		const uint64_t bit = UINT64_C(1) << child_table[i].role;
+
+		if ((to->peers_dirty & bit) != 0 && (taken = send_peer(to, &t->children[i])))
+			to->peers_dirty &= ~bit;
+	}
+	if (taken && to->level_dirty
+	    && (taken = lifeline_send(to->lifeline.fd, "level %s", log_level_name(to->level))))
+		to->level_dirty = false;
+	if (taken && to->tree_dirty && (taken = send_tree(to)))
+		to->tree_dirty = false;
+	watch_events(&to->lifeline, taken ? EPOLLIN : EPOLLIN | EPOLLOUT);
+}
+
+void
+peers_flush_all(struct tree *t)
+{
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		const struct child *const ch = &t->children[i];
+
+		if (ch->peers_dirty != 0 || ch->level_dirty || ch->tree_dirty)
+			peers_flush(&t->children[i]);
+	}
+}
+
+bool
+peers_linked(const struct child *a, const struct child *b)
+{
+	return linked(a->row->role, b->row->role);
+}
+
+/* Some link has one of them at each end. */
+static bool
+linked(enum role a, enum role b)
+{
+	return connects_to(a, b) || connects_to(b, a);
+}
+
+static bool
+connects_to(enum role from, enum role to)
+{
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		if (link_binds((enum link)l, to) && link_connects((enum link)l, from))
+			return true;
+	}
+	return false;
+}
+
+static bool
+send_peer(const struct child *to, const struct child *about)
+{
+	char token[TOKEN_HEX + 1] = "-";
+
+	if (about->token.len > 0 && connects_to(about->row->role, to->row->role))
+		hex(&about->token, token);
+	const bool ok = lifeline_send(to->lifeline.fd, "peer %s %llu %s %s", about->name,
+	    (unsigned long long)about->incarnation, token, reachable(about));
+	explicit_bzero(token, sizeof(token));
+	return ok;
+}
+
+static const char *
+reachable(const struct child *ch)
+{
+	if (ch->pid != 0 && ch->bound_ms != 0)
+		return "up";
+	return ch->pid != 0 || ch->spec->enabled ? "down" : "off";
+}
+
+static bool
+send_tree(const struct child *to)
+{
+	static char json[LIFELINE_MAX - sizeof("tree ")];
+
+	if (status_json(to->tree, json, sizeof(json)) == 0)
+		return true;	/* too large to be said: the next, smaller one will do */
+	return lifeline_send(to->lifeline.fd, "tree %s", json);
+}
+
+static void
+hex(const struct secret *s, char out[TOKEN_HEX + 1])
+{
+	static const char digits[] = "0123456789abcdef";
+
+	MUST(s->len == TOKEN_BYTES);
+	for (size_t i = 0; i < TOKEN_BYTES; i++) {
+		out[2 * i] = digits[s->bytes[i] >> 4];
+		out[2 * i + 1] = digits[s->bytes[i] & 15];
+	}
+	out[TOKEN_HEX] = '\0';
+}

@@ -1,0 +1,14 @@
+/* supervisor/sdnotify.h - tells systemd (or whoever set NOTIFY_SOCKET) how we are. */
+#ifndef MUSTER_SDNOTIFY_H
+#define MUSTER_SDNOTIFY_H
+
+#include <stdint.h>
+
+/* Takes NOTIFY_SOCKET and the watchdog variables out of the environment. */
+void sdnotify_open(void);
+/* "READY=1\nSTATUS=..."; nothing happens when nobody asked. Never waits. */
+void sdnotify(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* How often WATCHDOG=1 is due; 0: never. */
+int64_t sdnotify_watchdog_ms(void);
+
+#endif

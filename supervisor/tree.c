@@ -1,0 +1,335 @@
+/* supervisor/tree.c - stages up, stages down, and the deadlines of everybody. */
+#include "tree.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "confine.h"
+#include "obj.h"
+#include "random.h"
+#include "sdnotify.h"
+
+enum {
+	TELL_MS = 5000,		/* the status goes out at least this often */
+	STUCK_MS = 3000,	/* after the last SIGKILL; then the kernel holds the process and we leave */
+};
+
+static void open_stages(struct tree *);
+static void close_stages(struct tree *);
+static void tell(struct tree *);
+static void hurry(struct tree *, const char *);
+static bool any_process(const struct tree *);
+static int64_t earlier(int64_t, int64_t);
+
+struct tree *
+tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd, struct config **config,
+    struct spec_set **specs)
+{
+	struct tree *t;
+
+	OBJ_NEW(t, TREE_MAGIC);
+	t->setup = *setup;
+	t->config = *config;
+	*config = NULL;
+	OBJ_TAKE(t->specs, specs, SPEC_SET_MAGIC);
+	t->epoll_fd = epoll_fd;
+	t->now_ms = t->started_ms = clock_mono_ms();
+	random_secret(&t->random, sizeof(t->random));
+	t->ground = (struct child_ground){
+		.run_dir = setup->run_dir, .environment = child_environment(), .null_fd = null_fd,
+		.confine = t->specs->confine && confine_version() > 0,
+		.change_user = t->specs->change_user, .uid = t->specs->uid, .gid = t->specs->gid,
+	};
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		t->children[i] = (struct child){
+			.row = &child_table[i], .spec = &t->specs->children[i],
+			.name = role_name(child_table[i].role), .tree = t,
+			.state = ST_OFF, .level = log_get_level(),
+			.lifeline = WATCH_CLOSED, .log.watch = WATCH_CLOSED,
+		};
+	}
+	return t;
+}
+
+void
+tree_free(struct tree **tp)
+{
+	struct tree *t;
+
+	if (*tp == NULL)
+		return;
+	OBJ_TAKE(t, tp, TREE_MAGIC);
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		watch_close(&t->children[i].lifeline);
+		watch_close(&t->children[i].log.watch);
+		secret_wipe(&t->children[i].token);
+	}
+	for (char *const *e = t->ground.environment; *e != NULL; e++)
+		free(*e);
+	free((void *)(uintptr_t)t->ground.environment);
+	spec_free(&t->specs);
+	config_free(&t->config);
+	OBJ_FREE(t);
+}
+
+struct child *
+tree_child(struct tree *t, enum role r)
+{
+	const enum child_id id = child_find(r);
+
+	return id == CHILD_MAX ? NULL : &t->children[id];
+}
+
+void
+tree_start(struct tree *t)
+{
+	if (t->specs->confine && !t->ground.confine)
+		log_warnx(
+		    "this kernel has no Landlock: that each actor opens only its own credential is advisory",
+		    KV_S(HINT, "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK enforces it"));
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		if (t->children[i].spec->enabled)
+			act_feed(&t->children[i], EV_ENABLE);
+	}
+}
+
+void
+tree_stop(struct tree *t, int exit_code, const char *why)
+{
+	if (exit_code != 0)
+		t->exit_code = exit_code;
+	if (t->stopping) {
+		if (exit_code == 0)
+			hurry(t, why);
+		return;
+	}
+	log_info("stopping", KV_S(WHY, why), KV_I(LIMIT, t->specs->stop_ms));
+	t->stopping = t->changed = true;
+	t->stop_by_ms = t->now_ms + t->specs->stop_ms;
+	sdnotify("STOPPING=1\nSTATUS=stopping: %s", why);
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		if (!fsm_has_process(t->children[i].state))
+			act_feed(&t->children[i], EV_STOP);
+	}
+}
+
+/* A process that survives SIGKILL hangs in the kernel; waiting for it would make us hang too. */
+bool
+tree_done(const struct tree *t)
+{
+	if (!t->stopping)
+		return false;
+	return !any_process(t) || (t->hurried && t->now_ms >= t->stop_by_ms + STUCK_MS);
+}
+
+void
+tree_judge(struct tree *t)
+{
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		struct child *const ch = &t->children[i];
+
+		if (ch->deadline_ms != 0 && t->now_ms >= ch->deadline_ms) {
+			ch->deadline_ms = 0;
+			act_feed(ch, EV_DEADLINE);
+		}
+		if (ch->state == ST_RUNNING && policy_mute(ch->beat_ms, t->specs->beat_ms, t->now_ms)) {
+			log_warnx("actor gives no sign of life; aborting it", KV_S(ACTOR, ch->name),
+			    KV_I(PID, ch->pid), KV_I(INCARNATION, ch->incarnation),
+			    KV_I(DURATION_MS, t->now_ms - ch->beat_ms));
+			act_feed(ch, EV_MUTE);
+		}
+	}
+	if (t->stopping && !t->hurried && t->now_ms >= t->stop_by_ms)
+		hurry(t, "the time for the whole stop is over");
+}
+
+void
+tree_advance(struct tree *t)
+{
+	if (t->stopping)
+		close_stages(t);
+	else
+		open_stages(t);
+	if (t->changed || t->now_ms - t->told_ms >= TELL_MS)
+		tell(t);
+	peers_flush_all(t);
+}
+
+int64_t
+tree_next_ms(const struct tree *t)
+{
+	int64_t next_ms = t->told_ms + TELL_MS;
+
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		const struct child *const ch = &t->children[i];
+
+		if (ch->deadline_ms != 0)
+			next_ms = earlier(next_ms, ch->deadline_ms);
+		if (ch->state == ST_RUNNING)
+			next_ms = earlier(next_ms, ch->beat_ms + t->specs->beat_ms * POLICY_MISSED_BEATS + 1);
+	}
+	if (t->stopping)
+		next_ms = earlier(next_ms, t->hurried ? t->stop_by_ms + STUCK_MS : t->stop_by_ms);
+	return next_ms;
+}
+
+void
+tree_rearm(struct tree *t, int64_t late_ms)
+{
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		struct child *const ch = &t->children[i];
+
+		if (ch->deadline_ms != 0)
+			ch->deadline_ms = policy_rearm(ch->deadline_ms, late_ms, t->now_ms);
+		if (ch->beat_ms != 0)
+			ch->beat_ms = t->now_ms;
+	}
+	if (t->stopping)
+		t->stop_by_ms = policy_rearm(t->stop_by_ms, late_ms, t->now_ms);
+}
+
+int64_t
+tree_later_ms(const struct tree *t, int stop_stage)
+{
+	int64_t sum_ms = 0;
+
+	for (int stage = stop_stage + 1; stage <= STOP_STAGE_MAX; stage++) {
+		int64_t longest_ms = 0;
+
+		for (unsigned i = 0; i < CHILD_MAX; i++) {
+			const struct child *const ch = &t->children[i];
+
+			if (ch->row->stop_stage == stage && fsm_has_process(ch->state)
+			    && ch->row->stop_ms > longest_ms)
+				longest_ms = ch->row->stop_ms;
+		}
+		sum_ms += longest_ms;
+	}
+	return sum_ms;
+}
+
+bool
+tree_starting(const struct tree *t)
+{
+	return !t->announced;
+}
+
+bool
+tree_degraded(const struct tree *t)
+{
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		const struct child *const ch = &t->children[i];
+
+		if (!ch->spec->enabled || (ch->state == ST_STOPPED && ch->row->restart != RESTART_PERMANENT))
+			continue;
+		if (ch->state != ST_RUNNING || policy_unsynced(ch->synced, ch->bound_ms, t->now_ms))
+			return true;
+	}
+	return t->stopping;
+}
+
+const char *
+tree_state_name(const struct tree *t)
+{
+	if (t->stopping)
+		return "stopping";
+	if (tree_starting(t))
+		return "starting";
+	return tree_degraded(t) ? "degraded" : "running";
+}
+
+/* A stage opens when everything below it has settled: bound, or (unless core) failed at least once. */
+static void
+open_stages(struct tree *t)
+{
+	int gate = INT32_MAX;
+
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		const struct child *const ch = &t->children[i];
+
+		if (ch->spec->enabled && !ch->settled && ch->row->stage < gate)
+			gate = ch->row->stage;
+	}
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		if (t->children[i].state == ST_WAITING && t->children[i].row->stage <= gate)
+			act_feed(&t->children[i], EV_OPEN);
+	}
+	if (!t->announced && gate == INT32_MAX) {
+		t->announced = t->changed = true;
+		log_info("every stage is up", KV_I(DURATION_MS, t->now_ms - t->started_ms));
+		sdnotify("READY=1");
+	}
+}
+
+/*
+ * The lowest stop stage with a process left is the one whose turn it is; those above go on working
+ * meanwhile.
+ */
+static void
+close_stages(struct tree *t)
+{
+	int stage = INT32_MAX;
+
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		const struct child *const ch = &t->children[i];
+
+		if (fsm_has_process(ch->state) && ch->row->stop_stage < stage)
+			stage = ch->row->stop_stage;
+	}
+	if (stage == INT32_MAX || stage == t->stop_stage)
+		return;
+	t->stop_stage = stage;
+	log_info("stopping a stage", KV_I(STAGE, stage));
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		if (t->children[i].row->stop_stage == stage)
+			act_feed(&t->children[i], EV_STOP);
+	}
+}
+
+static void
+hurry(struct tree *t, const char *why)
+{
+	if (t->hurried)
+		return;
+	log_warnx("killing what is left", KV_S(WHY, why));
+	t->hurried = true;
+	t->stop_by_ms = t->now_ms;
+	for (unsigned i = 0; i < CHILD_MAX; i++)
+		act_feed(&t->children[i], EV_HURRY);
+}
+
+static void
+tell(struct tree *t)
+{
+	unsigned running = 0, enabled = 0;
+
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		struct child *const ch = &t->children[i];
+
+		enabled += ch->spec->enabled;
+		running += ch->state == ST_RUNNING;
+		ch->tree_dirty = ch->row->wants_tree;
+	}
+	if (!t->stopping)
+		sdnotify("STATUS=%s: %u of %u actors running, %llu deaths", tree_state_name(t),
+		    running, enabled, (unsigned long long)t->tally.total);
+	t->changed = false;
+	t->told_ms = t->now_ms;
+}
+
+static bool
+any_process(const struct tree *t)
+{
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		if (fsm_has_process(t->children[i].state))
+			return true;
+	}
+	return false;
+}
+
+static int64_t
+earlier(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}

@@ -1,0 +1,102 @@
+/*
+ * supervisor/tree.h - all children together: stages up, stages down, deadlines.
+ *
+ * Nothing here waits. The loop sets now_ms, hands over what happened, then calls tree_judge and
+ * tree_advance, which ask after every event: can we go on? So no transition hides in a handler.
+ */
+#ifndef MUSTER_TREE_H
+#define MUSTER_TREE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "child.h"
+#include "spec.h"
+#include "tally.h"
+
+/* What the command line decided; valid as long as the tree. */
+struct tree_setup {
+	const char		*config_path;	/* NULL: the default file, if it exists */
+	struct spec_search	 search;
+	const char		*run_dir;
+	bool			 level_fixed;	/* by --log-level: the file does not change it */
+	enum log_format		 format;
+};
+
+struct tree {
+	uint32_t		 magic;
+#define TREE_MAGIC		0x54524545u
+	struct tree_setup	 setup;
+	struct config		*config;
+	struct spec_set		*specs;
+	struct child		 children[CHILD_MAX];
+	struct child_ground	 ground;
+	int			 epoll_fd;
+
+	int64_t			 now_ms, started_ms;
+	uint64_t		 random;	/* jitter */
+	struct tally		 tally;
+	uint64_t		 strangers;	/* reports about senders that proved nothing */
+
+	bool			 announced;	/* every stage has been up once */
+	bool			 changed;	/* something that the status shows */
+	int64_t			 told_ms;	/* when the status last went to those who want it */
+
+	bool			 stopping;
+	int			 exit_code;
+	int			 stop_stage;	/* the one being stopped; 0: none yet */
+	int64_t			 stop_by_ms;
+	bool			 hurried;
+};
+
+/* Takes config and specs. */
+struct tree *tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd, struct config **config,
+    struct spec_set **specs);
+void tree_free(struct tree **tp);
+
+struct child *tree_child(struct tree *t, enum role r);	/* NULL: no such child */
+
+void tree_start(struct tree *t);
+/* Orderly, in stages; a second call hurries. */
+void tree_stop(struct tree *t, int exit_code, const char *why);
+bool tree_done(const struct tree *t);
+
+void tree_judge(struct tree *t);
+void tree_advance(struct tree *t);
+/* The next moment at which tree_judge has something to do. */
+int64_t tree_next_ms(const struct tree *t);
+/* We were late ourselves: every deadline moves, every beat counts as just heard. */
+void tree_rearm(struct tree *t, int64_t late_ms);
+
+/* Time the stop stages after this one ask for. */
+int64_t tree_later_ms(const struct tree *t, int stop_stage);
+bool tree_starting(const struct tree *t);
+const char *tree_state_name(const struct tree *t);
+bool tree_degraded(const struct tree *t);
+
+/* One step of the child's state machine and its action (act.c). */
+void act_feed(struct child *ch, enum fsm_event e);
+
+/* What the others must know (peers.c). */
+void peers_changed(struct child *about);	/* its incarnation, token or `bound` */
+bool peers_boot(struct child *to);		/* everything a new process must know, up to `go` */
+void peers_flush(struct child *to);		/* what it has not been told yet, if it takes it */
+void peers_flush_all(struct tree *t);
+bool peers_linked(const struct child *a, const struct child *b);
+
+/* What children say (hear.c). */
+void hear_ready(void *child, uint32_t events);
+void hear_all(struct child *ch);		/* everything still in the lifeline of a dead child */
+
+/* Deaths (grave.c). */
+void grave_reap(struct tree *t);
+void grave_spawn_failed(struct child *ch, int errnum);
+void grave_sweep(void);				/* kills what orphans are left of us */
+
+/* SIGHUP (reload.c). NULL, or why the old configuration stays. */
+const char *reload(struct tree *t);
+
+/* The status as JSON (status.c); 0 when it does not fit. */
+size_t status_json(const struct tree *t, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,408 @@
+/*
+ * tests/actors/faulty.c - an actor that misbehaves as its setting `mode` says. Never in a release
+ * build.
+ *
+ * It does not use the runtime but speaks the lifeline by hand, so that the supervisor is tested
+ * alone, and can run under any role (a link named muster-metrics beside it makes it a stand-in).
+ * What it learns it prints, except tokens.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "err.h"
+#include "lifeline.h"
+#include "obj.h"
+
+static struct {
+	const char	*role;
+	char		 config[LIFELINE_MAX];
+	int64_t		 beat_ms;
+	char		 peers[64][40];		/* "<role> <incarnation>" */
+	size_t		 npeers;
+	bool		 stop_asked, deaf;
+} self;
+
+static volatile sig_atomic_t terminated;
+
+static void on_sigterm(int);
+static void boot(void);
+static bool take_record(void);
+static void take_peer(const char *);
+static const char *setting(const char *, const char *);
+static long number(const char *);
+static void say(const char *);
+static void live_ms(int64_t);
+static void live_until_stopped(void);
+
+/* What is done before `bound`, after it, and when asked to stop. */
+struct mode {
+	const char	 *name;
+	void		(*early)(void);
+	void		(*late)(void);
+	void		(*stop)(void);
+};
+
+/* ---- before `bound` ---- */
+
+static void
+config_error(void)
+{
+	fprintf(stderr, "setting mode: will never work\n");
+	exit(EXIT_CONFIG);
+}
+
+static void
+crash(void)
+{
+	fprintf(stderr, "crashing\n");
+	exit(EXIT_WEATHER);
+}
+
+static void
+never_bind(void)
+{
+	for (;;)
+		pause();
+}
+
+/* ---- after `bound` ---- */
+
+static void
+be_deaf(void)
+{
+	self.deaf = true;
+	live_ms(number("after"));
+	self.deaf = false;
+}
+
+static void
+spin(void)
+{
+	live_ms(number("after"));
+	for (volatile uint64_t n = 0;; n++)
+		;
+}
+
+static void
+spin_stubborn(void)
+{
+	signal(SIGABRT, SIG_IGN);
+	spin();
+}
+
+/* Stops by itself at four times its limit: a build without limits must not take the machine with it. */
+static void
+allocate(void)
+{
+	for (int mib = 0; mib < 256; mib++)
+		memset(obj_alloc(1 << 20), 1, 1 << 20);
+	fprintf(stderr, "no limit stopped me\n");
+	exit(EXIT_WEATHER);
+}
+
+static void
+crash_later(void)
+{
+	live_ms(number("after"));
+	crash();
+}
+
+static void
+abort_later(void)
+{
+	live_ms(number("after"));
+	fprintf(stderr, "panic: on purpose\n");
+	abort();
+}
+
+static void
+end_well(void)
+{
+	live_ms(number("after"));
+	exit(0);
+}
+
+/*
+ * One grandchild stays in our group and must die with us; one leaves it and is an orphan that ends
+ * by itself.
+ */
+static void
+leave_orphans(void)
+{
+	const pid_t in_group = fork();
+	if (in_group == 0) {
+		pause();
+		_exit(0);
+	}
+	const pid_t on_its_own = fork();
+	if (on_its_own == 0) {
+		setsid();
+		poll(NULL, 0, (int)number("after"));
+		_exit(0);
+	}
+	fprintf(stderr, "grandchildren: %d %d\n", (int)in_group, (int)on_its_own);
+	crash();
+}
+
+static void
+flood(void)
+{
+	for (long i = 0; i < number("count"); i++)
+		fprintf(stderr, "flood %ld %0200d\n", i, 0);
+	fprintf(stderr, "flood is over\n");
+}
+
+static void
+send_rubbish(void)
+{
+	static const char *const rubbish[] = {
+		"x", " ", "bound extra", "beat", "beat -1", "beat 99999999999999999999", "beat 1 2", "extend 999999999999",
+		"report nobody 1 x", "report - 1 ", "report metrics x y", "status\x01\xff\"\\", "BOUND", "stop",
+	};
+	char big[8192];
+
+	for (size_t i = 0; i < NITEMS(rubbish); i++)
+		say(rubbish[i]);
+	memset(big, 'a', sizeof(big));
+	lifeline_send(LIFELINE_FD, "%.*s", (int)sizeof(big), big);
+}
+
+static void
+report(void)
+{
+	live_ms(number("after"));
+	for (long i = 0; i < number("count"); i++) {
+		const char *incarnation = "0";
+
+		for (size_t p = 0; p < self.npeers; p++) {
+			const size_t len = strlen(setting("target", ""));
+
+			if (strncmp(self.peers[p], setting("target", ""), len) == 0
+			    && self.peers[p][len] == ' ')
+				incarnation = self.peers[p] + len + 1;
+		}
+		lifeline_send(LIFELINE_FD, "report %s %s it sent nonsense", setting("target", "-"),
+		    incarnation);
+		live_ms(300);	/* long enough to hear of the next incarnation */
+	}
+}
+
+static void
+peek_at(const char *what, const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	fprintf(stderr, "peek %s: %s\n", what, fd != -1 ? "opened" : strerrorname_np(errno));
+	if (fd != -1)
+		close(fd);
+}
+
+static void
+peek(void)
+{
+	peek_at("foreign", setting("path", ""));
+	peek_at("own", setting("token-file", ""));
+	peek_at("passwd", "/etc/passwd");
+	peek_at("proc", "/proc/self/stat");
+}
+
+/* ---- when asked to stop ---- */
+
+static void
+ignore_stop(void)
+{
+	fprintf(stderr, "not stopping\n");
+	for (;;)
+		pause();
+}
+
+static void
+stop_slowly(void)
+{
+	lifeline_send(LIFELINE_FD, "extend %ld", number("after"));
+	lifeline_send(LIFELINE_FD, "extend %ld", number("after"));	/* granted once */
+	poll(NULL, 0, (int)number("after"));
+	fprintf(stderr, "stopped slowly\n");
+}
+
+static const struct mode modes[] = {
+	{ "ok",                NULL,         NULL,          NULL },
+	{ "unsynced",          NULL,         NULL,          NULL },
+	{ "mute",              never_bind,   NULL,          NULL },
+	{ "spin",              NULL,         spin,          NULL },
+	{ "stubborn",          NULL,         spin_stubborn, NULL },
+	{ "deaf",              NULL,         be_deaf,       NULL },
+	{ "allocate",          NULL,         allocate,      NULL },
+	{ "config",            config_error, NULL,          NULL },
+	{ "crash",             crash,        NULL,          NULL },
+	{ "crash-after-ready", NULL,         crash_later,   NULL },
+	{ "abort",             NULL,         abort_later,   NULL },
+	{ "exit0",             NULL,         end_well,      NULL },
+	{ "ignore-stop",       NULL,         NULL,          ignore_stop },
+	{ "slow-stop",         NULL,         NULL,          stop_slowly },
+	{ "orphan",            NULL,         leave_orphans, NULL },
+	{ "flood-log",         NULL,         flood,         NULL },
+	{ "bad-records",       NULL,         send_rubbish,  NULL },
+	{ "report",            NULL,         report,        NULL },
+	{ "peek",              NULL,         peek,          NULL },
+};
+
+int
+main(int argc, char **argv)
+{
+	const struct mode *mode = &modes[0];
+
+	MUST(argc == 2);
+	self.role = argv[1];
+	prctl(PR_SET_DUMPABLE, 0);
+	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = on_sigterm }, NULL);
+	boot();
+	for (size_t i = 0; i < NITEMS(modes); i++) {
+		if (strcmp(modes[i].name, setting("mode", "ok")) == 0)
+			mode = &modes[i];
+	}
+	fprintf(stderr, "%s starts as %s\n", self.role, mode->name);
+	if (mode->early != NULL)
+		mode->early();
+	say("bound");
+	if (strcmp(mode->name, "unsynced") != 0)
+		say("synced");
+	if (mode->late != NULL)
+		mode->late();
+	live_until_stopped();
+	if (mode->stop != NULL)
+		mode->stop();
+	fprintf(stderr, "%s stops\n", self.role);
+	return 0;
+}
+
+static void
+on_sigterm(int sig)
+{
+	(void)sig;
+	terminated = 1;
+}
+
+/* boot, config, peer..., go: in this order and in no other. */
+static void
+boot(void)
+{
+	char *const record = self.config;
+	char beat[16] = "";
+
+	MUST(poll(&(struct pollfd){ .fd = LIFELINE_FD, .events = POLLIN }, 1, 10000) == 1);
+	MUST(lifeline_recv(LIFELINE_FD, record, sizeof(self.config)) > 0
+	    && strncmp(record, "boot name=", 10) == 0);
+	MUST(strncmp(record + 10, self.role, strlen(self.role)) == 0);
+	sscanf(strstr(record, " beat-ms="), " beat-ms=%15s", beat);
+	self.beat_ms = strtol(beat, NULL, 10);
+	*strstr(record, " token=") = '\0';
+	fprintf(stderr, "%s\n", record);
+	explicit_bzero(record, sizeof(self.config));
+	MUST(lifeline_recv(LIFELINE_FD, record, sizeof(self.config)) > 0
+	    && strncmp(record, "config ", 7) == 0);
+	while (take_record())
+		;
+}
+
+/* False after `go`, and when there is nothing now. */
+static bool
+take_record(void)
+{
+	char record[LIFELINE_MAX];
+	const long n = lifeline_recv(LIFELINE_FD, record, sizeof(record));
+
+	if (n == 0)
+		exit(EXIT_WEATHER);	/* the supervisor is dead */
+	if (n == -1)
+		return false;
+	if (strncmp(record, "peer ", 5) == 0)
+		take_peer(record + 5);
+	else if (strncmp(record, "tree ", 5) == 0)
+		fprintf(stderr, "tree: %ld bytes\n", n);
+	else
+		fprintf(stderr, "heard: %s\n", record);
+	self.stop_asked |= strcmp(record, "stop") == 0;
+	return strcmp(record, "go") != 0;
+}
+
+static void
+take_peer(const char *text)
+{
+	char role[33], incarnation[21], token[TOKEN_HEX + 1], state[8];
+
+	MUST(sscanf(text, "%32s %20s %64s %7s", role, incarnation, token, state) == 4);
+	fprintf(stderr, "peer: %s %s %s %s\n", role, incarnation, strcmp(token, "-") == 0 ? "-" : "token", state);
+	explicit_bzero(token, sizeof(token));
+	size_t i = 0;
+	while (i < self.npeers
+	    && (strncmp(self.peers[i], role, strlen(role)) != 0
+		|| self.peers[i][strlen(role)] != ' '))
+		i++;
+	MUST(i < NITEMS(self.peers));
+	if (i == self.npeers)
+		self.npeers++;
+	snprintf(self.peers[i], sizeof(self.peers[i]), "%.18s %.20s", role, incarnation);
+}
+
+/* From "config key=value\nkey=value"; the answer is good until the next call. */
+static const char *
+setting(const char *key, const char *otherwise)
+{
+	static char value[1100];
+	const char *at = self.config + strlen("config ");
+
+	for (; *at != '\0'; at += strcspn(at, "\n") + (at[strcspn(at, "\n")] != '\0')) {
+		if (strncmp(at, key, strlen(key)) == 0 && at[strlen(key)] == '=') {
+			snprintf(value, sizeof(value), "%.*s", (int)strcspn(at, "\n") - (int)strlen(key) - 1,
+			    at + strlen(key) + 1);
+			return value[0] != '\0' ? value : otherwise;
+		}
+	}
+	return otherwise;
+}
+
+static long
+number(const char *key)
+{
+	return strtol(setting(key, "0"), NULL, 10);
+}
+
+static void
+say(const char *record)
+{
+	lifeline_send(LIFELINE_FD, "%s", record);
+}
+
+/* Beats and listens for that long, or until asked to stop. */
+static void
+live_ms(int64_t ms)
+{
+	const int64_t until_ms = clock_mono_ms() + ms;
+
+	for (int64_t now_ms = clock_mono_ms(), beat_ms = 0;
+	     !terminated && !self.stop_asked && now_ms < until_ms; now_ms = clock_mono_ms()) {
+		struct pollfd p = { .fd = LIFELINE_FD, .events = self.deaf ? 0 : POLLIN };
+
+		if (now_ms - beat_ms >= self.beat_ms) {
+			say("beat 7");
+			beat_ms = now_ms;
+		}
+		const int64_t wait_ms = self.beat_ms < until_ms - now_ms ? self.beat_ms : until_ms - now_ms;
+		if (poll(&p, 1, (int)wait_ms) == 1 && !self.deaf)
+			take_record();
+	}
+}
+
+static void
+live_until_stopped(void)
+{
+	live_ms(INT32_MAX);
+}

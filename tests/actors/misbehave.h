@@ -1,0 +1,24 @@
+/*
+ * tests/actors/misbehave.h - a test actor that proves who it is and then sends what it may not, as its setting `misbehave`
+ * says. Only the first incarnation does: the next one shows that its restart was the cure.
+ */
+#ifndef MUSTER_TEST_MISBEHAVE_H
+#define MUSTER_TEST_MISBEHAVE_H
+
+#include <stdint.h>
+
+#include "actor.h"
+#include "socket.h"
+
+struct misbehave {
+	int64_t		 at_ms;		/* 0: never, or done */
+	struct socket	*socket;	/* beside the one of the runtime, with the actor's own token */
+	bool		 greeted;
+};
+
+void misbehave_start(struct misbehave *m, struct actor *a, int64_t now_ms);
+void misbehave_tick(struct misbehave *m, struct actor *a, int64_t now_ms);	/* a consumer: a bad frame */
+void misbehave_value(struct misbehave *m, struct actor *a, int64_t now_ms);	/* a producer: a bad value */
+void misbehave_stop(struct misbehave *m);
+
+#endif

@@ -1,0 +1,248 @@
+"""tests/bus/test_bus.py - real processes, real sockets: mirrors equal the store, whoever dies, stops or is slow.
+
+muster-test: timeout=600
+"""
+import collections
+import os
+import signal
+
+import frames
+import rawzmq
+import tap
+from muster import wait_for
+from samples import PRODUCER, Samples, consumer, descriptors, pause, resident_kib
+
+ONE, TWO, THREE = consumer(1), consumer(2), consumer(3)
+KEYS = 1000
+SESSION_MUTE_S = 10     # SESSION_MUTE_MS of proto/session.h
+
+
+def changing(churn=0, rate=1000, **more):
+    return {"keys": KEYS, "rate": rate, "churn": churn, **more}
+
+
+def nothing_gone(tree):
+    for name in tree.consumers:
+        counts = tree.counts(name)
+        assert counts["gone"] == 0, f"{name} was told that keys are gone: {counts}"
+
+
+def restarts(tree):
+    return {name: tree.actor(name)["restarts"] for name in tree.everyone()}
+
+
+@tap.case
+def mirrors_equal_the_store():
+    with Samples(consumers=3, producer=changing(churn=100)) as tree:
+        tree.wait_running()
+        for name in tree.consumers:
+            tree.wait_told(name, 2000)
+        store = tree.settle()
+        assert 0 < len(store) < KEYS, f"churn removed nothing of {len(store)}"
+        tree.unsettle()
+        tree.wait_told(ONE, 1000)
+        assert tree.settle() != store
+        assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
+
+
+@tap.case
+def an_empty_store_is_a_complete_picture():
+    with Samples(consumers=1, producer={"keys": 0}) as tree:
+        tree.wait_running()
+        assert tree.settle() == []
+
+
+@tap.case
+def values_of_64_kib_pass():
+    with Samples(consumers=2, producer={"keys": 300, "rate": 100, "value-bytes": 65536}) as tree:
+        tree.wait_running()
+        tree.wait_told(ONE, 500)
+        assert len(tree.settle()) == 300
+
+
+@tap.case
+def a_killed_consumer_gets_everything_again():
+    with Samples(consumers=2, producer=changing(churn=50)) as tree:
+        tree.wait_running()
+        for _ in range(3):
+            dead = tree.kill(ONE)
+            tree.wait_restarted(ONE, dead)
+            tree.wait_told(TWO, 100)
+        tree.settle()
+        assert restarts(tree) == {PRODUCER: 0, ONE: 3, TWO: 0}
+
+
+@tap.case
+def a_killed_producer_makes_nothing_gone():
+    with Samples(consumers=3, producer=changing()) as tree:
+        tree.wait_running()
+        for _ in range(3):
+            tree.wait_told(ONE, 1000)
+            dead = tree.kill(PRODUCER)
+            tree.wait_restarted(PRODUCER, dead)
+        assert len(tree.settle()) == KEYS
+        nothing_gone(tree)
+        assert restarts(tree) == {PRODUCER: 3, ONE: 0, TWO: 0, THREE: 0}
+
+
+@tap.case
+def while_the_producer_is_dead_mirrors_are_stale_and_readable():
+    with Samples(consumers=2, producer=changing(**{"ready-after": "3s"})) as tree:
+        tree.wait_running()
+        wait_for(lambda: tree.counts(ONE).get("fresh") == 1, "the mirror is fresh")
+        dead = tree.kill(PRODUCER)
+        wait_for(lambda: tree.counts(ONE)["fresh"] == 0, "the mirror is stale", timeout=2)
+        wait_for(lambda: tree.actor(PRODUCER)["state"] == "running", "the producer runs")
+        assert not tree.actor(PRODUCER)["synced"]
+        seen = 0
+        while not tree.actor(PRODUCER)["synced"]:
+            for name in tree.consumers:
+                counts = tree.counts(name)
+                assert (counts["keys"], counts["gone"]) == (KEYS, 0), f"{name} while the picture is half: {counts}"
+                seen += counts["fresh"] == 0
+        assert seen > 2, "nobody was stale"
+        tree.wait_restarted(PRODUCER, dead)
+        wait_for(lambda: tree.counts(ONE)["fresh"] == 1, "the mirror is fresh again")
+        assert len(tree.settle()) == KEYS
+        nothing_gone(tree)
+
+
+@tap.case
+def nobody_is_synced_before_the_picture_is_complete():
+    with Samples(consumers=1, producer=changing(**{"ready-after": "3s"})) as tree:
+        wait_for(lambda: tree.actors().get(ONE, {}).get("state") == "running", "the consumer runs")
+        row = tree.actor(ONE)
+        assert not row["synced"] and not tree.actor(PRODUCER)["synced"], row
+        wait_for(lambda: "keys" in tree.counts(ONE), "the consumer gives its status")
+        counts = tree.counts(ONE)
+        assert counts["keys"] == counts["added"] == 0, f"a snapshot of half the picture: {counts}"
+        tree.wait_running()
+        order = [fact["actor"] for fact in tree.facts(msg="actor is synced")]
+        assert order == [PRODUCER, ONE], order
+
+
+@tap.case
+def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
+    with Samples(consumers=3, producer=changing(churn=50), metrics=True) as tree:
+        tree.wait_running()
+        tree.wait_told(ONE, 1000)
+        producer = tree.pid(PRODUCER)
+        memory, fds = resident_kib(producer), descriptors(producer)
+        wait_for(lambda: tree.metric("muster_sessions", actor=PRODUCER, link="samples") == 3, "three sessions")
+        tree.kill(ONE, signal.SIGSTOP)
+        wait_for(lambda: tree.metric("muster_sessions", actor=PRODUCER, link="samples") == 2,
+                 "the session of the mute one is closed", timeout=SESSION_MUTE_S + 10)
+        for name in (TWO, THREE):
+            tree.wait_told(name, 2000)
+        pause(3)
+        assert resident_kib(producer) < memory + 4096, f"{memory} KiB became {resident_kib(producer)}"
+        tree.kill(ONE, signal.SIGCONT)
+        tree.wait_told(ONE, 1000)
+        tree.settle()
+        assert descriptors(producer) == fds
+        assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
+        resyncs = wait_for(lambda: tree.metric("muster_resync_total", actor=ONE, link="samples"), "its resync is counted")
+        assert resyncs == 1, f"{resyncs} resyncs of the stopped one"
+        for name in (TWO, THREE):
+            assert not tree.metric("muster_resync_total", actor=name), f"{name} had to start over"
+
+
+@tap.case
+def a_stopped_producer_is_noticed():
+    with Samples(consumers=2, producer=changing()) as tree:
+        tree.wait_running()
+        tree.wait_told(ONE, 500)
+        tree.kill(PRODUCER, signal.SIGSTOP)
+        wait_for(lambda: tree.counts(ONE)["fresh"] == 0, "silence makes the mirror stale", timeout=15)
+        assert tree.counts(ONE)["keys"] == KEYS
+        tree.kill(PRODUCER, signal.SIGCONT)
+        tree.wait_told(ONE, 500)
+        assert len(tree.settle()) == KEYS
+        nothing_gone(tree)
+        assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
+
+
+@tap.case
+def a_slow_consumer_gets_fewer_and_newer_changes():
+    with Samples(consumers=2, producer={"keys": 100, "rate": 2000}, only={2: {"slow": "40ms"}}) as tree:
+        tree.wait_running()
+        tree.wait_told(ONE, 20000)
+        quick, slow = tree.told(ONE), tree.told(TWO)
+        assert slow < quick * 0.7, f"the slow one was told {slow} times, the quick one {quick}"
+        assert len(tree.settle()) == 100
+        assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
+
+
+@tap.case
+def a_reload_adds_and_removes_consumers():
+    with Samples(consumers=2, producer=changing(churn=20), metrics=True) as tree:
+        tree.wait_running()
+        tree.wait_told(ONE, 500)
+        before = {name: tree.pid(name) for name in tree.everyone()}
+        tree.consumers.append(THREE)
+        tree.write()
+        assert "error" not in tree.control("reload")
+        tree.wait_running(THREE)
+        tree.settle()
+        tree.unsettle()
+        wait_for(lambda: tree.metric("muster_keys", actor=THREE), "the new one is on the page")
+        wait_for(lambda: tree.metric("muster_sessions", actor=PRODUCER, link="samples") == 3, "three sessions")
+
+        tree.consumers.remove(TWO)
+        tree.write()
+        tree.signal(signal.SIGHUP)
+        wait_for(lambda: tree.actors().get(TWO, {}).get("state", "off") == "off", "the second one is off")
+        wait_for(lambda: tree.metric("muster_sessions", actor=PRODUCER, link="samples") == 2, "two sessions")
+        wait_for(lambda: tree.metric("muster_keys", actor=TWO) is None, "the page has forgotten the one that is off")
+        tree.settle()
+        assert {name: tree.pid(name) for name in (PRODUCER, ONE, "metrics")} \
+            == {name: before[name] for name in (PRODUCER, ONE, "metrics")}, "somebody else was restarted"
+
+
+@tap.case
+def a_log_level_reaches_the_actor():
+    with Samples(consumers=1, producer=changing()) as tree:
+        tree.wait_running()
+        assert "error" not in tree.control(f"level {PRODUCER} debug")
+        wait_for(lambda: tree.facts(actor=PRODUCER, msg="log level changes", to_level="debug"), "the actor says so")
+        dead = tree.kill(ONE)
+        wait_for(lambda: tree.facts(actor=PRODUCER, level="debug", msg="session opened"), "it logs more")
+        tree.wait_restarted(ONE, dead)
+        assert not tree.facts(actor=ONE, level="debug")
+
+
+@tap.case
+def resyncs_are_counted_by_reason():
+    with Samples(consumers=1, producer=changing(), metrics=True) as tree:
+        tree.wait_running()
+        tree.wait_restarted(PRODUCER, tree.kill(PRODUCER))
+        wait_for(lambda: tree.metric("muster_resync_total", actor=ONE, link="samples", reason="peer") == 1,
+                 "one resync, because the producer is a new one")
+
+
+@tap.case
+def a_trace_is_the_same_at_both_ends():
+    topics = [f"o/{PRODUCER}/samples/DELTA".encode(), f"i/{ONE}/samples/DELTA".encode()]
+    with Samples(consumers=1, producer=changing(rate=200)) as tree, \
+            rawzmq.Socket(rawzmq.SUB, subscribe=topics) as reader:
+        tree.wait_running()
+        for name in (PRODUCER, ONE):
+            reader.connect(f"ipc://{tree.run_dir}/tap.{name}.ipc")
+        sent, taken = collections.defaultdict(set), collections.defaultdict(set)
+
+        def in_both():
+            while (parts := reader.recv(0.1)) is not None:
+                topic, _, data = parts
+                for item in frames.unpack_frame(data)[1]:
+                    (sent if topic.startswith(b"o/") else taken)[item[frames.ITEM_TRACE]].add(item[frames.ITEM_KEY])
+                if len(sent.keys() & taken.keys()) >= 100:
+                    return True
+            return False
+        wait_for(in_both, "100 changes seen at both ends")
+        for trace in sent.keys() & taken.keys():
+            assert trace != 0 and len(sent[trace]) == 1 and sent[trace] == taken[trace]
+
+
+if __name__ == "__main__":
+    os.umask(0o077)
+    tap.main()

@@ -1,0 +1,248 @@
+/* tests/dst/sim.c - virtual time: a heap of events with random ties, nodes that crash and stop, the trace. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dst.h"
+#include "obj.h"
+
+struct sim_event {
+	int64_t		 at_ms;
+	uint64_t	 tie;
+	sim_fn		*fn;
+	void		*arg;
+	uint64_t	 n;
+	struct sim_node	*node;		/* NULL: the world's own */
+	uint32_t	 life;
+};
+
+enum { TRACE_LINES = 60, TRACE_WIDTH = 160, STEPS_MAX = 1000000 };
+
+struct sim_trace {
+	char		line[TRACE_LINES][TRACE_WIDTH];
+	uint64_t	count;
+};
+
+static bool step(struct sim *);
+static bool run(struct sim *, const struct world *, void *);
+static void node_turn(struct sim *, void *, uint64_t);
+static void push(struct sim *, struct sim_event);
+static struct sim_event pop(struct sim *);
+static bool before(const struct sim_event *, const struct sim_event *);
+
+bool
+sim_history(struct sim *sim, const struct world *world, uint64_t seed, unsigned broken)
+{
+	sim->random = seed;
+	sim->broken = broken;
+	void *w = world->setup(sim);
+	const bool good = run(sim, world, w);
+	world->teardown(w);
+	return good;
+}
+
+void
+sim_free(struct sim *sim)
+{
+	sim_late_free(sim);
+	free(sim->heap);
+	free(sim->trace);
+}
+
+void
+sim_fail(struct sim *sim, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (sim->violation[0] != '\0')
+		return;
+	va_start(ap, fmt);
+	vsnprintf(sim->violation, sizeof(sim->violation), fmt, ap);
+	va_end(ap);
+	SIM_SAY(sim, "VIOLATION: %s", sim->violation);
+}
+
+void
+sim_say(struct sim *sim, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (sim->trace == NULL)
+		sim->trace = obj_alloc(sizeof(*sim->trace));
+	char *line = sim->trace->line[sim->trace->count++ % TRACE_LINES];
+	const int n = snprintf(line, TRACE_WIDTH, "%7lld ms  step %5llu  ", (long long)sim->now_ms,
+	    (unsigned long long)sim->steps);
+	va_start(ap, fmt);
+	vsnprintf(line + n, TRACE_WIDTH - (size_t)n, fmt, ap);
+	va_end(ap);
+	if (sim->verbose)
+		printf("# %s\n", line);
+}
+
+void
+sim_print_trace(const struct sim *sim)
+{
+	const struct sim_trace *t = sim->trace;
+
+	if (t == NULL || sim->verbose)
+		return;
+	for (uint64_t i = t->count > TRACE_LINES ? t->count - TRACE_LINES : 0; i < t->count; i++)
+		printf("#   %s\n", t->line[i % TRACE_LINES]);
+}
+
+/* ---- Events ---- */
+
+void
+sim_at(struct sim *sim, int64_t at_ms, sim_fn *fn, void *arg, uint64_t n)
+{
+	push(sim, (struct sim_event){ .at_ms = at_ms, .fn = fn, .arg = arg, .n = n });
+}
+
+void
+sim_node_at(struct sim *sim, struct sim_node *node, int64_t at_ms, sim_fn *fn, void *arg, uint64_t n)
+{
+	push(sim, (struct sim_event){ .at_ms = at_ms, .fn = fn, .arg = arg, .n = n, .node = node, .life = node->life });
+}
+
+void
+sim_wake(struct sim *sim, struct sim_node *node, int64_t at_ms)
+{
+	if (at_ms < sim->now_ms)
+		at_ms = sim->now_ms;
+	if (!node->up || at_ms >= node->wake_ms)
+		return;
+	node->wake_ms = at_ms;
+	sim_node_at(sim, node, at_ms, node_turn, node, (uint64_t)at_ms);
+}
+
+void
+sim_node_start(struct sim *sim, struct sim_node *node)
+{
+	MUST(!node->up);
+	node->up = true;
+	node->stopped_ms = 0;
+	node->wake_ms = INT64_MAX;
+	sim_wake(sim, node, sim->now_ms);
+}
+
+void
+sim_node_crash(struct sim *sim, struct sim_node *node)
+{
+	(void)sim;
+	MUST(node->up);
+	node->up = false;
+	node->life++;
+}
+
+void
+sim_node_stop(struct sim *sim, struct sim_node *node, int64_t for_ms)
+{
+	node->stopped_ms = sim->now_ms + for_ms;
+}
+
+/* ---- A history ---- */
+
+static bool
+run(struct sim *sim, const struct world *world, void *w)
+{
+	const char *missing = "";
+
+	while (world->storming(w) && sim->violation[0] == '\0' && step(sim))
+		world->check(sim, w);
+	sim->calm = true;
+	sim->faults = (struct sim_faults){ .latency_ms = sim->faults.latency_ms };
+	SIM_SAY(sim, "calm");
+	world->calm(sim, w);
+	const int64_t deadline_ms = sim->now_ms + world->settle_ms;
+	while (sim->violation[0] == '\0' && (missing = world->unsettled(sim, w)) != NULL) {
+		if (sim->now_ms > deadline_ms || !step(sim))
+			sim_fail(sim, "not settled %lld s after the last fault: %s", (long long)world->settle_ms / 1000, missing);
+		else
+			world->check(sim, w);
+	}
+	SIM_SAY(sim, "settled");
+	const int64_t held_ms = sim->now_ms + world->hold_ms;
+	while (sim->violation[0] == '\0' && sim->now_ms < held_ms && step(sim)) {
+		world->check(sim, w);
+		if ((missing = world->unsettled(sim, w)) != NULL)
+			sim_fail(sim, "settled, then not any more: %s", missing);
+	}
+	if (sim->steps >= STEPS_MAX)
+		sim_fail(sim, "does not come to an end: %d steps", STEPS_MAX);
+	return sim->violation[0] == '\0';
+}
+
+/* False: nothing will ever happen again. Events of an earlier life do not count as steps. */
+static bool
+step(struct sim *sim)
+{
+	while (sim->heap_len > 0 && sim->steps < STEPS_MAX) {
+		struct sim_event e = pop(sim);
+
+		if (e.node != NULL && (e.life != e.node->life || !e.node->up))
+			continue;
+		MUST(e.at_ms >= sim->now_ms);
+		if (e.fn == node_turn && (int64_t)e.n != e.node->wake_ms)	/* it was woken earlier */
+			continue;
+		sim->now_ms = e.at_ms;
+		if (e.node != NULL && e.node->stopped_ms > sim->now_ms) {
+			e.at_ms = e.node->stopped_ms;
+			if (e.fn == node_turn)
+				e.node->wake_ms = e.at_ms, e.n = (uint64_t)e.at_ms;
+			push(sim, e);
+			continue;
+		}
+		sim->steps++;
+		e.fn(sim, e.arg, e.n);
+		return true;
+	}
+	return false;
+}
+
+static void
+node_turn(struct sim *sim, void *arg, uint64_t n)
+{
+	struct sim_node *node = arg;
+
+	(void)n;
+	node->wake_ms = INT64_MAX;
+	node->turn(sim, node->arg, node->n);
+}
+
+static void
+push(struct sim *sim, struct sim_event e)
+{
+	if (sim->heap_len == sim->heap_cap) {
+		sim->heap_cap = sim->heap_cap == 0 ? 256 : sim->heap_cap * 2;
+		sim->heap = obj_realloc(sim->heap, sim->heap_cap * sizeof(*sim->heap));
+	}
+	e.tie = random_next(&sim->random);
+	uint32_t i = sim->heap_len++;
+	for (; i > 0 && before(&e, &sim->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		sim->heap[i] = sim->heap[(i - 1) / 2];
+	sim->heap[i] = e;
+}
+
+static struct sim_event
+pop(struct sim *sim)
+{
+	const struct sim_event top = sim->heap[0], last = sim->heap[--sim->heap_len];
+	uint32_t i = 0;
+
+	for (uint32_t child; (child = 2 * i + 1) < sim->heap_len; i = child) {
+		if (child + 1 < sim->heap_len && before(&sim->heap[child + 1], &sim->heap[child]))
+			child++;
+		if (!before(&sim->heap[child], &last))
+			break;
+		sim->heap[i] = sim->heap[child];
+	}
+	sim->heap[i] = last;
+	return top;
+}
+
+static bool
+before(const struct sim_event *a, const struct sim_event *b)
+{
+	return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->tie < b->tie;
+}

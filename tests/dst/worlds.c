@@ -1,0 +1,10 @@
+/* tests/dst/worlds.c - every world that `dst` runs. A new one needs a line here and a file or two beside it. */
+#include <stddef.h>
+
+#include "dst.h"
+#include "world_session.h"
+
+const struct world *const worlds[] = {
+	&session_world,
+	NULL,
+};

@@ -1,0 +1,155 @@
+"""tests/lib/samples.py - a tree of the test actors: one producer, some consumers, and what they hold.
+
+    with Samples(consumers=2, producer={"rate": 1000}) as tree:
+        tree.wait_running()
+        tree.kill("test-producer")
+        tree.settle()               # every mirror equals the store
+
+A dump is what an actor holds, as sorted lines. The producer changes nothing while the settle file exists.
+"""
+import os
+import pathlib
+import re
+import signal
+import time
+import urllib.request
+
+import muster
+from muster import wait_for
+
+PRODUCER = "test-producer"
+
+
+def consumer(number):
+    return f"test-consumer-{number}"
+
+
+class Samples(muster.Muster):
+    """each: settings of every consumer; only: {number: settings} of one; beat: of the watchdog."""
+
+    def __init__(self, consumers=2, producer=None, each=None, only=None, metrics=False, beat="10s", level="info"):
+        self.consumers = [consumer(n) for n in range(1, consumers + 1)]
+        self.metrics = metrics
+        self.settings = {PRODUCER: producer or {}}
+        for number, name in enumerate(self.consumers, 1):
+            self.settings[name] = {**(each or {}), **((only or {}).get(number, {}))}
+        self.supervisor = {"beat-interval": beat, "log-level": level}
+        super().__init__("")
+        self.dumps, self.settle_file = self.folder / "dumps", self.folder / "dumps" / "settle"
+        self.dumps.mkdir()
+        self.write()
+
+    def write(self):
+        """The configuration as self.consumers, self.metrics and self.settings say."""
+        actors = {name: {**self.settings.get(name, {}), "dump": str(self.dump(name))}
+                  for name in [PRODUCER, *self.consumers]}
+        actors[PRODUCER]["settle-file"] = str(self.settle_file)
+        actors["metrics"] = {"enabled": self.metrics}
+        if self.metrics:
+            actors["metrics"].update({"metrics-bind-address": "127.0.0.1:0", "health-probe-bind-address": "127.0.0.1:0"})
+        self.configure({"supervisor": self.supervisor, "actors": actors})
+
+    def everyone(self):
+        return [PRODUCER, *self.consumers] + (["metrics"] if self.metrics else [])
+
+    def dump(self, name):
+        return self.dumps / name
+
+    def pid(self, name):
+        return self.actor(name)["pid"]
+
+    def kill(self, name, number=signal.SIGKILL):
+        """Returns the incarnation that got the signal."""
+        row = self.actor(name)
+        os.kill(row["pid"], number)
+        return row["incarnation"]
+
+    def wait_restarted(self, name, incarnation, timeout=60):
+        """Until a later incarnation of it runs and is synced."""
+        def again():
+            row = self.actor(name)
+            return row["incarnation"] > incarnation and row["state"] == "running" and row["synced"]
+        wait_for(again, f"{name} came back", timeout)
+
+    def counts(self, name):
+        """What a consumer's status says: added, updated, gone, worked, keys, fresh; empty before its first word."""
+        return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", self.actor(name)["status"])}
+
+    def told(self, name):
+        """How many changes a consumer was told of."""
+        counts = self.counts(name)
+        return sum(counts.get(key, 0) for key in ("added", "updated", "gone"))
+
+    def wait_told(self, name, more=1, timeout=60):
+        """Until the consumer was told of that many more changes than now."""
+        before = self.told(name)
+        wait_for(lambda: self.told(name) >= before + more, f"{name} hears of {more} more changes", timeout)
+
+    def settle(self, timeout=60, among=None):
+        """Stops the changes and waits until every mirror equals the store. Returns the store's lines."""
+        self.settle_file.touch()
+        names = among or self.consumers
+        for name in [PRODUCER, *names]:
+            self.dump(name).unlink(missing_ok=True)
+
+        def equal():
+            if not self.dump(PRODUCER).exists():
+                return False
+            truth = self.dump(PRODUCER).read_bytes()
+            return all(self.dump(name).exists() and self.dump(name).read_bytes() == truth for name in names)
+        try:
+            wait_for(equal, "every mirror equals the store", timeout)
+        except AssertionError as late:
+            raise AssertionError(f"{late}: {self.difference(names)}") from None
+        return self.dump(PRODUCER).read_text().splitlines()
+
+    def difference(self, names):
+        """Where the dumps differ, in a few words."""
+        truth = self.lines(PRODUCER)
+        return "; ".join(f"{name}: {len(self.lines(name) - truth)} lines too many, {len(truth - self.lines(name))} missing"
+                         for name in names) + f"; the store has {len(truth)}"
+
+    def lines(self, name):
+        path = self.dump(name)
+        return set(path.read_text().splitlines()) if path.exists() else set()
+
+    def unsettle(self):
+        self.settle_file.unlink(missing_ok=True)
+
+    def scrape(self, timeout=10):
+        """The page of the metrics actor: {series: value}; empty while nobody serves it."""
+        try:
+            address = (self.run_dir / "metrics.addr").read_text().strip()
+            with urllib.request.urlopen(f"http://{address}/metrics", timeout=timeout) as page:
+                lines = page.read().decode().splitlines()
+        except OSError:
+            return {}
+        return {series: float(value) for series, value in
+                (line.rsplit(" ", 1) for line in lines if line and not line.startswith("#"))}
+
+    def metric(self, family, **labels):
+        """The sum of the series of that family with these labels, or None when there are none."""
+        wanted = [f'{key}="{value}"' for key, value in labels.items()]
+        found = [value for series, value in self.scrape().items()
+                 if re.split(r"[{ ]", series)[0] == family and all(w in series for w in wanted)]
+        return sum(found) if found else None
+
+
+def descriptors(pid):
+    """How many descriptors a process has open; None when we may not look (actors are not dumpable)."""
+    try:
+        return len(os.listdir(f"/proc/{pid}/fd"))
+    except OSError:
+        return None
+
+
+def resident_kib(pid):
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    return 0
+
+
+def pause(seconds):
+    """For what has to last: a stop of ten seconds is not a condition that one could wait for."""
+    time.sleep(seconds)

@@ -1,0 +1,144 @@
+/* tests/unit/test_config_check.c - `muster check` as people see it: exit code, both outputs. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/check.h"
+#include "obj.h"
+
+#define PRODUCER	"it mirrors the producer's keys"
+
+/* file: what a temporary file holds, which is then the last argument, and FILE in the outputs. */
+static const struct row {
+	const char *name;
+	const char *file, *args[3];
+	int code;
+	const char *out, *err;
+} rows[] = {
+	{ "an empty file is good", .file = "", .out = "FILE: ok\n  metrics          on by default\n" },
+	{ "on and off, and where it says so",
+	    .file = "actors:\n  metrics:\n    enabled: false\n  test-producer:\n",
+	    .out = "FILE: ok\n  metrics          off, line 3\n  test-producer    on, line 4\n" },
+	{ "what is needed, and why", .file = "actors: {test-consumer-3: {}}\n",
+	    .out = "FILE: ok\n  metrics          on by default\n"
+		   "  test-producer    on, because test-consumer-3 needs it: " PRODUCER "\n"
+		   "  test-consumer-3  on, line 1\n" },
+	{ "needed, but switched off", .code = 100,
+	    .file = "actors:\n  test-consumer-3: {}\n  test-producer:\n    enabled: false\n",
+	    .err = "FILE:4: actor test-consumer-3 needs test-producer (" PRODUCER "), "
+		   "which is switched off here; enable test-producer or disable test-consumer-3\n" },
+	{ "mistakes go to stderr", .file = "supervisor: 1\nactors: 2\n", .code = 100,
+	    .err = "FILE:1: supervisor must be a mapping of keys to values, not a single value\n"
+		   "FILE:2: actors must be a mapping of keys to values, not a single value\n" },
+	{ "no such file", .args = { "/nonexistent" }, .code = 100,
+	    .err = "/nonexistent: cannot open..." },
+	{ "no argument", .code = 2, .err = "usage: muster check FILE..." },
+	{ "two files", .args = { "a", "b" }, .code = 2, .err = "usage: muster check FILE..." },
+	{ "unknown option", .args = { "--quiet" }, .code = 2,
+	    .err = "muster check: unknown option --quiet\nusage: muster check FILE..." },
+	{ "help", .args = { "--help" }, .out = "usage: muster check FILE..." },
+	{ "the default file", .args = { "--print-defaults" }, .out = "# muster.yaml - ..." },
+	{ "the reference", .args = { "--print-reference" }, .out = "# Configuration\n..." },
+};
+
+/* Lets a stream write into a memory file; *saved is what it had. */
+static int
+redirect(FILE *stream, int *saved)
+{
+	const int fd = memfd_create("output", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	fflush(stream);
+	*saved = dup(fileno(stream));
+	assert_true(*saved >= 0 && dup2(fd, fileno(stream)) >= 0);
+	return fd;
+}
+
+/* Gives the stream back; what it wrote, with the name of the file as FILE. */
+static char *
+collect(FILE *stream, int fd, int saved, const char *file)
+{
+	static char text[16384];
+	char *out = obj_alloc(sizeof(text));
+	size_t used = 0;
+
+	fflush(stream);
+	assert_true(dup2(saved, fileno(stream)) >= 0);
+	close(saved);
+	const ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	close(fd);
+	assert_true(n >= 0);
+	text[n] = '\0';
+	for (const char *p = text; *p != '\0';) {
+		const bool name = file[0] != '\0' && strncmp(p, file, strlen(file)) == 0;
+		const size_t step = name ? strlen(file) : 1;
+
+		used += (size_t)snprintf(out + used, sizeof(text) - used, "%.*s",
+		    name ? 4 : 1, name ? "FILE" : p);
+		p += step;
+	}
+	return out;
+}
+
+/* A wanted text that ends with "..." is only the beginning. */
+static void
+assert_text(char *got, const char *want)
+{
+	const size_t len = want == NULL ? 0 : strlen(want);
+
+	if (len > 3 && strcmp(want + len - 3, "...") == 0 && strlen(got) >= len)
+		memcpy(got + len - 3, "...", 4);
+	assert_string_equal(got, want == NULL ? "" : want);
+	free(got);
+}
+
+static void
+check_row(void **state)
+{
+	const struct row *r = *state;
+	char path[] = "/tmp/muster-check-XXXXXX";
+	char *argv[5] = { (char[]){ "check" } };
+	int argc = 1, saved_out, saved_err;
+
+	for (size_t i = 0; i < NITEMS(r->args) && r->args[i] != NULL; i++)
+		argv[argc++] = (char *)(uintptr_t)r->args[i];
+	if (r->file != NULL) {
+		const int fd = mkstemp(path);
+
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, r->file, strlen(r->file)), strlen(r->file));
+		close(fd);
+		argv[argc++] = path;
+	}
+	const int out = redirect(stdout, &saved_out), err = redirect(stderr, &saved_err);
+	const int code = check_main(argc, argv);
+	const char *name = r->file != NULL ? path : "";
+	char *got_err = collect(stderr, err, saved_err, name);
+	char *got_out = collect(stdout, out, saved_out, name);
+
+	if (r->file != NULL)
+		unlink(path);
+	assert_text(got_err, r->err);
+	assert_text(got_out, r->out);
+	assert_int_equal(code, r->code);
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[NITEMS(rows)];
+
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
+	return cmocka_run_group_tests_name("muster check", tests, NULL, NULL);
+}

@@ -1,0 +1,390 @@
+/* tests/unit/test_http_flow.c - many requests: streams, cancelling, kept connections, turns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "web.h"
+
+/* ---- Streams. ---- */
+
+struct stream {
+	struct answer	a;		/* first: `arg` serves on_data and done */
+	struct world	*w;
+	char		text[256];
+	int		pieces;
+	enum { TAKE, REFUSE, CANCEL } mood;
+	uint64_t	id;
+	struct answer	second;
+};
+
+static bool
+take_piece(const void *data, size_t len, void *arg)
+{
+	struct stream *const s = arg;
+
+	snprintf(s->text + strlen(s->text), sizeof(s->text) - strlen(s->text), "%.*s", (int)len,
+	    (const char *)data);
+	s->pieces++;
+	for (int i = 0; i < 2 && s->mood == CANCEL; i++)	/* twice, as a confused caller might */
+		http_cancel(s->w->http, s->id);
+	return s->mood != REFUSE;
+}
+
+static void
+begin_stream(struct world *w, struct stream *s)
+{
+	s->w = w;
+	s->id = http_send(w->http,
+	    &(struct http_request){ .method = "GET",
+		.url = w->url,
+		.timeout_ms = HTTP_NO_DEADLINE,
+		.on_data = take_piece,
+		.done = web_record,
+		.arg = s,
+		.max_body = 4 });
+}
+
+static void
+stream_comes_in_pieces(void **state)
+{
+	struct world *const w = *state;
+	struct stream s = { 0 };
+
+	w->web.reply = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n";
+	begin_stream(w, &s);
+	assert_true(web_until(w->base, &s.pieces, 1));
+	assert_string_equal(s.text, "one\n");
+	assert_int_equal(s.a.calls, 0);
+	bufferevent_write(w->web.conns[0], "4\r\ntwo\n\r\n", 9);
+	assert_true(web_until(w->base, &s.pieces, 2));
+	assert_string_equal(s.text, "one\ntwo\n");
+	bufferevent_write(w->web.conns[0], "0\r\n\r\n", 5);
+	assert_true(web_until(w->base, &s.a.calls, 1));
+	assert_int_equal(s.a.err, E_OK);
+	assert_string_equal(s.a.body, "");
+}
+
+/* The body of an error is an explanation, not the stream: collected, within max_body. */
+static void
+stream_refused_by_the_server(void **state)
+{
+	struct world *const w = *state;
+	struct stream s = { 0 };
+
+	w->web.reply = "HTTP/1.1 410 Gone\r\nContent-Length: 4\r\n\r\nwhy?";
+	begin_stream(w, &s);
+	assert_true(web_until(w->base, &s.a.calls, 1));
+	assert_int_equal(s.pieces, 0);
+	assert_int_equal(s.a.err, E_NOT_FOUND);
+	assert_string_equal(s.a.body, "why?");
+}
+
+static void
+stream_refused_by_the_reader(void **state)
+{
+	struct world *const w = *state;
+	struct stream s = { .mood = REFUSE };
+
+	w->web.reply = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n";
+	begin_stream(w, &s);
+	assert_true(web_until(w->base, &s.a.calls, 1));
+	assert_int_equal(s.pieces, 1);
+	assert_int_equal(s.a.err, E_MALFORMED);
+}
+
+static void
+stream_cancelled_from_inside(void **state)
+{
+	struct world *const w = *state;
+	struct stream s = { .mood = CANCEL };
+	struct answer next;
+
+	w->web.reply = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n4\r\ntwo\n\r\n";
+	begin_stream(w, &s);
+	assert_true(web_until(w->base, &s.pieces, 1));
+	w->web.reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	world_ask(w, (struct http_request){ 0 }, &next);
+	assert_true(web_until(w->base, &next.calls, 1));
+	assert_int_equal(s.pieces, 1);
+	assert_int_equal(s.a.calls, 0);
+	assert_int_equal(http_stats(w->http).running, 0);
+}
+
+static bool
+send_from_inside(const void *data, size_t len, void *arg)
+{
+	struct stream *const s = arg;
+
+	(void)data, (void)len;
+	if (s->pieces++ == 0)
+		world_ask(s->w, (struct http_request){ 0 }, &s->second);
+	return true;
+}
+
+static void
+sending_from_inside_curl(void **state)
+{
+	struct world *const w = *state;
+	struct stream s = { .w = w };
+
+	http_send(w->http,
+	    &(struct http_request){ .method = "GET",
+		.url = w->url,
+		.on_data = send_from_inside,
+		.done = web_record,
+		.arg = &s });
+	assert_true(web_until(w->base, &s.a.calls, 1));
+	assert_true(web_until(w->base, &s.second.calls, 1));
+	assert_int_equal(s.second.err, E_OK);
+}
+
+/* ---- Ends. ---- */
+
+static void
+cancelled_is_not_told(void **state)
+{
+	struct world *const w = *state;
+	struct answer a, b, c = { 0 };
+
+	w->web.reply = NULL;
+	const uint64_t id = http_send(w->http,
+	    &(struct http_request){
+		.method = "GET", .url = w->url, .done = web_record, .arg = &c });
+	assert_true(web_until(w->base, &w->web.requests, 1));
+	http_cancel(w->http, id);
+	http_cancel(w->http, id);		/* an id that has ended is fine */
+	http_cancel(w->http, 0);
+	http_cancel(w->http, 123456);
+	w->web.reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	world_ask(w, (struct http_request){ 0 }, &a);
+	assert_true(web_until(w->base, &a.calls, 1));
+	/* one that has not started, and one that cannot */
+	world_ask(w, (struct http_request){ 0 }, &a);
+	http_cancel(w->http, id + 2);
+	world_ask(w, (struct http_request){ .url = "nowhere://x" }, &b);
+	http_cancel(w->http, id + 3);
+	struct answer last;
+	world_ask(w, (struct http_request){ 0 }, &last);
+	assert_true(web_until(w->base, &last.calls, 1));
+	assert_int_equal(a.calls + b.calls + c.calls, 0);
+	assert_int_equal(http_stats(w->http).running + http_stats(w->http).waiting, 0);
+}
+
+static uint64_t to_cancel;
+static struct http *http_of_test;
+
+static void
+cancel_the_other(const struct http_response *r, void *arg)
+{
+	http_cancel(http_of_test, to_cancel);
+	web_record(r, arg);
+}
+
+/* Both end in the same turn of the loop; the first one's callback does not want the second any more. */
+static void
+cancelled_by_the_callback_of_another(void **state)
+{
+	struct world *const w = *state;
+	struct answer a = { 0 }, b = { 0 };
+
+	http_of_test = w->http;
+	http_send(w->http,
+	    &(struct http_request){
+		.method = "lower", .url = w->url, .done = cancel_the_other, .arg = &a });
+	to_cancel = http_send(w->http,
+	    &(struct http_request){
+		.method = "lower", .url = w->url, .done = web_record, .arg = &b });
+	assert_true(web_until(w->base, &a.calls, 1));
+	struct answer last;
+	world_ask(w, (struct http_request){ 0 }, &last);
+	assert_true(web_until(w->base, &last.calls, 1));
+	assert_int_equal(b.calls, 0);
+}
+
+static void
+freed_with_everything_under_way(void **state)
+{
+	struct world *const w = *state;
+	struct answer a[20];
+
+	w->web.reply = NULL;
+	http_limit(w->http, "slow", 0.001, 1);
+	for (size_t i = 0; i < NITEMS(a); i++)
+		world_ask(w,
+		    (struct http_request){
+			.bucket = i % 2 == 0 ? "slow" : NULL, .url = i == 19 ? "bad" : NULL },
+		    &a[i]);
+	assert_true(web_until(w->base, &w->web.requests, 3));
+	for (size_t i = 0; i < 4; i++)
+		http_cancel(w->http, i + 1);
+	world_ask(w, (struct http_request){ .url = "bad" }, &a[0]);
+	http_free(&w->http);
+	assert_null(w->http);
+	http_free(&w->http);
+}
+
+static void
+connection_is_kept(void **state)
+{
+	struct world *const w = *state;
+	struct answer a;
+
+	for (int i = 0; i < 5; i++) {
+		world_ask(w, (struct http_request){ 0 }, &a);
+		assert_true(web_until(w->base, &a.calls, 1));
+		assert_int_equal(a.err, E_OK);
+	}
+	assert_int_equal(w->web.accepts, 1);
+}
+
+/*
+ * A kept connection that dies under a request: curl repeats it by itself. Fine for a GET; a POST
+ * must be seen once.
+ */
+static void
+nothing_is_sent_twice(void **state)
+{
+	struct world *const w = *state;
+	struct answer a;
+
+	for (int i = 0; i < 2; i++) {
+		const char *const method = i == 0 ? "POST" : "DELETE";
+
+		w->web.reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+		w->web.after = KEEP;
+		world_ask(w, (struct http_request){ 0 }, &a);
+		assert_true(web_until(w->base, &a.calls, 1));
+		const int before = w->web.requests, accepts = w->web.accepts;
+		w->web.reply = NULL;
+		w->web.after = CLOSE;
+		world_ask(w, (struct http_request){ .method = method, .body = "x", .body_len = i == 0 }, &a);
+		assert_true(web_until(w->base, &a.calls, 1));
+		assert_int_equal(a.err, E_UNKNOWN);
+		assert_true(a.sent);
+		assert_int_equal(w->web.requests, before + 1);
+		assert_true(w->web.accepts <= accepts + 1);
+	}
+}
+
+/* ---- Turns. ---- */
+
+static void
+limit_keeps_order_and_count(void **state)
+{
+	struct world *const w = *state;
+	struct answer a[6];
+	char want[64], host[64], url[6][64];
+
+	snprintf(host, sizeof(host), "127.0.0.1:%d", w->web.port);
+	http_limit(w->http, host, 50, 2);
+	for (int i = 0; i < 6; i++) {
+		snprintf(url[i], sizeof(url[i]), "http://127.0.0.1:%d/%d", w->web.port, i);
+		world_ask(w, (struct http_request){ .url = url[i] }, &a[i]);
+	}
+	assert_true(web_until(w->base, &a[5].calls, 1));
+	snprintf(want, sizeof(want), "/2 /3 /4 /5 ");
+	/* the first two may come in either order */
+	assert_string_equal(w->web.paths + strlen(w->web.paths) - 12, want);
+	assert_int_equal(w->web.requests, 6);
+}
+
+static void
+waiting_is_bounded_and_has_a_deadline(void **state)
+{
+	struct world *const w = *state;
+	static struct answer a[1005];
+	int told = 0;
+
+	http_limit(w->http, "slow", 0.001, 2);
+	for (size_t i = 0; i < NITEMS(a); i++)
+		world_ask(w,
+		    (struct http_request){ .bucket = "slow", .timeout_ms = i == 10 ? 100 : 600000 },
+		    &a[i]);
+	assert_true(web_until(w->base, &a[10].calls, 1));
+	assert_true(web_until(w->base, &a[1].calls, 1));
+	assert_int_equal(a[10].err, E_TIMEOUT);
+	assert_non_null(strstr(a[10].error, "still waiting for its turn"));
+	assert_false(a[10].sent);
+	for (size_t i = 0; i < NITEMS(a); i++) {
+		if (i != 10)
+			assert_int_equal(a[i].calls, i < 2 || i >= 1002);
+		if (i >= 1002)
+			assert_int_equal(a[i].err, E_LIMITED);
+		told += a[i].calls;
+	}
+	assert_int_equal(told, 2 + 3 + 1);
+	assert_int_equal(w->web.requests, 2);
+	assert_int_equal(http_stats(w->http).waiting, 999);
+}
+
+/* Without a limit a burst of any size starts: the bound is for those that must wait. */
+static void
+no_limit_no_queue(void **state)
+{
+	struct world *const w = *state;
+	static struct answer a[1500];
+	int ok = 0;
+
+	for (size_t i = 0; i < NITEMS(a); i++)
+		world_ask(w, (struct http_request){ .timeout_ms = 600000 }, &a[i]);
+	for (size_t i = 0; i < NITEMS(a); i++) {
+		assert_true(web_until(w->base, &a[i].calls, 1));
+		ok += a[i].err == E_OK;
+	}
+	assert_int_equal(ok, NITEMS(a));
+	assert_true(w->web.accepts <= HTTP_MAX_PER_HOST);
+}
+
+static void
+told_to_wait_everybody_of_that_bucket_waits(void **state)
+{
+	struct world *const w = *state;
+	struct answer first, second, other;
+
+	w->web.reply = "HTTP/1.1 429 X\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n";
+	world_ask(w, (struct http_request){ .bucket = "a" }, &first);
+	assert_true(web_until(w->base, &first.calls, 1));
+	world_ask(w, (struct http_request){ .bucket = "a" }, &second);
+	world_ask(w, (struct http_request){ .bucket = "b" }, &other);
+	assert_true(web_until(w->base, &other.calls, 1));
+	assert_int_equal(second.calls, 0);
+	assert_int_equal(http_stats(w->http).waiting, 1);
+	assert_int_equal(w->web.requests, 2);
+}
+
+static void
+told_to_wait_a_moment(void **state)
+{
+	struct world *const w = *state;
+	struct answer first, second;
+
+	w->web.reply = "HTTP/1.1 503 X\r\nRetry-After: 1\r\nContent-Length: 0\r\n\r\n";
+	world_ask(w, (struct http_request){ 0 }, &first);
+	assert_true(web_until(w->base, &first.calls, 1));
+	const int64_t then_ms = clock_mono_ms();
+	w->web.reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	world_ask(w, (struct http_request){ 0 }, &second);
+	assert_true(web_until(w->base, &second.calls, 1));
+	assert_int_equal(second.err, E_OK);
+	assert_true(clock_mono_ms() - then_ms >= 990);
+}
+
+int
+main(void)
+{
+#define T(fn) cmocka_unit_test_setup_teardown(fn, world_open, world_close)
+	static const struct CMUnitTest tests[] = {
+		T(stream_comes_in_pieces), T(stream_refused_by_the_server),
+		T(stream_refused_by_the_reader), T(stream_cancelled_from_inside),
+		T(sending_from_inside_curl), T(cancelled_is_not_told),
+		T(cancelled_by_the_callback_of_another), T(freed_with_everything_under_way),
+		T(connection_is_kept), T(nothing_is_sent_twice), T(limit_keeps_order_and_count),
+		T(waiting_is_bounded_and_has_a_deadline), T(no_limit_no_queue),
+		T(told_to_wait_everybody_of_that_bucket_waits), T(told_to_wait_a_moment),
+	};
+
+	world_without_proxies();
+	return cmocka_run_group_tests_name("http_flow", tests, NULL, NULL);
+}

@@ -1,0 +1,64 @@
+/* tests/unit/test_utf8.c - what is a character and what is not: the edges of Unicode's table. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "obj.h"
+#include "utf8.h"
+
+static const struct row {
+	const char	*name, *bytes;
+	size_t		 len, want;
+} rows[] = {
+	{ "ASCII", "a", 1, 1 },
+	{ "NUL is a character", "\0", 1, 1 },
+	{ "DEL", "\x7f", 1, 1 },
+	{ "first of two bytes", "\xc2\x80", 2, 2 },
+	{ "last of two bytes", "\xdf\xbf", 2, 2 },
+	{ "first of three", "\xe0\xa0\x80", 3, 3 },
+	{ "last before the surrogates", "\xed\x9f\xbf", 3, 3 },
+	{ "first after them", "\xee\x80\x80", 3, 3 },
+	{ "last of three", "\xef\xbf\xbf", 3, 3 },
+	{ "first of four", "\xf0\x90\x80\x80", 4, 4 },
+	{ "the very last", "\xf4\x8f\xbf\xbf", 4, 4 },
+	{ "more follows", "\xc3\xa9zz", 4, 2 },
+	{ "lone continuation", "\x80", 1, 0 },
+	{ "overlong slash", "\xc0\xaf", 2, 0 },
+	{ "overlong in two", "\xc1\xbf", 2, 0 },
+	{ "overlong in three", "\xe0\x9f\xbf", 3, 0 },
+	{ "overlong in four", "\xf0\x8f\xbf\xbf", 4, 0 },
+	{ "surrogate", "\xed\xa0\x80", 3, 0 },
+	{ "beyond the last", "\xf4\x90\x80\x80", 4, 0 },
+	{ "five bytes are none", "\xf8\x88\x80\x80\x80", 5, 0 },
+	{ "0xff", "\xff", 1, 0 },
+	{ "second byte is text", "\xc3(", 2, 0 },
+	{ "third byte is text", "\xe2\x82(", 3, 0 },
+	{ "fourth byte is text", "\xf0\x9f\x98(", 4, 0 },
+	{ "cut after one", "\xc3\xa9", 1, 0 },
+	{ "cut after two", "\xe2\x82\xac", 2, 0 },
+	{ "cut after three", "\xf0\x9f\x98\x80", 3, 0 },
+};
+
+static void
+check_row(void **state)
+{
+	const struct row *const r = *state;
+	char *const exact = obj_memdup(r->bytes, r->len);	/* so that reading past the end is seen */
+
+	assert_int_equal(utf8_length(exact, r->len), r->want);
+	free(exact);
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[NITEMS(rows)];
+
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
+	return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
+}
