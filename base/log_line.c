@@ -34,6 +34,17 @@ struct value {
 /* Writes the first character of s as it must appear in the line; returns the bytes taken from s. */
 typedef size_t unit_fn(const char *s, size_t len, char out[UNIT_MAX], size_t *out_len);
 
+static unit_fn unit_json, unit_console;
+
+/* How a key and its value are written. */
+static const struct form {
+	const char	*before_key, *after_key, *nothing;
+	unit_fn		*unit;
+} forms[] = {
+	[LOG_JSON]    = { .before_key = ",\"", .after_key = "\":", .nothing = "null", .unit = unit_json },
+	[LOG_CONSOLE] = { .before_key = " ", .after_key = "=", .nothing = "-", .unit = unit_console },
+};
+
 static const char *const key_names[LK_MAX] = {
 #define KEY_NAME(ID, name) [LK_##ID] = name,
 	LOG_KEYS(KEY_NAME)
@@ -57,13 +68,11 @@ static bool head_json(
     struct line *, const char *, int64_t, enum log_level, const char *, const struct log_kv *);
 static bool head_console(struct line *, bool, const char *, int64_t, enum log_level, const char *,
     const struct log_kv *);
-static void member_json(struct line *, const struct log_kv *);
-static void member_console(struct line *, const struct log_kv *);
+static void member(struct line *, enum log_format, const struct log_kv *);
 static void make_tail(char *, size_t, bool, uint64_t, int);
 static bool has_key(const struct log_kv *, enum log_key);
 static bool put(struct line *, const char *);
 static void put_text(struct line *, char *, unit_fn *, struct value);
-static unit_fn unit_json, unit_console;
 static struct value value_of(const struct log_kv *);
 static bool plain(struct value);
 static char *limit(const struct line *, const struct log_kv *);
@@ -88,7 +97,7 @@ log_format_line(char *buf, size_t size, enum log_format format, bool colour, con
 		   : head_console(&l, colour, actor, wall_ms, level, msg, kvs)))
 		return 0;
 	for (; kvs->type != LOG_END; kvs++)
-		(json ? member_json : member_console)(&l, kvs);
+		member(&l, format, kvs);
 	memcpy(l.at, tail, strlen(tail) + 1);
 	return (size_t)(l.at - buf) + strlen(tail);
 }
@@ -157,61 +166,31 @@ head_console(struct line *l, bool colour, const char *actor, int64_t wall_ms, en
 	return true;
 }
 
+/* A key and its value, or neither. */
 static void
-member_json(struct line *l, const struct log_kv *kv)
+member(struct line *l, enum log_format format, const struct log_kv *kv)
 {
+	const struct form *const f = &forms[format];
+	const struct value v = value_of(kv);
 	struct line m = *l;
 	char num[24];
 
 	MUST((unsigned)kv->key < LK_MAX);
-	const struct value v = value_of(kv);
-	if ((l->seen & 1ull << kv->key) != 0 || !put(&m, ",\"") || !put(&m, key_names[kv->key])
-	    || !put(&m, "\":"))
+	if ((l->seen & 1ull << kv->key) != 0)
 		return;
-	if (kv->type == LOG_INT) {
+	if (!put(&m, f->before_key) || !put(&m, key_names[kv->key]) || !put(&m, f->after_key))
+		return;
+	if (v.s == NULL) {
 		snprintf(num, sizeof(num), "%" PRId64, kv->num);
-		if (!put(&m, num))
-			return;
-	} else if (v.s == NULL) {
-		if (!put(&m, "null"))
+		if (!put(&m, kv->type == LOG_INT ? num : f->nothing))
 			return;
 	} else {
-		char *const stop = limit(&m, kv + 1) - 1;
-
-		if (!put(&m, "\"") || m.at + 3 > stop)
-			return;
-		put_text(&m, stop, unit_json, v);
-		put(&m, "\"");
-	}
-	l->at = m.at;
-	l->seen |= 1ull << kv->key;
-}
-
-static void
-member_console(struct line *l, const struct log_kv *kv)
-{
-	struct line m = *l;
-	char num[24];
-
-	MUST((unsigned)kv->key < LK_MAX);
-	const struct value v = value_of(kv);
-	if ((l->seen & 1ull << kv->key) != 0 || !put(&m, " ") || !put(&m, key_names[kv->key])
-	    || !put(&m, "="))
-		return;
-	if (kv->type == LOG_INT) {
-		snprintf(num, sizeof(num), "%" PRId64, kv->num);
-		if (!put(&m, num))
-			return;
-	} else if (v.s == NULL) {
-		if (!put(&m, "-"))
-			return;
-	} else {
-		const char *quote = plain(v) ? "" : "\"";
+		const char *const quote = format == LOG_CONSOLE && plain(v) ? "" : "\"";
 		char *const stop = limit(&m, kv + 1) - strlen(quote);
 
 		if (!put(&m, quote) || m.at + 3 > stop)
 			return;
-		put_text(&m, stop, unit_console, v);
+		put_text(&m, stop, f->unit, v);
 		put(&m, quote);
 	}
 	l->at = m.at;
@@ -363,10 +342,7 @@ timestamp(char *buf, size_t size, int64_t wall_ms, bool date)
 {
 	const int64_t days = wall_ms / 86400000 - (wall_ms % 86400000 < 0);
 	const int in_day = (int)(wall_ms - days * 86400000);
-	/*
-	 * Days to civil date, counted in eras of 400 years that begin on 1 March (H. Hinnant,
-	 * chrono-Compatible).
-	 */
+	/* Days to a date, in eras of 400 years that begin on 1 March (H. Hinnant's civil_from_days). */
 	const int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097;
 	const int doe = (int)(z - era * 146097), yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
 	const int doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;

@@ -1,10 +1,11 @@
 /*
- * bench/bus_inline.c - both ends of a session on one loop in one process, for counting instructions (callgrind).
+ * bench/bus_inline.c - both ends of a session on one loop in one process, to count instructions.
  *
  *	bench-bus_inline DIR VALUE_BYTES DELTAS BATCH
  *
- * BATCH changes are made, then all of them are waited for: with 1 each delta has a frame of its own, the dearest case
- * for whatever is paid per frame. Two runs of different DELTAS differ by the cost of that many deltas and nothing else.
+ * BATCH changes are made, then all of them are waited for: with 1 each delta has a frame of its own, the
+ * dearest case for whatever is paid per frame. Two runs of different DELTAS differ by the cost of that
+ * many deltas and nothing else.
  */
 #include <stdio.h>
 

@@ -1,10 +1,11 @@
 /*
- * bench/bus_raw.c - messages a second of bare ZeroMQ between two processes over ipc: what a session stands beside.
+ * bench/bus_raw.c - messages a second of bare ZeroMQ between two processes: what a session stands beside.
  *
  *	bench-bus_raw DIR BYTES MESSAGES
  *
- * The same sockets and direction as a session, ROUTER to DEALER, one message per delta, nothing packed, nothing kept. Both
- * ends block, so neither loses a turn to a loop. Prints {"deltas", "seconds"}, the first tenth left out.
+ * The same sockets and direction as a session, ROUTER to DEALER over ipc, one message per delta, nothing
+ * packed, nothing kept. Both ends block, so neither loses a turn to a loop. Prints {"deltas", "seconds"},
+ * the first tenth left out.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -87,7 +88,8 @@ receive_all(const struct task *task)
 	}
 	const int64_t to_us = clock_mono_us();
 	MUST(zmq_send(s, "done", 4, 0) == 4);
-	printf("{\"deltas\": %" PRIu32 ", \"seconds\": %.6f}\n", task->messages - warm, (double)(to_us - from_us) / 1e6);
+	printf("{\"deltas\": %" PRIu32 ", \"seconds\": %.6f}\n", task->messages - warm,
+	    (double)(to_us - from_us) / 1e6);
 	zmq_close(s);
 	zmq_ctx_term(ctx);
 	return 0;

@@ -3,7 +3,7 @@
  *
  *	bench-bus_reader DIR
  *
- * Ends when its stdin does. Prints {"records", "lost"}; lost is what the numbers of the records have holes for.
+ * Ends when its stdin does. Prints {"records", "lost"}: lost are the holes in the numbers of records.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -55,8 +55,9 @@ take_record(struct tally *t, void *s)
 	if (got) {
 		MUST(zmq_msg_recv(&parts[1], s, 0) != -1 && zmq_msg_recv(&parts[2], s, 0) != -1);
 		struct topic *topic = topic_of(t, zmq_msg_data(&parts[0]), zmq_msg_size(&parts[0]));
+		const void *bytes = zmq_msg_data(&parts[1]);
 		msg_arena_reset(&t->arena);
-		MUST(msg_unpack_value(MSG_TAP, zmq_msg_data(&parts[1]), zmq_msg_size(&parts[1]), &t->arena, &meta));
+		MUST(msg_unpack_value(MSG_TAP, bytes, zmq_msg_size(&parts[1]), &t->arena, &meta));
 		t->lost += topic->seq == 0 ? 0 : meta.tap.seq - topic->seq - 1;
 		topic->seq = meta.tap.seq;
 		t->records++;
@@ -97,11 +98,14 @@ main(int argc, char **argv)
 	}
 	msg_arena_init(&t.arena);
 	void *ctx = zmq_ctx_new(), *s = subscribe(ctx, argv[1]);
-	zmq_pollitem_t items[] = { { .socket = s, .events = ZMQ_POLLIN }, { .fd = STDIN_FILENO, .events = ZMQ_POLLIN } };
+	zmq_pollitem_t items[] = {
+		{ .socket = s, .events = ZMQ_POLLIN },
+		{ .fd = STDIN_FILENO, .events = ZMQ_POLLIN },
+	};
 	while (items[1].revents == 0) {
 		while (take_record(&t, s))
 			;
-		MUST(zmq_poll(items, 2, -1) != -1);
+		MUST(zmq_poll(items, NITEMS(items), -1) != -1);
 	}
 	printf("{\"records\": %" PRIu64 ", \"lost\": %" PRIu64 "}\n", t.records, t.lost);
 	zmq_close(s);

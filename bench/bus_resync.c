@@ -3,9 +3,9 @@
  *
  *	bench-bus_resync DIR VALUE_BYTES KEYS
  *
- * Prints {"first_ms", "again_ms"}. first: a new consumer, from connecting to the end of its snapshot, every key shown to its
- * handler and stored. again: the same consumer, from its next HELLO to SNAP_END applied, every key compared with what it
- * holds. No process start in either.
+ * Prints {"first_ms", "again_ms"}. first: a new consumer, from connecting to the end of its snapshot, every
+ * key stored and shown to its handler. again: the same consumer, from its next HELLO to SNAP_END applied,
+ * every key compared with what it holds. No process start in either.
  */
 #include <inttypes.h>
 #include <signal.h>

@@ -3,9 +3,10 @@
  *
  *	bench-bus_session DIR VALUE_BYTES DELTAS [watched]
  *
- * The producer changes one key after the other, and only as many ahead as it has keys, so that no change swallows
- * another; the consumer's handler sees every single one, in order, or the program dies. `watched`: starts only once
- * somebody reads the tap of both ends. Prints {"deltas", "seconds"} as the consumer saw them, the first tenth left out.
+ * The producer changes one key after the other, never one that still waits to be sent, so that no change
+ * swallows another; the consumer's handler sees every single one, in order, or the program dies.
+ * `watched`: starts only once somebody reads the taps of both ends. Prints {"deltas", "seconds"} as the
+ * consumer saw them, the first tenth left out.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -125,7 +126,9 @@ main(int argc, char **argv)
 		return 2;
 	}
 	struct task task = {
-		.dir = argv[1], .bytes = bench_number("VALUE_BYTES", argv[2]), .deltas = bench_number("DELTAS", argv[3]),
+		.dir = argv[1],
+		.bytes = bench_number("VALUE_BYTES", argv[2]),
+		.deltas = bench_number("DELTAS", argv[3]),
 		.watched = argc > 4 && strcmp(argv[4], "watched") == 0,
 	};
 	MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, lines) == 0);

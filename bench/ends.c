@@ -125,8 +125,8 @@ source_change(struct source *s)
 	msgpack_sbuffer_clear(&s->value);
 	msg_pack(&s->value, MSG_SAMPLE, &body);
 	const struct wire_bin value = { .p = (const uint8_t *)s->value.data, .len = (uint32_t)s->value.size };
-	MUST(view_set(bus_view(s->bus, LINK_SAMPLES), wire_str_of(n->key), wire_str_of(n->uid), wire_str_of("12345678"),
-	    MSG_SAMPLE, value, s->number, &changed) == E_OK);
+	MUST(view_set(bus_view(s->bus, LINK_SAMPLES), wire_str_of(n->key), wire_str_of(n->uid),
+	    wire_str_of("12345678"), MSG_SAMPLE, value, s->number, &changed) == E_OK);
 	MUST(changed);
 	bus_touch(s->bus);
 }

@@ -1,6 +1,6 @@
 /*
- * bench/ends.h - the two ends of a real session: bus, view, mirror, tap, as actors have them. Only the supervisor is
- * missing: both ends know one fixed token, so that the programs that measure can start them in any shape.
+ * bench/ends.h - the two ends of a real session, for the programs that measure it: bus, view, mirror and tap
+ * as actors have them. Only the supervisor is missing: both ends know one fixed token.
  */
 #ifndef MUSTER_BENCH_ENDS_H
 #define MUSTER_BENCH_ENDS_H
@@ -27,7 +27,8 @@ uint32_t source_pending(const struct source *s);	/* changes not yet sent to the 
 
 /* The consumer: every change of its mirror is shown to fn. */
 struct sink;
-struct sink *sink_new(struct event_base *base, const char *dir, void (*fn)(const struct change *, void *), void *arg);
+struct sink *sink_new(struct event_base *base, const char *dir, void (*fn)(const struct change *, void *),
+    void *arg);
 void sink_free(struct sink **sp);
 /* Makes it say HELLO again, as when the supervisor announces a new producer; the mirror stays. */
 void sink_resync(struct sink *s);

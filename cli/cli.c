@@ -47,7 +47,7 @@ static void print_commands(FILE *);
 static const struct command *find(const char *);
 static int unknown(const char *);
 static int first_word(int, char **);
-static void complain(const struct command *, const char *, va_list);
+static void complain(const struct command *, const char *, va_list) __attribute__((format(printf, 2, 0)));
 
 int
 cli_main(int argc, char **argv)

@@ -30,10 +30,11 @@ struct tapfile {
 	long		 offset;	/* of the record last read or tried */
 	uint8_t		*buf;		/* TAPFILE_RECORD_MAX, when reading */
 	msgpack_sbuffer	 out;		/* when writing */
-	bool		 failed;
+	int		 error;		/* of the first write that failed */
 };
 
 static struct tapfile *make(FILE *);
+static void append(msgpack_sbuffer *, const struct bytes *);
 static bool take_bytes(struct bytes *, struct bytes *);
 static bool take_length(struct bytes *, size_t, size_t *);
 
@@ -47,7 +48,7 @@ tapfile_create(const char *path)
 		return NULL;
 	struct tapfile *t = make(f);
 	msgpack_sbuffer_init(&t->out);
-	t->failed = fwrite(header, 1, HEADER_BYTES, f) != HEADER_BYTES;
+	t->error = fwrite(header, 1, HEADER_BYTES, f) == HEADER_BYTES ? 0 : errno;
 	return t;
 }
 
@@ -79,13 +80,15 @@ tapfile_close(struct tapfile **tp)
 	if (*tp == NULL)
 		return true;
 	OBJ_TAKE(t, tp, TAPFILE_MAGIC);
-	const bool closed = fclose(t->stream) == 0;
-	const bool ok = closed && !t->failed;
+	if (fclose(t->stream) != 0 && t->error == 0)
+		t->error = errno;
+	const int error = t->error;
 	free(t->buf);
 	if (t->out.data != NULL)
 		msgpack_sbuffer_destroy(&t->out);
 	OBJ_FREE(t);
-	return ok;
+	errno = error;
+	return error == 0;
 }
 
 bool
@@ -97,17 +100,20 @@ tapfile_write(struct tapfile *t, const struct capture_raw *raw)
 	msgpack_sbuffer_clear(&t->out);
 	msgpack_packer_init(&pk, &t->out, msgpack_sbuffer_write);
 	msgpack_pack_array(&pk, 3);
-	msgpack_pack_str_with_body(&pk, raw->topic.p, raw->topic.len);
-	msgpack_pack_bin_with_body(&pk, raw->meta.p, raw->meta.len);
-	msgpack_pack_bin_with_body(&pk, raw->frame.p, raw->frame.len);
+	msgpack_pack_str(&pk, raw->topic.len);
+	append(&t->out, &raw->topic);
+	msgpack_pack_bin(&pk, raw->meta.len);
+	append(&t->out, &raw->meta);
+	msgpack_pack_bin(&pk, raw->frame.len);
+	append(&t->out, &raw->frame);
 	const size_t len = t->out.size;
 	if (len > TAPFILE_RECORD_MAX)
 		return true;	/* no frame is that large: the reader would refuse it */
 	const uint32_t length = htobe32((uint32_t)len);
 	if (fwrite(&length, 1, LENGTH_BYTES, t->stream) != LENGTH_BYTES
 	    || fwrite(t->out.data, 1, len, t->stream) != len)
-		t->failed = true;
-	return !t->failed;
+		t->error = errno;
+	return t->error == 0;
 }
 
 enum tapfile_result
@@ -156,6 +162,14 @@ make(FILE *stream)
 	OBJ_NEW(t, TAPFILE_MAGIC);
 	t->stream = stream;
 	return t;
+}
+
+/* A damaged record may lack parts; memcpy must not see their NULL. */
+static void
+append(msgpack_sbuffer *out, const struct bytes *b)
+{
+	if (b->len > 0)
+		msgpack_sbuffer_write(out, (const char *)b->p, b->len);
 }
 
 /* A str or bin off the front. */

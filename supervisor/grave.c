@@ -17,7 +17,7 @@ static bool kill_orphans(void);
 static struct child *child_of(struct tree *, pid_t);
 static void bury(struct child *, const siginfo_t *);
 static void decide(struct child *, enum cause, bool, const char *);
-static void describe(char [32], enum cause, const siginfo_t *);
+static void describe(char[32], enum cause, const siginfo_t *);
 static void leave(struct child *);
 
 static const enum fsm_event event_of[] = {

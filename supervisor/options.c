@@ -9,8 +9,10 @@
 const char options_usage[] =
     "usage: musterd [options]\n"
     "\n"
-    "  --config FILE        the configuration; default /etc/muster/muster.yaml if it exists, else built-in defaults\n"
-    "  --run-dir DIR        sockets and lock; default $MUSTER_RUN_DIR, /run/muster (root) or $XDG_RUNTIME_DIR/muster\n"
+    "  --config FILE        the configuration; default /etc/muster/muster.yaml if it exists,\n"
+    "                       else the built-in defaults\n"
+    "  --run-dir DIR        sockets and lock; default $MUSTER_RUN_DIR, else /run/muster (root)\n"
+    "                       or $XDG_RUNTIME_DIR/muster\n"
     "  --log-format FORMAT  json or console\n"
     "  --log-level LEVEL    debug, info, warn or error\n"
     "  --libexec-dir DIR    where the actors' programs are looked for first\n"

@@ -21,7 +21,7 @@ static bool connects_to(enum role, enum role);
 static bool send_peer(const struct child *, const struct child *);
 static const char *reachable(const struct child *);
 static bool send_tree(const struct child *);
-static void hex(const struct secret *, char [TOKEN_HEX + 1]);
+static void hex(const struct secret *, char[TOKEN_HEX + 1]);
 
 void
 peers_changed(struct child *about)

@@ -28,8 +28,9 @@ static char *find_program(const struct spec_search *, const char *);
 static char *flatten(const struct config *, const char *);
 static void on_credential(const char *, void *);
 static bool add_path(struct child_spec *, const char *, bool);
-static bool within(const char *, const char *);
 static void warn_shared(const struct spec_set *);
+static const char *exposed(const struct child_spec *, const struct child_spec *);
+static bool within(const char *, const char *);
 static void warn_memory(const struct spec_set *);
 static bool refuse(char *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
 static const char *file_of(const struct config *);
@@ -126,7 +127,8 @@ supervisor_settings(const struct config *c, struct spec_set *set, char *err, siz
 	const struct passwd *const pw = getpwnam(user);
 	const int line = config_line(c, "supervisor", "user");
 	if (pw == NULL)
-		return refuse(err, size, "%s:%d: supervisor.user: no user \"%s\" on this machine", file_of(c), line, user);
+		return refuse(err, size, "%s:%d: supervisor.user: no user \"%s\" on this machine",
+		    file_of(c), line, user);
 	if (geteuid() != 0 && pw->pw_uid != geteuid())
 		return refuse(err, size, "%s:%d: supervisor.user: only root can run actors as \"%s\"; "
 		    "start musterd as root or as that user", file_of(c), line, user);
@@ -222,23 +224,29 @@ warn_shared(const struct spec_set *set)
 {
 	for (unsigned a = 0; a < CHILD_MAX; a++) {
 		for (unsigned b = 0; b < CHILD_MAX; b++) {
-			for (size_t i = 0; a != b && i < set->children[a].npaths; i++) {
-				for (size_t j = 0; j < set->children[b].npaths; j++) {
-					const char *const dir = set->children[a].paths[i].dir;
+			const char *const dir = a == b ? NULL : exposed(&set->children[a], &set->children[b]);
 
-					if (!set->children[b].paths[j].write
-					    && within(set->children[b].paths[j].dir, dir))
-						log_warnx(
-						    "an actor can open a credential of another, because of where it lies",
-						    KV_S(ACTOR, role_name(child_table[a].role)),
-						    KV_S(PEER, role_name(child_table[b].role)),
-						    KV_S(PATH, dir),
-						    KV_S(HINT,
-							"give each credential a folder of its own"));
-				}
-			}
+			if (dir != NULL)
+				log_warnx(
+				    "an actor can open a credential of another, because of where it lies",
+				    KV_S(ACTOR, role_name(child_table[a].role)),
+				    KV_S(PEER, role_name(child_table[b].role)), KV_S(PATH, dir),
+				    KV_S(HINT, "give each credential a folder of its own"));
 		}
 	}
+}
+
+/* The folder of `reader` that holds a credential of `owner`; NULL: there is none. */
+static const char *
+exposed(const struct child_spec *reader, const struct child_spec *owner)
+{
+	for (size_t i = 0; i < reader->npaths; i++) {
+		for (size_t j = 0; j < owner->npaths; j++) {
+			if (!owner->paths[j].write && within(owner->paths[j].dir, reader->paths[i].dir))
+				return reader->paths[i].dir;
+		}
+	}
+	return NULL;
 }
 
 static bool

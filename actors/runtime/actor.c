@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "actor_private.h"
@@ -27,7 +28,7 @@
 #include "random.h"
 #include "socket.h"
 
-enum { BOOT_TIMEOUT_MS = 10000, STATS_MS = 1000, PROCESS_EVERY = 10, REPORT_GAP_MS = 100 };
+enum { BOOT_TIMEOUT_MS = 10000, STATS_MS = 1000, PROCESS_EVERY = 10, REPORT_GAP_MS = 1000 };
 
 typedef void record_fn(struct actor *, char *);
 static record_fn on_peer, on_level, on_tree, on_stop, on_go;
@@ -45,6 +46,7 @@ static const struct {
 
 static void read_boot(struct actor *);
 static void next_record(char *);
+static int sigterm_fd(void);
 static void start(struct actor *);
 static void stop(struct actor *);
 static void on_lifeline(evutil_socket_t, short, void *);
@@ -74,7 +76,8 @@ actor_main(const struct actor_spec *spec, int argc, char **argv)
 	a->spec = spec;
 	read_boot(a);
 	start(a);
-	MUST(event_base_dispatch(a->base) != -1);
+	if (!a->ending)		/* dispatch would forget a break that came before it */
+		MUST(event_base_dispatch(a->base) != -1);
 	const int code = a->exit_code;
 	stop(a);
 	return code;
@@ -198,7 +201,7 @@ void
 actor_exit(struct actor *a, int code)
 {
 	a->exit_code = code;
-	event_base_loopbreak(a->base);
+	on_stop(a, NULL);
 }
 
 /* ---- Start and stop ---- */
@@ -225,6 +228,23 @@ read_boot(struct actor *a)
 	free(record);
 }
 
+/*
+ * Blocked before any thread exists and for good: every thread inherits that, so SIGTERM has no way to end us halfway
+ * through a stop, where it comes beside the `stop` record.
+ */
+static int
+sigterm_fd(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	MUST(sigprocmask(SIG_BLOCK, &set, NULL) == 0);
+	const int fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	MUST(fd != -1);
+	return fd;
+}
+
 /* Blocks: before `go` there is nothing else to do. */
 static void
 next_record(char *record)
@@ -242,9 +262,11 @@ start(struct actor *a)
 {
 	struct bus_owner owner = { .changed = on_change, .report = on_report, .arg = a };
 
-	zsys_init();
 	a->base = event_base_new();
 	MUST(a->base != NULL);
+	a->sigterm = event_new(a->base, sigterm_fd(), EV_READ, on_signal, a);
+	MUST(a->sigterm != NULL && event_add(a->sigterm, NULL) == 0);
+	zsys_init();
 	random_secret(&a->random, sizeof(a->random));
 	msgpack_sbuffer_init(&a->buffer);
 	a->self = obj_alloc(a->spec->state_size + 1);
@@ -258,8 +280,6 @@ start(struct actor *a)
 	a->bus = bus_new(a->base, a->boot.run_dir, a->boot.role, a->boot.incarnation, &a->boot.token, a->tap, &owner);
 	work_open(a);
 	every(a, &a->lifeline, 0, on_lifeline);
-	a->sigterm = evsignal_new(a->base, SIGTERM, on_signal, a);
-	MUST(a->sigterm != NULL && event_add(a->sigterm, NULL) == 0);
 	on_lifeline(LIFELINE_FD, EV_READ, a);	/* peers and `go` may be there already */
 }
 
@@ -274,6 +294,8 @@ on_go(struct actor *a, char *rest)
 	view_set_ready(bus_view(a->bus, LINK_STATS));
 	if (a->spec->start != NULL)
 		a->spec->start(a, a->self);
+	if (a->ending)
+		return;
 	every(a, &a->beat, a->boot.beat_ms, on_beat);
 	every(a, &a->stats, STATS_MS, on_stats);
 	if (a->spec->tick != NULL)
@@ -293,7 +315,7 @@ stop(struct actor *a)
 	if (a->running && a->spec->stop != NULL)
 		a->spec->stop(a, a->self);
 	log_info("actor stops", KV_I(CODE, a->exit_code));
-	signal(SIGTERM, SIG_IGN);	/* it comes beside the `stop` record, and we are on our way */
+	close(event_get_fd(a->sigterm));
 	struct event **const events[] = { &a->lifeline, &a->sigterm, &a->beat, &a->stats, &a->tick };
 	for (size_t i = 0; i < NITEMS(events); i++) {
 		if (*events[i] != NULL)
@@ -381,6 +403,7 @@ static void
 on_stop(struct actor *a, char *record)
 {
 	(void)record;
+	a->ending = true;
 	event_base_loopbreak(a->base);
 }
 
@@ -415,9 +438,11 @@ on_stats(evutil_socket_t fd, short what, void *arg)
 	a->stats_due_ms = now_ms + STATS_MS;
 	if (a->stats_turns++ % PROCESS_EVERY == 0)
 		process_stats();
+	log_flush();
 	bus_stats(a->bus);
 	work_stats(a);
 	stats_publish(a);
+	tell_synced(a);
 }
 
 static void
@@ -470,16 +495,18 @@ on_report(enum role who, uint64_t incarnation, const char *reason, void *arg)
 	struct actor *a = arg;
 	const int64_t now_ms = clock_mono_ms();
 
+	/* A flood of strangers is one report, and must not hide a peer that turned bad. The counter has them all. */
+	if (who == ROLE_NONE && now_ms - a->reported_ms < REPORT_GAP_MS)
+		return;
+	if (who == ROLE_NONE)
+		a->reported_ms = now_ms;
 	log_warnx("a peer sent what it may not", KV_S(PEER, who == ROLE_NONE ? "-" : role_name(who)),
 	    KV_I(INCARNATION, incarnation), KV_S(REASON, reason));
-	if (now_ms - a->reported_ms < REPORT_GAP_MS)	/* one flood is one report */
-		return;
-	a->reported_ms = now_ms;
 	lifeline_send(LIFELINE_FD, "report %s %lu %s", who == ROLE_NONE ? "-" : role_name(who),
 	    (unsigned long)incarnation, reason);
 }
 
-/* Synced: every gating input is complete and everything we hand out is. Told once per change. */
+/* Synced: every gating input is complete and everything we hand out is. Told once per change, and until it was taken. */
 static void
 tell_synced(struct actor *a)
 {
@@ -492,6 +519,6 @@ tell_synced(struct actor *a)
 	}
 	if (synced == a->synced)
 		return;
-	a->synced = synced;
-	lifeline_send(LIFELINE_FD, synced ? "synced" : "unsynced");
+	if (lifeline_send(LIFELINE_FD, synced ? "synced" : "unsynced"))
+		a->synced = synced;
 }

@@ -23,6 +23,7 @@ struct actor {
 	msgpack_sbuffer		 buffer;	/* a value being packed */
 	uint64_t		 random;	/* of trace ids */
 	bool			 running;	/* `go` was said */
+	bool			 ending;	/* the loop shall end */
 	bool			 synced;	/* as last told */
 	int			 exit_code;
 	int64_t			 reported_ms, stats_due_ms;

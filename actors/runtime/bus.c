@@ -79,8 +79,7 @@ bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret
 
 	p->incarnation = incarnation;
 	p->state = state;
-	if (token != NULL)
-		p->token = *token;
+	p->token = token != NULL ? *token : (struct secret){ 0 };	/* none: that incarnation is dead */
 	for (unsigned l = 0; l < LINK_MAX; l++) {
 		struct bus_in **in = &b->ins[l][who];
 

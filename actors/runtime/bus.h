@@ -34,7 +34,7 @@ void bus_free(struct bus **bp);
 
 /* Binds every link this role produces. False with errno. */
 bool bus_bind(struct bus *b);
-/* What the supervisor said of a peer: connects to a producer, checks a consumer's HELLO against the token. token may be NULL. */
+/* What the supervisor said of a peer: connects to a producer, checks a consumer's HELLO against the token (NULL: opens nothing). */
 void bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *token, enum peer_state state);
 
 struct view *bus_view(struct bus *b, enum link l);	/* NULL: not a link of ours */

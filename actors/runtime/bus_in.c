@@ -12,6 +12,7 @@
 #include "bus_private.h"
 #include "clock.h"
 #include "obj.h"
+#include "random.h"
 
 struct bus_in {
 	uint32_t		 magic;
@@ -26,9 +27,14 @@ struct bus_in {
 	bool			 writable;	/* the socket had a connection when we last looked */
 	struct stat_series	*items, *frames_in, *frames_out;
 	const union msg_body	*fresh;		/* the value being applied, decoded when it was checked */
-	/* for each_copy */
-	void		       (*each)(const struct change *, void *);
-	void			*each_arg;
+};
+
+/* One walk over a mirror; a handler may start another inside it. */
+struct walk {
+	struct bus_in		*in;
+	struct msg_arena	 arena;
+	void		       (*fn)(const struct change *, void *);
+	void			*arg;
 };
 
 static bool receive(struct bus_in *, int64_t);
@@ -37,7 +43,7 @@ static const char *take_items(struct bus_in *, struct frame *, union msg_body *)
 static const char *item_refusal(struct bus_in *, const struct body_item *, union msg_body *);
 static void on_change(enum mirror_change, const struct body_item *, void *);
 static void each_copy(enum mirror_change, const struct body_item *, void *);
-static const union msg_body *decode(struct bus_in *, const struct body_item *, union msg_body *);
+static const union msg_body *decode(const struct body_item *, struct msg_arena *, union msg_body *);
 static struct change change_of(struct bus_in *, enum change_kind, const struct body_item *, const union msg_body *);
 static void started_over(struct bus_in *, enum resync, const char *);
 static void refuse(struct bus_in *, const char *, int64_t);
@@ -49,10 +55,13 @@ struct bus_in *
 in_new(struct bus *b, enum link l, enum role producer)
 {
 	char path[128], id[64];
+	uint64_t nonce;
 	struct bus_in *i;
 
 	MUST(link_path(path, sizeof(path), b->run_dir, l, producer));	/* the supervisor has checked the run directory */
-	snprintf(id, sizeof(id), "%s.%" PRIu64, role_name(b->role), b->incarnation);
+	/* Unguessable: a ROUTER believes whoever names an id, so that a stranger could step into our place. */
+	random_secret(&nonce, sizeof(nonce));
+	snprintf(id, sizeof(id), "%s.%" PRIu64 ".%016" PRIx64, role_name(b->role), b->incarnation, nonce);
 	OBJ_NEW(i, IN_MAGIC);
 	i->bus = b;
 	i->link = l;
@@ -131,7 +140,7 @@ in_complete(const struct bus_in *i)
 bool
 in_fresh(const struct bus_in *i)
 {
-	return i->complete && i->session.state == IN_LIVE;
+	return i->complete && i->session.state == IN_LIVE && i->bus->peers[i->producer].state == PEER_UP;
 }
 
 void
@@ -143,9 +152,11 @@ in_drop(struct bus_in *i)
 void
 in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg)
 {
-	i->each = fn;
-	i->each_arg = arg;
-	mirror_each(i->mirror, each_copy, i);
+	struct walk w = { .in = i, .fn = fn, .arg = arg };
+
+	msg_arena_init(&w.arena);
+	mirror_each(i->mirror, each_copy, &w);
+	msg_arena_free(&w.arena);
 }
 
 void
@@ -169,10 +180,13 @@ receive(struct bus_in *i, int64_t now_ms)
 			zmq_msg_close(&msg);
 			return false;
 		}
-		if (more)
-			refuse(i, "wrong number of parts", now_ms);
-		else
+		const bool one = !more;
+		while (more && socket_recv(i->socket, &msg, &more))	/* parts nobody sends: taken off, then refused */
+			;
+		if (one)
 			on_frame(i, zmq_msg_data(&msg), zmq_msg_size(&msg), now_ms);
+		else
+			refuse(i, "wrong number of parts", now_ms);
 		zmq_msg_close(&msg);
 	}
 	return true;
@@ -279,7 +293,7 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	struct bus_in *i = arg;
 	union msg_body last;
 
-	const union msg_body *value = kind == MIRROR_GONE ? decode(i, item, &last) : i->fresh;
+	const union msg_body *value = kind == MIRROR_GONE ? decode(item, &i->bus->arena_gone, &last) : i->fresh;
 	const struct change c = change_of(i, kinds[kind], item, value);
 	i->bus->owner.changed(&c, i->bus->owner.arg);
 }
@@ -287,20 +301,18 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 static void
 each_copy(enum mirror_change kind, const struct body_item *item, void *arg)
 {
-	struct bus_in *i = arg;
+	struct walk *w = arg;
 	union msg_body value;
 
 	(void)kind;
-	const struct change c = change_of(i, CHANGE_UPDATED, item, decode(i, item, &value));
-	i->each(&c, i->each_arg);
+	const struct change c = change_of(w->in, CHANGE_UPDATED, item, decode(item, &w->arena, &value));
+	w->fn(&c, w->arg);
 }
 
-/* Of what the mirror holds: checked when it came in, so it decodes. An arena of its own: a frame may still be in use. */
+/* What the mirror holds was checked when it came in. An arena of its own: a frame may still be in use. */
 static const union msg_body *
-decode(struct bus_in *i, const struct body_item *item, union msg_body *value)
+decode(const struct body_item *item, struct msg_arena *arena, union msg_body *value)
 {
-	struct msg_arena *arena = &i->bus->arena_gone;
-
 	msg_arena_reset(arena);
 	MUST(msg_unpack_value(msg_by_number(item->type), item->value.p, item->value.len, arena, value));
 	return value;

@@ -13,13 +13,13 @@
 #include "clock.h"
 #include "obj.h"
 
-enum { ID_MAX = 64, NO_SLOT = -1 };
+enum { ID_MAX = 64, NO_SLOT = -1, REFUSED_GAP_MS = 200 };
 
 struct consumer {
 	bool			 open;
 	enum role		 role;
 	uint64_t		 incarnation;
-	char			 id[ID_MAX];	/* routing id: role.incarnation */
+	char			 id[ID_MAX];	/* routing id: role.incarnation.nonce */
 	size_t			 id_len;
 	struct session_out	 session;
 	int			 slot;		/* of the view, once the snapshot has begun */
@@ -34,7 +34,7 @@ struct bus_out {
 	struct view		*view;
 	struct consumer		 consumers[VIEW_SLOTS];
 	uint32_t		 sessions;	/* opened since the start: makes epochs */
-	int64_t			 retry_ms;	/* a full socket: look again then */
+	int64_t			 refused_ms;	/* when a refused HELLO was last logged */
 	struct stat_series	*items, *frames_out, *frames_in;
 };
 
@@ -206,15 +206,21 @@ on_hello(struct bus_out *o, const char *id, size_t id_len, const struct frame *f
 	const char *refusal = hello_refusal(o, id, id_len, h, &role);
 	if (refusal != NULL) {
 		bus_count(STAT_BUS_REJECTED, o->link, "reason", "hello");
-		log_warnx("HELLO refused", KV_S(LINK, link_table[o->link].name), KV_SN(PEER, h->role.p, h->role.len),
-		    KV_I(INCARNATION, h->incarnation), KV_S(REASON, refusal));
+		if (now_ms - o->refused_ms >= REFUSED_GAP_MS) {	/* each may be different; the counter has them all */
+			log_warnx("HELLO refused", KV_S(LINK, link_table[o->link].name), KV_S(PEER, role_name(role)),
+			    KV_I(INCARNATION, h->incarnation), KV_S(REASON, refusal));
+			o->refused_ms = now_ms;
+		}
 		send_close(o, id, id_len, 0, h->nonce, refusal);
 		return;
 	}
 	struct consumer *c = consumer_by_id(o, id, id_len);
-	out_peer_gone(o, role, h->incarnation);
 	if (c != NULL)			/* HELLO again: the old session is over, without a word */
 		close_consumer(o, c, NULL);
+	for (size_t i = 0; i < NITEMS(o->consumers); i++) {
+		if (o->consumers[i].open && o->consumers[i].role == role)
+			close_consumer(o, &o->consumers[i], "a newer session was opened");
+	}
 	for (size_t i = 0; c == NULL && i < NITEMS(o->consumers); i++) {
 		if (!o->consumers[i].open)
 			c = &o->consumers[i];
@@ -236,13 +242,13 @@ on_hello(struct bus_out *o, const char *id, size_t id_len, const struct frame *f
 static const char *
 hello_refusal(struct bus_out *o, const char *id, size_t id_len, const struct body_hello *h, enum role *role)
 {
-	char expected[ID_MAX];
+	char expected[ID_MAX];		/* and a nonce behind it, which is the consumer's own business */
 
 	*role = role_find(h->role.p, h->role.len);
 	if (*role == ROLE_NONE || !link_connects(o->link, *role))
 		return "this role may not connect to this link";
-	const int n = snprintf(expected, sizeof(expected), "%s.%" PRIu64, role_name(*role), h->incarnation);
-	if ((size_t)n != id_len || memcmp(expected, id, id_len) != 0)
+	const int n = snprintf(expected, sizeof(expected), "%s.%" PRIu64 ".", role_name(*role), h->incarnation);
+	if (id_len > ID_MAX || id_len < (size_t)n || memcmp(expected, id, (size_t)n) != 0)
 		return "routing id does not match the HELLO";
 	const struct peer *p = &o->bus->peers[*role];
 	if (p->token.len == 0 || p->incarnation != h->incarnation)

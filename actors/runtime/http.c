@@ -21,6 +21,7 @@ static void on_deadline(evutil_socket_t, short, void *);
 static int64_t serve(struct http *, struct bucket *, int64_t);
 static void start(struct request *, int64_t);
 static void tell(struct request *, enum err, const char *);
+static struct http_response answer_of(const struct request *, int64_t);
 static void count(const struct request *, int, int64_t);
 static void move(struct request *, enum stand);
 static struct requests *list_of(struct request *);
@@ -201,10 +202,7 @@ on_pump(evutil_socket_t fd, short events, void *arg)
 
 		MUST(evtimer_add(h->pump, &tv) == 0);
 	}
-	/*
-	 * As many as there are now: whoever is told may send the next that fails, and the loop has
-	 * other work too.
-	 */
+	/* As many as there are now: whoever is told may send the next that fails. */
 	for (uint32_t n = h->nfailed; n > 0 && h->nfailed > 0; n--) {
 		struct request *const q = TAILQ_FIRST(&h->failed);
 
@@ -261,36 +259,20 @@ tell(struct request *q, enum err err, const char *cause)
 {
 	struct http *const h = q->http;
 	const int64_t now_ms = clock_mono_ms();
-	struct http_response r = { .err = err,
-		.body = "",
-		.content_type = "",
-		.error = "",
-		.host = q->host,
-		.transfer = q->easy };
+	struct http_response r = answer_of(q, now_ms);
 	char error[512];
-	long status = 0;
-	const char *type = NULL;
 
-	curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);
-	curl_easy_getinfo(q->easy, CURLINFO_CONTENT_TYPE, &type);
-	r.status = (int)status;
-	r.sent = q->sent;
-	r.duration_ms = now_ms - q->asked_ms;
-	r.waited_ms = (q->started_ms != 0 ? q->started_ms : now_ms) - q->asked_ms;
-	if (type != NULL)
-		r.content_type = type;
 	if (err == E_OK) {
 		r.err = http_err_of_status(r.status);
-		r.retry_after_ms = http_retry_after_ms(
-		    http_header(&r, "Retry-After"), http_header(&r, "Date"), clock_wall_ms());
+		snprintf(error, sizeof(error), "%s: status %d", q->where, r.status);
+		r.retry_after_ms = http_retry_after_ms(http_header(&r, "Retry-After"),
+		    http_header(&r, "Date"), clock_wall_ms());
 		if (q->answer != NULL) {
 			r.body = q->answer;
 			r.body_len = q->answer_len;
 		}
-		snprintf(error, sizeof(error), "%s: status %d", q->where, r.status);
 	} else {
-		if (q->sent && !q->harmless)
-			r.err = E_UNKNOWN;
+		r.err = q->sent && !q->harmless ? E_UNKNOWN : err;
 		snprintf(error, sizeof(error), "%s: %s", q->where, cause);
 	}
 	if (r.err != E_OK)
@@ -305,6 +287,28 @@ tell(struct request *q, enum err err, const char *cause)
 	q->done(&r, q->arg);
 	h->calling--;
 	forget(q);
+}
+
+/* What is known of it, whatever came of it. */
+static struct http_response
+answer_of(const struct request *q, int64_t now_ms)
+{
+	long status = 0;
+	const char *type = NULL;
+
+	curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(q->easy, CURLINFO_CONTENT_TYPE, &type);
+	return (struct http_response){
+		.status = (int)status,
+		.body = "",
+		.content_type = type != NULL ? type : "",
+		.error = "",
+		.host = q->host,
+		.duration_ms = now_ms - q->asked_ms,
+		.waited_ms = (q->started_ms != 0 ? q->started_ms : now_ms) - q->asked_ms,
+		.sent = q->sent,
+		.transfer = q->easy,
+	};
 }
 
 static void

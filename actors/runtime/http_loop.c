@@ -41,9 +41,13 @@ http_loop_open(struct http *h)
 void
 http_loop_close(struct http *h)
 {
+	struct socket *next;
+
 	curl_multi_cleanup(h->multi);
-	while (!TAILQ_EMPTY(&h->sockets))
-		forget(h, TAILQ_FIRST(&h->sockets));
+	for (struct socket *s = TAILQ_FIRST(&h->sockets); s != NULL; s = next) {
+		next = TAILQ_NEXT(s, link);
+		forget(h, s);
+	}
 	event_free(h->curl_timer);
 }
 

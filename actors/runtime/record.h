@@ -15,7 +15,7 @@ struct record {
 	uint64_t	 version, trace;
 };
 
-/* Replaces what was there; copies uid, rv, value, type, version and trace of the item. It may not be a view into r. */
+/* Replaces what was there by a copy of the item's uid, rv, value, type, version and trace; no view into r. */
 void record_store(struct record *r, const struct body_item *item);
 void record_clear(struct record *r);
 bool record_same_uid(const struct record *r, const struct body_item *item);

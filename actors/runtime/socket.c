@@ -116,10 +116,13 @@ socket_recv(struct socket *s, zmq_msg_t *msg, bool *more)
 bool
 socket_send(struct socket *s, const void *p, size_t len, bool more)
 {
-	if (zmq_send(s->handle, p, len, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0)) != -1)
-		return true;
-	MUST(errno == EAGAIN || errno == EHOSTUNREACH || errno == EINTR);
-	return false;
+	int rc;
+
+	do {	/* a signal between two parts must not leave half a message behind */
+		rc = zmq_send(s->handle, p, len, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0));
+	} while (rc == -1 && errno == EINTR);
+	MUST(rc != -1 || errno == EAGAIN || errno == EHOSTUNREACH);
+	return rc != -1;
 }
 
 static void

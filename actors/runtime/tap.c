@@ -61,7 +61,7 @@ struct tap {
 bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
 
 static void on_wake(void *);
-static void subscribe(struct tap *, const char *, size_t, bool);
+static bool subscribe(struct tap *, const char *, size_t, bool);
 static void recompute(struct tap *);
 static bool redact(struct tap *, const void *, size_t);
 
@@ -172,17 +172,16 @@ on_wake(void *arg)
 		}
 		const char *p = zmq_msg_data(&msg);
 		const size_t len = zmq_msg_size(&msg);
-		if (len >= 1 && len <= TOPIC_MAX && (p[0] == 0 || p[0] == 1)) {
-			subscribe(t, p + 1, len - 1, p[0] == 1);
-			changed = true;
-		}
+		if (len >= 1 && len <= TOPIC_MAX && (p[0] == 0 || p[0] == 1))
+			changed |= subscribe(t, p + 1, len - 1, p[0] == 1);
 		zmq_msg_close(&msg);
 	}
 	if (changed)
 		recompute(t);
 }
 
-static void
+/* True: the set of prefixes is another one now. A reader with more of them than fit costs no recomputing. */
+static bool
 subscribe(struct tap *t, const char *text, size_t len, bool on)
 {
 	size_t i = 0;
@@ -193,9 +192,13 @@ subscribe(struct tap *t, const char *text, size_t len, bool on)
 		t->prefixes[i].len = len;
 		memcpy(t->prefixes[i].text, text, len);
 		t->nprefixes++;
-	} else if (!on && i < t->nprefixes) {
-		t->prefixes[i] = t->prefixes[--t->nprefixes];
+		return true;
 	}
+	if (!on && i < t->nprefixes) {
+		t->prefixes[i] = t->prefixes[--t->nprefixes];
+		return true;
+	}
+	return false;
 }
 
 static void

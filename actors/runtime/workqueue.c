@@ -188,7 +188,9 @@ workqueue_next(struct workqueue *q, int64_t now_ms, struct work *out)
 		return false;
 	struct item *const it = &q->items[id];
 
-	*out = (struct work){ .trace = it->trace, .failures = it->failures, .waited_ms = now_ms - it->at_ms };
+	*out = (struct work){
+		.trace = it->trace, .failures = it->failures, .waited_ms = now_ms - it->at_ms,
+	};
 	out->key = keytab_key(q->keys, id, &out->len);
 	take_out(q, id);
 	list_append(q, LIST_WORKING, id);
@@ -213,10 +215,7 @@ workqueue_finish(struct workqueue *q, const char *key, size_t len, enum work_res
 	q->sum_working_ms -= it->at_ms;
 	take_out(q, id);
 	if (result == WORK_RETRY) {
-		/*
-		 * The backoff stands even if the key was added meanwhile: that is what keeps a hot
-		 * key from spinning.
-		 */
+		/* Stands even if the key was added meanwhile: else a hot key would spin. */
 		const int64_t wait_ms = backoff_ms(q, it->failures);
 
 		q->retries++;
@@ -404,10 +403,7 @@ heap_down(struct workqueue *q, uint32_t at)
 	heap_put(q, at, id);
 }
 
-/*
- * After `failures` earlier failures in a row. Jitter keeps keys that failed together from coming
- * back together.
- */
+/* After so many failures in a row. Jitter keeps keys that failed together from coming back together. */
 static int64_t
 backoff_ms(struct workqueue *q, uint32_t failures)
 {
@@ -424,10 +420,7 @@ urgent(enum work_priority a, enum work_priority b)
 	return a < b ? a : b;
 }
 
-/*
- * Saturates: "after for ever" is a time that never comes, not one in the past. INT64_MAX itself
- * means "not at all".
- */
+/* Saturates: "after for ever" is a time that never comes, not one in the past. */
 static int64_t
 later(int64_t now_ms, int64_t after_ms)
 {

@@ -163,8 +163,9 @@ static void
 send_rubbish(void)
 {
 	static const char *const rubbish[] = {
-		"x", " ", "bound extra", "beat", "beat -1", "beat 99999999999999999999", "beat 1 2", "extend 999999999999",
-		"report nobody 1 x", "report - 1 ", "report metrics x y", "status\x01\xff\"\\", "BOUND", "stop",
+		"x", " ", "bound extra", "beat", "beat -1", "beat 99999999999999999999", "beat 1 2",
+		"extend 999999999999", "report nobody 1 x", "report - 1 ", "report metrics x y",
+		"status\x01\xff\"\\", "BOUND", "stop",
 	};
 	char big[8192];
 
@@ -339,7 +340,7 @@ take_peer(const char *text)
 	char role[33], incarnation[21], token[TOKEN_HEX + 1], state[8];
 
 	MUST(sscanf(text, "%32s %20s %64s %7s", role, incarnation, token, state) == 4);
-	fprintf(stderr, "peer: %s %s %s %s\n", role, incarnation, strcmp(token, "-") == 0 ? "-" : "token", state);
+	fprintf(stderr, "peer: %s %s %s %s\n", role, incarnation, token[0] == '-' ? "-" : "token", state);
 	explicit_bzero(token, sizeof(token));
 	size_t i = 0;
 	while (i < self.npeers

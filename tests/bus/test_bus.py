@@ -10,7 +10,7 @@ import frames
 import rawzmq
 import tap
 from muster import wait_for
-from samples import PRODUCER, Samples, consumer, descriptors, pause, resident_kib
+from samples import PRODUCER, Samples, consumer, pause, resident_kib
 
 ONE, TWO, THREE = consumer(1), consumer(2), consumer(3)
 KEYS = 1000
@@ -127,7 +127,7 @@ def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
         tree.wait_running()
         tree.wait_told(ONE, 1000)
         producer = tree.pid(PRODUCER)
-        memory, fds = resident_kib(producer), descriptors(producer)
+        memory, fds = resident_kib(producer), tree.steady_descriptors()
         wait_for(lambda: tree.metric("muster_sessions", actor=PRODUCER, link="samples") == 3, "three sessions")
         tree.kill(ONE, signal.SIGSTOP)
         wait_for(lambda: tree.metric("muster_sessions", actor=PRODUCER, link="samples") == 2,
@@ -139,7 +139,7 @@ def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
         tree.kill(ONE, signal.SIGCONT)
         tree.wait_told(ONE, 1000)
         tree.settle()
-        assert descriptors(producer) == fds
+        assert tree.steady_descriptors() == fds
         assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
         resyncs = wait_for(lambda: tree.metric("muster_resync_total", actor=ONE, link="samples"), "its resync is counted")
         assert resyncs == 1, f"{resyncs} resyncs of the stopped one"
@@ -188,12 +188,14 @@ def a_reload_adds_and_removes_consumers():
         wait_for(lambda: tree.metric("muster_keys", actor=THREE), "the new one is on the page")
         wait_for(lambda: tree.metric("muster_sessions", actor=PRODUCER, link="samples") == 3, "three sessions")
 
+        held = tree.metric("muster_metrics_series")
         tree.consumers.remove(TWO)
         tree.write()
         tree.signal(signal.SIGHUP)
         wait_for(lambda: tree.actors().get(TWO, {}).get("state", "off") == "off", "the second one is off")
         wait_for(lambda: tree.metric("muster_sessions", actor=PRODUCER, link="samples") == 2, "two sessions")
         wait_for(lambda: tree.metric("muster_keys", actor=TWO) is None, "the page has forgotten the one that is off")
+        wait_for(lambda: tree.metric("muster_metrics_series") < held - 10, "its mirror is given up")
         tree.settle()
         assert {name: tree.pid(name) for name in (PRODUCER, ONE, "metrics")} \
             == {name: before[name] for name in (PRODUCER, ONE, "metrics")}, "somebody else was restarted"

@@ -148,6 +148,15 @@ body_of_other_type(msgpack_sbuffer *b)
 }
 
 static void
+hello_with_a_nul(msgpack_sbuffer *b)
+{
+	union msg_body body = { .hello = honest_hello };
+
+	body.hello.role.len++;
+	rig_frame(b, &(struct envelope){ .type = MSG_HELLO }, &body);
+}
+
+static void
 a_beat(msgpack_sbuffer *b)
 {
 	rig_frame(b, &(struct envelope){ .type = MSG_BEAT }, &(union msg_body){ .beat = { .ready = true } });
@@ -194,6 +203,7 @@ static const struct bad_frame {
 	{ "a message without a body",         no_body,             "wrong number of bodies" },
 	{ "a body with a field too many",     body_of_other_arity, "body does not fit the schema" },
 	{ "a body with a field of other type", body_of_other_type, "body does not fit the schema" },
+	{ "a string with a NUL",              hello_with_a_nul,    "body does not fit the schema" },
 	{ "a BEAT",                           a_beat,              "a message that consumers do not send" },
 	{ "a DELTA",                          a_delta,             "a message that consumers do not send" },
 	{ "a value by itself",                a_value,             "a message that consumers do not send" },
@@ -385,12 +395,6 @@ role_that_is_none(union msg_body *b)
 }
 
 static void
-role_with_a_nul(union msg_body *b)
-{
-	b->hello.role = (wire_str){ .p = "test-consumer-2", .len = 16 };
-}
-
-static void
 later_incarnation(union msg_body *b)
 {
 	b->hello.incarnation = 2;
@@ -419,7 +423,6 @@ static const struct hello_row {
 	{ "a role that may not",     ROGUE, role_that_may_not,    "this role may not connect to this link" },
 	{ "the producer's own role", ROGUE, role_of_the_producer, "this role may not connect to this link" },
 	{ "no role",                 ROGUE, role_that_is_none,    "this role may not connect to this link" },
-	{ "a role with a NUL",       ROGUE, role_with_a_nul,      "this role may not connect to this link" },
 	{ "a later incarnation",     "test-consumer-2.2.rogue", later_incarnation,
 	    "not the incarnation the supervisor announced" },
 	{ "a role that does not run", "test-consumer-9.1.rogue", role_without_a_process,
@@ -723,6 +726,8 @@ a_thousand_connections_come_and_go(void **state)
 	rig_start(&r, 1, 10);
 	msgpack_sbuffer_init(&b);
 	five_bytes(&b);
+	zmq_close(rig_raw(&r, ZMQ_DEALER, NULL));	/* libzmq's own threads have theirs now */
+	rig_turn(&r, 100);
 	const int before = open_descriptors();
 	for (int i = 0; i < CYCLES; i++) {
 		char id[32];
@@ -747,7 +752,7 @@ a_thousand_connections_come_and_go(void **state)
 #define ALONE(fn)	{ .name = #fn, .test_func = (fn) }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	static const struct CMUnitTest alone[] = {
 		ALONE(an_ack_beyond_what_was_sent), ALONE(more_parts_than_one), ALONE(the_token_of_a_dead_peer),
@@ -757,6 +762,8 @@ main(void)
 	};
 	struct CMUnitTest strangers[NITEMS(bad_frames)], peers[NITEMS(bad_frames)], greetings[NITEMS(hellos)];
 
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);	/* a glob, for a person */
 	log_open("test", LOG_JSON, LEVEL_ERROR);
 	for (size_t i = 0; i < NITEMS(bad_frames); i++) {
 		void *row = (void *)(uintptr_t)&bad_frames[i];

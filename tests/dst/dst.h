@@ -1,15 +1,17 @@
 /*
- * tests/dst/dst.h - the simulation kit: whole histories of several processes in one, in virtual time, from one seed.
+ * tests/dst/dst.h - the simulation kit: whole histories of several processes in one, in virtual
+ * time, from one seed.
  *
- * A *world* sets up nodes and pipes between them and says what must hold; the kit runs its histories. Everything random
- * comes from sim_random, everything timed from sim->now_ms: the same seed is the same history, step by step. A history:
+ * A *world* sets up nodes and pipes between them and says what must hold; the kit runs its
+ * histories. Everything random comes from sim_random, everything timed from sim->now_ms: the same
+ * seed is the same history, step by step. A history:
  *
  *	storm	 nodes take turns, the network loses, repeats and mixes up frames, the world breaks what it likes
  *	calm	 no more faults; within settle_ms the world must be settled
  *	hold	 and it must stay so for hold_ms
  *
- * world->check runs after every step of all three. The first sim_fail ends the history; it is then run again with the
- * trace on, so a history that goes well pays nothing for it.
+ * world->check runs after every step of all three. The first sim_fail ends the history; it is then
+ * run again with the trace on, so a history that goes well pays nothing for it.
  */
 #ifndef MUSTER_DST_H
 #define MUSTER_DST_H

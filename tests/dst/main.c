@@ -1,8 +1,10 @@
 /*
- * tests/dst/main.c - `dst`: runs histories of every world on every core, speaks TAP, prints how to see a failure again.
+ * tests/dst/main.c - `dst`: runs histories of every world on every core, speaks TAP, prints how to
+ * see a failure again.
  *
- * Each history is one seed: base + i, whichever worker runs it. A run without --world, --break or a lone --seed also breaks each rule
- * that a world names and demands that the simulation notices: a net that catches nothing proves nothing.
+ * Each history is one seed: base + i, whichever worker runs it. A run without --world, --break or a
+ * lone --seed also breaks each rule that a world names and demands that the simulation notices: a
+ * net that catches nothing proves nothing.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -79,7 +81,9 @@ main(int argc, char **argv)
 		if (o.world != NULL && strcmp(o.world, (*w)->name) != 0)
 			continue;
 		failed += !normal_case(*w, find_break(*w, o.broken), &o, ++cases);
-		for (unsigned b = 1; o.broken == NULL && !o.no_breaks && !replay && break_of(*w, b)->name != NULL; b++)
+		for (unsigned b = 1;
+		     o.broken == NULL && !o.no_breaks && !replay && break_of(*w, b)->name != NULL;
+		     b++)
 			failed += !break_case(*w, b, &o, ++cases);
 	}
 	if (cases == 0) {
@@ -129,7 +133,8 @@ read_options(struct options *o, int argc, char **argv)
 static void
 usage(int code)
 {
-	fprintf(code == 0 ? stdout : stderr, "usage: dst [--world W] [--seconds N] [--histories N] [--seed S] [--break RULE]"
+	fprintf(code == 0 ? stdout : stderr,
+	    "usage: dst [--world W] [--seconds N] [--histories N] [--seed S] [--break RULE]"
 	    " [--no-breaks]\n           [--jobs N] [--verbose]\nA lone --seed replays that history.\n");
 	for (const struct world *const *w = worlds; *w != NULL; w++) {
 		fprintf(code == 0 ? stdout : stderr, "world %s\n", (*w)->name);
@@ -164,7 +169,10 @@ normal_case(const struct world *w, unsigned broken, const struct options *o, uns
 	return !out.failed;
 }
 
-/* Always the same seeds: whether a broken rule is noticed must not be a matter of luck. A crash is no notice. */
+/*
+ * Always the same seeds: whether a broken rule is noticed must not be a matter of luck. A crash is
+ * no notice.
+ */
 static bool
 break_case(const struct world *w, unsigned broken, const struct options *o, unsigned n)
 {
@@ -215,7 +223,8 @@ simulate(const struct world *w, unsigned broken, const struct options *o)
 }
 
 static void
-worker(struct shared *s, long index, const struct world *w, unsigned broken, const struct options *o, int64_t until_ms)
+worker(struct shared *s, long index, const struct world *w, unsigned broken,
+    const struct options *o, int64_t until_ms)
 {
 	struct report *r = &s->workers[index];
 	const long jobs = o->histories == 1 ? 1 : o->jobs;
@@ -279,12 +288,17 @@ collect(struct shared *s, long index, int status, struct outcome *out)
 	if (!out->died)
 		snprintf(out->violation, sizeof(out->violation), "%s", r->violation);
 	else if (WIFSIGNALED(status))
-		snprintf(out->violation, sizeof(out->violation), "the history ends with %s", strsignal(WTERMSIG(status)));
+		snprintf(out->violation, sizeof(out->violation), "the history ends with %s",
+		    strsignal(WTERMSIG(status)));
 	else
-		snprintf(out->violation, sizeof(out->violation), "the history ends with exit code %d", WEXITSTATUS(status));
+		snprintf(out->violation, sizeof(out->violation),
+		    "the history ends with exit code %d", WEXITSTATUS(status));
 }
 
-/* The failing history once more, with its trace; unless it kills its process, which only the replay command may do. */
+/*
+ * The failing history once more, with its trace; unless it kills its process, which only the replay
+ * command may do.
+ */
 static void
 explain(const struct world *w, unsigned broken, const struct outcome *out)
 {

@@ -56,10 +56,14 @@ sim_pipe_cut(struct sim_pipe *p)
 }
 
 enum sim_sent
-sim_pipe_send(struct sim *sim, struct sim_pipe *p, const void *bytes, size_t len, uint64_t tag, uint32_t weight)
+sim_pipe_send(struct sim *sim, struct sim_pipe *p, const void *bytes, size_t len, uint64_t tag,
+    uint32_t weight)
 {
 	const struct sim_faults *f = &sim->faults;
-	struct sim_frame frame = { .bytes = (uint8_t *)(uintptr_t)bytes, .len = (uint32_t)len, .tag = tag, .weight = weight };
+	struct sim_frame frame = { .bytes = (uint8_t *)(uintptr_t)bytes,
+		.len = (uint32_t)len,
+		.tag = tag,
+		.weight = weight };
 
 	if (!p->open)
 		return SIM_UNREACHABLE;

@@ -92,7 +92,8 @@ act_create(struct session_world *w, uint32_t i)
 	MUST(!k->present);
 	k->present = true;
 	k->life++;
-	k->name_len = (uint32_t)snprintf(k->name, sizeof(k->name), "k%u.%" PRIu64, i, k->unique ? k->life : 0);
+	k->name_len = (uint32_t)snprintf(
+	    k->name, sizeof(k->name), "k%u.%" PRIu64, i, k->unique ? k->life : 0);
 	k->value_len = value_length(w, k);
 	k->rv = k->value_rv = ++w->truth.rv;
 	w->truth.present++;

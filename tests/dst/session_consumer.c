@@ -1,4 +1,7 @@
-/* tests/dst/session_consumer.c - the consuming end, as bus_in.c does it, and a worker that takes its time over keys. */
+/*
+ * tests/dst/session_consumer.c - the consuming end, as bus_in.c does it, and a worker that takes
+ * its time over keys.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,10 +90,12 @@ consumer_check(struct session_world *w, struct consumer *c)
 
 	if (!level(w, c))
 		return;
-	if (mirror_count(c->mirror) != keytab_count(peer->sent.keys) || mirror_hash(c->mirror) != peer->sent.hash)
-		sim_fail(w->sim, "%s has taken all that was sent (epoch %x.%u seq %d), but its mirror is not that: %d keys, sent %u",
-		    c->name, (int)EPOCH_INCARNATION(out->epoch), (uint32_t)out->epoch, (int)out->seq,
-		    (int)mirror_count(c->mirror), keytab_count(peer->sent.keys));
+	if (mirror_count(c->mirror) != keytab_count(peer->sent.keys)
+	    || mirror_hash(c->mirror) != peer->sent.hash)
+		sim_fail(w->sim,
+		    "%s has taken all that was sent (epoch %x.%u seq %d), but its mirror is not that: %d keys, sent %u",
+		    c->name, (int)EPOCH_INCARNATION(out->epoch), (uint32_t)out->epoch,
+		    (int)out->seq, (int)mirror_count(c->mirror), keytab_count(peer->sent.keys));
 }
 
 const char *
@@ -108,11 +113,14 @@ consumer_unsettled(struct session_world *w, struct consumer *c)
 		wrong = "has not as many keys as the truth";
 	else if (c->unclean > 0 || c->workers > 0)
 		wrong = "has keys that changed after they were last worked on";
-	if (wrong == NULL && c->settled && c->settled_hash == mirror_hash(c->mirror) && c->settled_rv == w->truth.rv)
+	if (wrong == NULL && c->settled && c->settled_hash == mirror_hash(c->mirror)
+	    && c->settled_rv == w->truth.rv)
 		return NULL;
 	if (wrong == NULL) {
 		mirror_each(c->mirror, compare, &ends);
-		wrong = ends.wrong == NULL && ends.hash != mirror_hash(c->mirror) ? "counts its hash wrong" : ends.wrong;
+		wrong = ends.wrong == NULL && ends.hash != mirror_hash(c->mirror)
+		    ? "counts its hash wrong"
+		    : ends.wrong;
 	}
 	c->settled = wrong == NULL;
 	c->settled_rv = w->truth.rv;
@@ -145,7 +153,8 @@ turn(struct sim *sim, void *arg, uint64_t n)
 	const bool more = receive(w, c);
 	int64_t at_ms = speak(w, c, !more);
 	work(w, c);
-	const int64_t queue_ms = c->workers < c->workers_max ? workqueue_due_ms(c->queue, sim->now_ms) : INT64_MAX;
+	const int64_t queue_ms =
+	    c->workers < c->workers_max ? workqueue_due_ms(c->queue, sim->now_ms) : INT64_MAX;
 	at_ms = queue_ms < at_ms ? queue_ms : at_ms;
 	int64_t pipe_ms = sim_pipe_due_ms(&c->conn.down);
 	if (pipe_ms != INT64_MAX && pipe_ms < sim->now_ms + c->slow_ms)
@@ -231,16 +240,17 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	struct consumer *c = ends->c;
 	const uint64_t rv = text_number(item->rv);
 
-	SIM_SAY(w->sim, "  %s: %.*s %s, uid %.*s rv %d version %d", c->name, (int)item->key.len, item->key.p, kinds[kind],
-	    (int)item->uid.len, item->uid.p == NULL ? "" : item->uid.p, (int)rv, (int)item->version);
+	SIM_SAY(w->sim, "  %s: %.*s %s, uid %.*s rv %d version %d", c->name, (int)item->key.len,
+	    item->key.p, kinds[kind], (int)item->uid.len, item->uid.p == NULL ? "" : item->uid.p,
+	    (int)rv, (int)item->version);
 	if (kind == MIRROR_GONE && !truth_was_removed(&w->truth, item))
-		sim_fail(w->sim, "%s reports %.*s (rv %d) gone, but it never was", c->name, (int)item->key.len, item->key.p,
-		    (int)rv);
+		sim_fail(w->sim, "%s reports %.*s (rv %d) gone, but it never was", c->name,
+		    (int)item->key.len, item->key.p, (int)rv);
 	struct tracked *t = track(c, item->key);
 	const char *wrong = impossible(t, kind, item);
 	if (wrong != NULL)
-		sim_fail(w->sim, "%s: %.*s (rv %d, then %d) %s: %s", c->name, (int)item->key.len, item->key.p, (int)t->rv, (int)rv,
-		    kinds[kind], wrong);
+		sim_fail(w->sim, "%s: %.*s (rv %d, then %d) %s: %s", c->name, (int)item->key.len,
+		    item->key.p, (int)t->rv, (int)rv, kinds[kind], wrong);
 	c->unclean += !t->unclean;
 	t->unclean = true;
 	t->rv = rv;
@@ -249,8 +259,9 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	t->held = kind != MIRROR_GONE;
 	t->changed = ++c->clock;
 	if (!(t->in_work && broken(w, BREAK_DEDUP)))
-		workqueue_add(c->queue, item->key.p, item->key.len, c->session.state == IN_SNAPSHOT ? WORK_INITIAL : WORK_LIVE,
-		    item->trace, w->sim->now_ms);
+		workqueue_add(c->queue, item->key.p, item->key.len,
+		    c->session.state == IN_SNAPSHOT ? WORK_INITIAL : WORK_LIVE, item->trace,
+		    w->sim->now_ms);
 }
 
 /* What a handler is told makes sense after what it was told before; NULL: it does. */
@@ -336,10 +347,12 @@ started_over(struct session_world *w, struct consumer *c, enum resync reason)
 		sim_fail(w->sim, "%s starts over because of %s: that is a bug at one of the ends", c->name,
 		    resync_name(reason));
 	if (w->peaceful)
-		sim_fail(w->sim, "%s starts over because of %s, though nothing was broken", c->name, resync_name(reason));
-	if (w->encore)
-		sim_fail(w->sim, "%s starts over because of %s, though all was settled and nothing broke since", c->name,
+		sim_fail(w->sim, "%s starts over because of %s, though nothing was broken", c->name,
 		    resync_name(reason));
+	if (w->encore)
+		sim_fail(w->sim,
+		    "%s starts over because of %s, though all was settled and nothing broke since",
+		    c->name, resync_name(reason));
 }
 
 /* ---- Work on keys ---- */
@@ -364,7 +377,8 @@ work(struct session_world *w, struct consumer *c)
 		c->workers++;
 		const uint64_t takes_ms = w->sim->calm ? 5 : sim_chance(w->sim, 50) ? 3000 : 30;
 		SIM_SAY(w->sim, "%s works on %s", c->name, job.key);
-		sim_node_at(w->sim, &c->node, w->sim->now_ms + (int64_t)sim_random(w->sim, takes_ms), finish_work, w,
+		sim_node_at(w->sim, &c->node,
+		    w->sim->now_ms + (int64_t)sim_random(w->sim, takes_ms), finish_work, w,
 		    (uint64_t)c->index << 32 | id);
 	}
 }
@@ -383,7 +397,8 @@ finish_work(struct sim *sim, void *arg, uint64_t n)
 		result = sim_chance(sim, 500) ? WORK_RETRY : WORK_AFTER;
 	const char *key = keytab_key(c->keys, id, &len);
 	MUST(key != NULL && t->in_work);
-	workqueue_finish(c->queue, key, len, result, result == WORK_DONE ? 0 : (int64_t)sim_random(sim, 500), sim->now_ms);
+	workqueue_finish(c->queue, key, len, result,
+	    result == WORK_DONE ? 0 : (int64_t)sim_random(sim, 500), sim->now_ms);
 	t->in_work = false;
 	c->workers--;
 	if (result == WORK_DONE && t->changed == t->seen)

@@ -1,4 +1,7 @@
-/* tests/dst/session_producer.c - the producing end, as bus_out.c does it: frames in, sessions decide, frames out. */
+/*
+ * tests/dst/session_producer.c - the producing end, as bus_out.c does it: frames in, sessions
+ * decide, frames out.
+ */
 #include <stdlib.h>
 
 #include "obj.h"
@@ -62,7 +65,8 @@ producer_follow(struct session_world *w, uint32_t key)
 		return;
 	}
 	truth_read(&w->truth, key, &item);
-	const enum err e = view_set(p->view, item.key_s, item.uid_s, item.rv_s, MSG_STAT, item.value, w->truth.rv, &changed);
+	const enum err e = view_set(p->view, item.key_s, item.uid_s, item.rv_s, MSG_STAT,
+	    item.value, w->truth.rv, &changed);
 	MUST(e == E_OK);
 	const uint32_t population = (uint32_t)view_count(p->view);
 	if (population > p->population)
@@ -77,7 +81,9 @@ producer_forget(struct session_world *w, uint32_t key)
 	struct producer *p = &w->producer;
 	const struct truth_key *k = &w->truth.keys[key];
 
-	if (p->node.up && view_remove(p->view, (struct wire_str){ .p = k->name, .len = k->name_len }, w->truth.rv))
+	if (p->node.up
+	    && view_remove(
+		p->view, (struct wire_str){ .p = k->name, .len = k->name_len }, w->truth.rv))
 		sim_wake(w->sim, &p->node, w->sim->now_ms + (int64_t)sim_random(w->sim, 20));
 }
 
@@ -89,9 +95,10 @@ producer_check(struct session_world *w)
 	if (!p->node.up)
 		return;
 	/*
-	 * Bounded by keys. A tombstone stands for a key that a consumer was told of (at most those of the largest population, and as many
-	 * again that came while the first ones waited), for a ghost (64, or as many as the rest of the queue), or for one sent
-	 * and not acknowledged (a window).
+	 * Bounded by keys. A tombstone stands for a key that a consumer was told of (at most those
+	 * of the largest population, and as many again that came while the first ones waited), for
+	 * a ghost (64, or as many as the rest of the queue), or for one sent and not acknowledged
+	 * (a window).
 	 */
 	uint64_t tombstones = 0;
 	for (uint32_t i = 0; i < w->nconsumers; i++) {
@@ -103,20 +110,23 @@ producer_check(struct session_world *w)
 		}
 	}
 	if (view_tombstones(p->view) > tombstones)
-		sim_fail(w->sim, "%u tombstones for a largest population of %u keys, at most %d are justified",
+		sim_fail(w->sim,
+		    "%u tombstones for a largest population of %u keys, at most %d are justified",
 		    view_tombstones(p->view), p->population, (int)tombstones);
 	if (w->sim->steps % 16 != 0)
 		return;
 	const uint64_t ids = 2 * (p->population + tombstones) + 64;
-	if (view_bytes(p->view) > 4096 + ids * (256 + NAME_MAX_BYTES * 3 + w->truth.value_max) + tombstones * 64)
-		sim_fail(w->sim, "the view holds %zu bytes for a largest population of %u keys", view_bytes(p->view),
-		    p->population);
+	if (view_bytes(p->view)
+	    > 4096 + ids * (256 + NAME_MAX_BYTES * 3 + w->truth.value_max) + tombstones * 64)
+		sim_fail(w->sim, "the view holds %zu bytes for a largest population of %u keys",
+		    view_bytes(p->view), p->population);
 	uint64_t sums[2] = { 0, 0 };
 	view_each(p->view, recount, sums);
 	if (sums[0] != view_count(p->view) || sums[1] != view_hash(p->view))
 		sim_fail(w->sim, "view_count or view_hash is not what a recount gives");
 	if (view_ready(p->view) && view_count(p->view) != w->truth.present)
-		sim_fail(w->sim, "the view has %d keys, the truth %u", (int)view_count(p->view), w->truth.present);
+		sim_fail(w->sim, "the view has %d keys, the truth %u", (int)view_count(p->view),
+		    w->truth.present);
 }
 
 /* ---- A turn of its loop ---- */
@@ -154,7 +164,9 @@ list_some(struct sim *sim, void *arg, uint64_t n)
 		p->listed++;
 	}
 	if (p->listed < w->truth.count) {
-		const uint64_t gap = sim_chance(sim, 100) ? 4000 : sim_chance(sim, 20) && !sim->calm ? 15000 : 40;
+		const uint64_t gap = sim_chance(sim, 100) ? 4000
+		    : sim_chance(sim, 20) && !sim->calm   ? 15000
+							  : 40;
 
 		sim_node_at(sim, &p->node, sim->now_ms + (int64_t)sim_random(sim, gap), list_some, w, 0);
 		return;
@@ -195,8 +207,11 @@ on_hello(struct session_world *w, uint32_t i, const struct body_hello *h)
 
 	if (peer->open)
 		close_peer(w, i, NULL);
-	*peer = (struct peer){ .open = true, .incarnation = h->incarnation, .window = h->window, .slot = NO_SLOT };
-	session_out_hello(&peer->session, EPOCH_MAKE(p->incarnation, ++p->sessions), h->nonce, h->window, w->sim->now_ms);
+	*peer = (struct peer){
+		.open = true, .incarnation = h->incarnation, .window = h->window, .slot = NO_SLOT
+	};
+	session_out_hello(&peer->session, EPOCH_MAKE(p->incarnation, ++p->sessions), h->nonce,
+	    h->window, w->sim->now_ms);
 }
 
 static void
@@ -293,7 +308,9 @@ send_items(struct session_world *w, uint32_t i, const struct out_step *step)
 	struct body_item items[SESSION_BATCH];
 	struct producer *p = &w->producer;
 	struct peer *peer = &p->peers[i];
-	const struct envelope env = { .type = step->type, .epoch = peer->session.epoch, .seq = peer->session.seq + 1 };
+	const struct envelope env = {
+		.type = step->type, .epoch = peer->session.epoch, .seq = peer->session.seq + 1
+	};
 	uint32_t peeked, n = 0;
 
 	const uint32_t keys = view_peek(p->view, peer->slot, step->max_items, items, &peeked);
@@ -311,8 +328,9 @@ send_items(struct session_world *w, uint32_t i, const struct out_step *step)
 			return sent;
 		for (uint32_t k = 0; k < n; k++) {
 			if (!shadow_apply(&peer->sent, &items[k]))
-				sim_fail(w->sim, "c%u is told that %.*s is gone, of which it never heard", i, (int)items[k].key.len,
-				    items[k].key.p);
+				sim_fail(w->sim,
+				    "c%u is told that %.*s is gone, of which it never heard", i,
+				    (int)items[k].key.len, items[k].key.p);
 		}
 	}
 	view_commit(p->view, peer->slot, keys, env.seq);
@@ -325,7 +343,8 @@ send_close(struct session_world *w, uint32_t i, uint64_t epoch, uint64_t nonce, 
 {
 	const union msg_body body = { .close = { .nonce = nonce, .reason = wire_str_of(reason) } };
 
-	(void)world_send(w, &w->consumers[i].conn.down, &(struct envelope){ .type = MSG_CLOSE, .epoch = epoch }, &body);
+	(void)world_send(w, &w->consumers[i].conn.down,
+	    &(struct envelope){ .type = MSG_CLOSE, .epoch = epoch }, &body);
 }
 
 static void
@@ -333,7 +352,8 @@ close_peer(struct session_world *w, uint32_t i, const char *reason)
 {
 	struct peer *peer = &w->producer.peers[i];
 
-	SIM_SAY(w->sim, "producer closes the session of c%u: %s", i, reason == NULL ? "gone, or HELLO again" : reason);
+	SIM_SAY(w->sim, "producer closes the session of c%u: %s", i,
+	    reason == NULL ? "gone, or HELLO again" : reason);
 	if (reason != NULL)
 		send_close(w, i, peer->session.epoch, peer->session.nonce, reason);
 	if (peer->slot != NO_SLOT)
@@ -351,8 +371,8 @@ check_peer(struct session_world *w, uint32_t i)
 	const uint64_t under_way = sim_pipe_weight(&w->consumers[i].conn.down, peer->session.epoch);
 
 	if (unacked > peer->window || under_way > peer->window)
-		sim_fail(w->sim, "c%u has a window of %d: %d items under way, %d not acknowledged", i, (int)peer->window,
-		    (int)under_way, (int)unacked);
+		sim_fail(w->sim, "c%u has a window of %d: %d items under way, %d not acknowledged",
+		    i, (int)peer->window, (int)under_way, (int)unacked);
 	if (view_pending(w->producer.view, peer->slot) > 4 * w->producer.population + 130)
 		sim_fail(w->sim, "%u keys queued for c%u, for a largest population of %u",
 		    view_pending(w->producer.view, peer->slot), i, w->producer.population);

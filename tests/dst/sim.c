@@ -102,7 +102,9 @@ sim_at(struct sim *sim, int64_t at_ms, sim_fn *fn, void *arg, uint64_t n)
 void
 sim_node_at(struct sim *sim, struct sim_node *node, int64_t at_ms, sim_fn *fn, void *arg, uint64_t n)
 {
-	push(sim, (struct sim_event){ .at_ms = at_ms, .fn = fn, .arg = arg, .n = n, .node = node, .life = node->life });
+	push(sim,
+	    (struct sim_event){
+		.at_ms = at_ms, .fn = fn, .arg = arg, .n = n, .node = node, .life = node->life });
 }
 
 void
@@ -157,7 +159,8 @@ run(struct sim *sim, const struct world *world, void *w)
 	const int64_t deadline_ms = sim->now_ms + world->settle_ms;
 	while (sim->violation[0] == '\0' && (missing = world->unsettled(sim, w)) != NULL) {
 		if (sim->now_ms > deadline_ms || !step(sim))
-			sim_fail(sim, "not settled %lld s after the last fault: %s", (long long)world->settle_ms / 1000, missing);
+			sim_fail(sim, "not settled %lld s after the last fault: %s",
+			    (long long)world->settle_ms / 1000, missing);
 		else
 			world->check(sim, w);
 	}

@@ -1,4 +1,7 @@
-/* tests/dst/world_session.c - the history of one link: what goes wrong when, and when everything must be well again. */
+/*
+ * tests/dst/world_session.c - the history of one link: what goes wrong when, and when everything
+ * must be well again.
+ */
 #include "world_session.h"
 
 #include <stdlib.h>
@@ -48,7 +51,9 @@ setup(struct sim *sim)
 
 		sim_pipe_init(&c->conn.up, &w->producer.node, PIPE_MAX);
 		sim_pipe_init(&c->conn.down, &c->node, PIPE_MAX);
-		c->window = sim_chance(sim, 250) ? 1 + sim_random(sim, 8) : sim_chance(sim, 500) ? 64 : SESSION_WINDOW;
+		c->window = sim_chance(sim, 250) ? 1 + sim_random(sim, 8)
+		    : sim_chance(sim, 500)       ? 64
+						 : SESSION_WINDOW;
 		c->workers_max = 1 + (uint32_t)sim_random(sim, 3);
 		sim_at(sim, (int64_t)sim_random(sim, 300), restart, w, i);
 	}
@@ -112,8 +117,9 @@ calm(struct sim *sim, void *arg)
 }
 
 /*
- * Settled twice: once the mirrors have found back to the truth, a few more changes must reach them by deltas alone, and from
- * then on nobody may start over again. QUIET_MS: what the faults had delayed or repeated has arrived by then.
+ * Settled twice: once the mirrors have found back to the truth, a few more changes must reach them
+ * by deltas alone, and from then on nobody may start over again. QUIET_MS: what the faults had
+ * delayed or repeated has arrived by then.
  */
 static const char *
 unsettled(struct sim *sim, void *arg)
@@ -197,7 +203,10 @@ world_restart_soon(struct session_world *w, uint32_t who)
 	sim_at(w->sim, w->sim->now_ms + (int64_t)sim_random(w->sim, within_ms), restart, w, who);
 }
 
-/* who: a consumer, or CONSUMERS_MAX for the producer. The supervisor tells the consumers of it, late or not at all. */
+/*
+ * who: a consumer, or CONSUMERS_MAX for the producer. The supervisor tells the consumers of it,
+ * late or not at all.
+ */
 static void
 restart(struct sim *sim, void *arg, uint64_t who)
 {
@@ -214,8 +223,9 @@ restart(struct sim *sim, void *arg, uint64_t who)
 		if (w->peaceful || sim_chance(sim, 250))
 			continue;
 		w->kicks++;
-		sim_at(sim, sim->now_ms + (int64_t)sim_random(sim, sim_chance(sim, 800) ? 200 : 9000), kick, w,
-		    w->producer.incarnation << 8 | i);
+		sim_at(sim,
+		    sim->now_ms + (int64_t)sim_random(sim, sim_chance(sim, 800) ? 200 : 9000), kick,
+		    w, w->producer.incarnation << 8 | i);
 	}
 }
 
@@ -239,7 +249,9 @@ world_cut(struct session_world *w, uint32_t i)
 void
 world_reopen(struct session_world *w, uint32_t i)
 {
-	sim_at(w->sim, w->sim->now_ms + (int64_t)sim_random(w->sim, sim_chance(w->sim, 900) ? 200 : 3000), reopen, w, i);
+	sim_at(w->sim,
+	    w->sim->now_ms + (int64_t)sim_random(w->sim, sim_chance(w->sim, 900) ? 200 : 3000),
+	    reopen, w, i);
 }
 
 static void
@@ -268,7 +280,8 @@ open_conn(struct session_world *w, uint32_t i)
 /* ---- Frames ---- */
 
 enum sim_sent
-world_send(struct session_world *w, struct sim_pipe *p, const struct envelope *env, const union msg_body *body)
+world_send(struct session_world *w, struct sim_pipe *p, const struct envelope *env,
+    const union msg_body *body)
 {
 	msgpack_sbuffer_clear(&w->buffer);
 	frame_begin(&w->buffer, env);
@@ -279,7 +292,8 @@ world_send(struct session_world *w, struct sim_pipe *p, const struct envelope *e
 enum sim_sent
 world_send_buffer(struct session_world *w, struct sim_pipe *p, const struct envelope *env, uint32_t items)
 {
-	const enum sim_sent sent = sim_pipe_send(w->sim, p, w->buffer.data, w->buffer.size, env->epoch, items);
+	const enum sim_sent sent =
+	    sim_pipe_send(w->sim, p, w->buffer.data, w->buffer.size, env->epoch, items);
 
 	SIM_SAY(w->sim, "  to %s: %s epoch %d.%u seq %d%s", p->to->name, msg_name(env->type),
 	    (int)EPOCH_INCARNATION(env->epoch), (uint32_t)env->epoch, (int)env->seq,

@@ -1,9 +1,11 @@
 /*
- * tests/dst/world_session.h - the world of one link: a store, a producer that hands it out, consumers that mirror it.
+ * tests/dst/world_session.h - the world of one link: a store, a producer that hands it out,
+ * consumers that mirror it.
  *
- * Product code at both ends (session, view, mirror, record, work queue, codecs), real frames between them; the glue is
- * written as actors/runtime/bus_out.c and bus_in.c do it, with pipes instead of sockets. What is simulated is only what
- * lies outside: the store that the producer watches ("truth"), the network, the supervisor's word, the work on a key.
+ * Product code at both ends (session, view, mirror, record, work queue, codecs), real frames
+ * between them; the glue is written as actors/runtime/bus_out.c and bus_in.c do it, with pipes
+ * instead of sockets. What is simulated is only what lies outside: the store that the producer
+ * watches ("truth"), the network, the supervisor's word, the work on a key.
  */
 #ifndef MUSTER_WORLD_SESSION_H
 #define MUSTER_WORLD_SESSION_H
@@ -71,7 +73,10 @@ void truth_free(struct truth *t);
 void truth_read(const struct truth *t, uint32_t i, struct truth_item *out);
 /* True: after the write `rv` the key was removed, or came under another uid. */
 bool truth_was_removed(const struct truth *t, const struct body_item *item);
-/* What is wrong with a mirror's copy; NULL: it is the truth. rv may lag behind writes that changed nothing else. */
+/*
+ * What is wrong with a mirror's copy; NULL: it is the truth. rv may lag behind writes that changed
+ * nothing else.
+ */
 const char *truth_differs(const struct truth *t, const struct body_item *item);
 uint64_t text_number(struct wire_str s);
 
@@ -170,10 +175,11 @@ const char *consumer_unsettled(struct session_world *w, struct consumer *c);
 /* One body and its envelope into a pipe. */
 enum sim_sent world_send(struct session_world *w, struct sim_pipe *p, const struct envelope *env,
     const union msg_body *body);
-enum sim_sent world_send_buffer(struct session_world *w, struct sim_pipe *p, const struct envelope *env, uint32_t items);
+enum sim_sent world_send_buffer(
+    struct session_world *w, struct sim_pipe *p, const struct envelope *env, uint32_t items);
 /* A frame as a receiver sees it; NULL when it parses, else why not. */
-const char *world_open(struct session_world *w, const struct sim_node *at, const struct sim_frame *bytes, struct frame *f,
-    union msg_body *first);
+const char *world_open(struct session_world *w, const struct sim_node *at,
+    const struct sim_frame *bytes, struct frame *f, union msg_body *first);
 void world_reopen(struct session_world *w, uint32_t consumer);	/* soon, once both ends are up */
 
 void shadow_reset(struct shadow *s);

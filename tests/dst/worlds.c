@@ -1,4 +1,7 @@
-/* tests/dst/worlds.c - every world that `dst` runs. A new one needs a line here and a file or two beside it. */
+/*
+ * tests/dst/worlds.c - every world that `dst` runs. A new one needs a line here and a file or two
+ * beside it.
+ */
 #include <stddef.h>
 
 #include "dst.h"

@@ -18,6 +18,7 @@ import muster
 from muster import wait_for
 
 PRODUCER = "test-producer"
+STEADY = 6          # looks in a row that must agree
 
 
 def consumer(number):
@@ -115,6 +116,22 @@ class Samples(muster.Muster):
 
     def unsettle(self):
         self.settle_file.unlink(missing_ok=True)
+
+    def descriptors(self):
+        """name -> open descriptors, of musterd too; None for those we may not look into."""
+        rows = self.actors()
+        pids = {"musterd": self.process.pid, **{name: rows[name]["pid"] for name in self.everyone()}}
+        return {name: descriptors(pid) for name, pid in pids.items()}
+
+    def steady_descriptors(self):
+        """The same once every actor has found its peers: unchanged for a while."""
+        seen = []
+
+        def steady():
+            seen.append(self.descriptors())
+            return len(seen) > STEADY and seen[-STEADY:] == seen[-1:] * STEADY
+        wait_for(steady, "the number of descriptors stays the same", every=0.2)
+        return seen[-1]
 
     def scrape(self, timeout=10):
         """The page of the metrics actor: {series: value}; empty while nobody serves it."""

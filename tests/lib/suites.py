@@ -148,7 +148,7 @@ def run(program, preset, options, valgrind):
     if valgrind:        # one case; those of the program are counted where it runs by itself
         result.passed, result.skips = 0 if result.failures else 1, []
     elif program.suite == "dst":
-        result.summary = (output.strip().splitlines() or [""])[-1]
+        result.summary = "".join(re.findall(r"^ok 1 - (.*)", output, re.M))
     return result
 
 

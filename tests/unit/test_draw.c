@@ -42,8 +42,8 @@ static const struct row {
 	    "* musterd 0.1.0 - running (pid 7, up 2h 5min, /run/muster)\n"
 	    "     ACTOR    STATE    PID       UP  START  RESTARTS   RSS  SYNCED  MAILBOX  LAST EXIT\n"
 	    "  |- metrics  running   42  1min 1s      1         0  7.2M  yes           0\n"
-	    "  `- a        running   43       3s      2         1  1.0M  no           12  signal 9   at work\n"
-	},
+	    "  `- a        running   43       3s      2         1  1.0M  no           12"
+	    "  signal 9   at work\n" },
 	{ "glyphs", TREE("running", RUNNING "," OFF), { .utf8 = true },
 	    "● musterd 0.1.0 - running (pid 7, up 2h 5min, /run/muster)\n"
 	    "     ACTOR    STATE    PID       UP  START  RESTARTS   RSS  SYNCED  MAILBOX  LAST EXIT\n"

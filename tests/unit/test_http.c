@@ -363,7 +363,8 @@ requests_are_counted(void **state)
 	snprintf(host, sizeof(host), "host=\"127.0.0.1:%d\"", w->web.port);
 	snprintf(want, sizeof(want), "rest_client_requests_total{code=\"404\",method=\"GET\",%s} 2\n", host);
 	assert_non_null(strstr(text, want));
-	snprintf(want, sizeof(want), "rest_client_requests_total{code=\"<error>\",method=\"POST\",%s} 1\n", host);
+	snprintf(want, sizeof(want), "rest_client_requests_total{code=\"<error>\",method=\"POST\",%s} 1\n",
+	    host);
 	assert_non_null(strstr(text, want));
 	snprintf(want, sizeof(want), "rest_client_request_duration_seconds{verb=\"GET\",%s} 2\n", host);
 	assert_non_null(strstr(text, want));

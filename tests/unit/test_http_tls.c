@@ -40,6 +40,26 @@ static const char *const make_certificates[] = {
 	"openssl x509 -req -in client.csr -out client.pem" SIGNED,
 };
 
+/* Runs the command in our folder; its exit status. */
+static int
+shell(const char *command)
+{
+	int status;
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		if (chdir(tls.dir) == -1)
+			_exit(126);
+		const int log = open("log", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+		dup2(log, STDOUT_FILENO);
+		dup2(log, STDERR_FILENO);
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
 static void
 slurp(const char *name, char *buf, size_t size)
 {
@@ -93,13 +113,8 @@ start_servers(void **state)
 	snprintf(tls.dir, sizeof(tls.dir), "/tmp/muster-tls-XXXXXX");
 	assert_non_null(mkdtemp(tls.dir));
 	for (size_t i = 0; i < NITEMS(make_certificates); i++) {
-		char command[512];
-
-		snprintf(command, sizeof(command),
-		    "cd %s && { %s; } >log 2>&1 || { cat log >&2; exit 1; }", tls.dir,
-		    make_certificates[i]);
-		if (system(command) != 0)
-			fail_msg("failed: %s", make_certificates[i]);
+		if (shell(make_certificates[i]) != 0)
+			fail_msg("failed: %s (%s/log says why)", make_certificates[i], tls.dir);
 	}
 	slurp("ca.pem", tls.ca, sizeof(tls.ca));
 	slurp("other.pem", tls.other_ca, sizeof(tls.other_ca));
@@ -113,8 +128,6 @@ start_servers(void **state)
 static int
 stop_servers(void **state)
 {
-	char command[128];
-
 	(void)state;
 	for (int i = 0; i < SERVERS; i++) {
 		if (tls.pid[i] > 0) {
@@ -122,8 +135,7 @@ stop_servers(void **state)
 			waitpid(tls.pid[i], NULL, 0);
 		}
 	}
-	snprintf(command, sizeof(command), "rm -rf %s", tls.dir);
-	return system(command);
+	return shell("rm -rf \"$PWD\"");
 }
 
 enum ca { NO_CA, RIGHT_CA, RIGHT_CA_FILE, OTHER_CA, BROKEN_CA };
@@ -201,13 +213,11 @@ static void
 named_ca_shuts_out_the_systems_directory(void **state)
 {
 	const struct http_tls how = { .ca = tls.other_ca, .ca_len = strlen(tls.other_ca) };
-	char command[256], dir[128], url[128];
+	char dir[128], url[128];
 	struct answer a;
 
 	(void)state;
-	snprintf(command, sizeof(command),
-	    "cd %s && mkdir -p certs && cp ca.pem certs/ && openssl rehash certs", tls.dir);
-	assert_int_equal(system(command), 0);
+	assert_int_equal(shell("mkdir -p certs && cp ca.pem certs/ && openssl rehash certs"), 0);
 	snprintf(dir, sizeof(dir), "%s/certs", tls.dir);
 	snprintf(url, sizeof(url), "https://127.0.0.1:%d/", tls.port[PLAIN]);
 	setenv("SSL_CERT_DIR", dir, 1);
@@ -221,12 +231,11 @@ named_ca_shuts_out_the_systems_directory(void **state)
 static void
 client_certificate(void **state)
 {
-	struct http_tls how = { .ca = tls.ca,
-		.ca_len = strlen(tls.ca),
-		.cert = tls.client_cert,
-		.cert_len = strlen(tls.client_cert),
-		.key = tls.client_key,
-		.key_len = strlen(tls.client_key) };
+	struct http_tls how = {
+		.ca = tls.ca, .ca_len = strlen(tls.ca),
+		.cert = tls.client_cert, .cert_len = strlen(tls.client_cert),
+		.key = tls.client_key, .key_len = strlen(tls.client_key),
+	};
 	char url[128];
 	struct answer a;
 

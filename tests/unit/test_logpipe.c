@@ -159,8 +159,11 @@ a_stuck_reader_costs_lines_not_time(void **state)
 	log_set_sink(outlet_own_line);
 	memset(line, 'z', sizeof(line));
 	line[sizeof(line) - 1] = '\n';
-	for (int i = 0; i < 10000; i++)
+	for (int i = 0; i < 10000; i++) {
 		logpipe_feed(&p, line, sizeof(line));
+		if (i == 5000)
+			outlet_flush();		/* the pipe takes what it can; now it is full */
+	}
 	outlet_flush();
 	assert_true(outlet.dropped > 0);
 	assert_in_range(outlet.len, 1, OUTLET_CHILD_BYTES);

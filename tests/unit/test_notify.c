@@ -8,7 +8,7 @@
 #include "obj.h"
 #include "supervisor/notify.h"
 
-#define LONG_TEXT	"0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+#define LONG_TEXT	"01234567890123456789012345678901234567890123456789"
 
 static const struct row {
 	const char	*name, *record;
@@ -33,8 +33,8 @@ static const struct row {
 	{ "status without a word", "status", 0, true, { .kind = NOTE_STATUS, .role = ROLE_NONE } },
 	{ "status is made printable", "status a\n\x1b[31m\xff\0z", 13, true,
 	    { .kind = NOTE_STATUS, .role = ROLE_NONE, .text = "a??[31" } },
-	{ "status is cut", "status " LONG_TEXT LONG_TEXT "tail", 0, true,
-	    { .kind = NOTE_STATUS, .role = ROLE_NONE, .text = LONG_TEXT LONG_TEXT } },
+	{ "status is cut", "status " LONG_TEXT LONG_TEXT LONG_TEXT LONG_TEXT "tail", 0, true,
+	    { .kind = NOTE_STATUS, .role = ROLE_NONE, .text = LONG_TEXT LONG_TEXT LONG_TEXT LONG_TEXT } },
 
 	{ "nothing", "", 0, false, { 0 } },
 	{ "a space", " ", 0, false, { 0 } },

@@ -43,7 +43,8 @@ static void
 check_row(void **state)
 {
 	const struct row *const r = *state;
-	char *argv[8] = { (char *)(uintptr_t)"musterd" }, err[256] = "";
+	static const char name[] = "musterd";
+	char *argv[8] = { (char *)(uintptr_t)name }, err[256] = "";
 	struct options o;
 	int argc = 1;
 

@@ -38,8 +38,9 @@ static const struct backoff_row {
 	const char	*name;
 	struct { int64_t ready_ms, want_ms; } lives[12];
 } backoff_rows[] = {
-	{ "backoff: doubles to its cap and stays", { { EARLY, 1000 }, { EARLY, 2000 }, { EARLY, 4000 }, { EARLY, 8000 },
-	    { EARLY, 16000 }, { EARLY, 32000 }, { EARLY, 60000 }, { EARLY, 60000 }, { EARLY, 60000 }, { END, 0 } } },
+	{ "backoff: doubles to its cap and stays", { { EARLY, 1000 }, { EARLY, 2000 }, { EARLY, 4000 },
+	    { EARLY, 8000 }, { EARLY, 16000 }, { EARLY, 32000 }, { EARLY, 60000 }, { EARLY, 60000 },
+	    { EARLY, 60000 }, { END, 0 } } },
 	{ "backoff: the first restart is free after 10 s", { { SHORT, 0 }, { END, 0 } } },
 	{ "backoff: just under 10 s is not", { { SHORT - 1, 1000 }, { END, 0 } } },
 	{ "backoff: only the first is free", { { SHORT, 0 }, { SHORT, 1000 }, { SHORT, 2000 }, { END, 0 } } },

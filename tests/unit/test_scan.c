@@ -101,7 +101,8 @@ every_truncation(void **state)
 
 	(void)state;
 	msgpack_sbuffer_init(&out);
-	frame_begin(&out, &(struct envelope){ .type = MSG_DELTA, .epoch = UINT64_MAX, .seq = 70000, .trace = 1 });
+	frame_begin(&out,
+	    &(struct envelope){ .type = MSG_DELTA, .epoch = UINT64_MAX, .seq = 70000, .trace = 1 });
 	ends[n++] = out.size;
 	for (int i = 0; i < 3; i++) {
 		const union msg_body body = { .item = {
@@ -238,7 +239,8 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows)];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL, (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
 	const int failed = cmocka_run_group_tests_name("scan", tests, NULL, NULL);
 	return failed + cmocka_run_group_tests_name("scan, whole frames", whole, NULL, NULL);
 }

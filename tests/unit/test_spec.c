@@ -88,11 +88,16 @@ static const struct row {
 	    "actor enabled, because another needs it", ROLE_BIT(TEST_PRODUCER) | ROLE_BIT(TEST_CONSUMER_2) },
 	{ "needed but switched off", "actors:\n  test-consumer-2: {}\n  test-producer:\n    enabled: false\n",
 	    "t.yaml:4: actor test-consumer-2 needs test-producer", NULL, 0 },
-	{ "needed, and its section says nothing", "actors: {test-consumer-2: {}, test-producer: {keys: 5}}\n", NULL, NULL,
+	{ "needed, and its section says nothing",
+	    "actors: {test-consumer-2: {}, test-producer: {keys: 5}}\n", NULL, NULL,
 	    ROLE_BIT(METRICS) | ROLE_BIT(TEST_PRODUCER) | ROLE_BIT(TEST_CONSUMER_2) },
 	{ "an unknown user", "supervisor: {user: no-such-user}\n", "t.yaml:1: supervisor.user", NULL, 0 },
 	{ "a shared folder of credentials",
 	    "actors: {test-faulty: {token-file: /run/c/a}, test-faulty-core: {token-file: /run/c/b}}\n", NULL,
+	    "an actor can open a credential of another",
+	    ROLE_BIT(METRICS) | ROLE_BIT(TEST_FAULTY) | ROLE_BIT(TEST_FAULTY_CORE) },
+	{ "the root, which is above everything",
+	    "actors: {test-faulty: {token-file: /a}, test-faulty-core: {token-file: /run/c/b}}\n", NULL,
 	    "an actor can open a credential of another",
 	    ROLE_BIT(METRICS) | ROLE_BIT(TEST_FAULTY) | ROLE_BIT(TEST_FAULTY_CORE) },
 	{ "a folder above another's",
@@ -108,11 +113,12 @@ check_row(void **state)
 	char err[SPEC_ERROR_MAX];
 	struct spec_set *set = load(r->yaml, err);
 
-	assert_int_equal(set != NULL, r->wrong == NULL);
 	if (r->wrong != NULL) {
+		assert_null(set);
 		assert_non_null(strstr(err, r->wrong));
 		return;
 	}
+	MUST(set != NULL);
 	for (size_t i = 0; i < CHILD_MAX; i++)
 		assert_int_equal(set->children[i].enabled, r->enabled >> child_table[i].role & 1);
 	if (r->logged != NULL)
@@ -125,8 +131,8 @@ static void
 folders_apart_are_not_warned_about(void **state)
 {
 	char err[SPEC_ERROR_MAX];
-	struct spec_set *set =
-	    load("actors: {test-faulty: {token-file: /run/c/a}, test-faulty-core: {token-file: /run/cc/b}}\n", err);
+	struct spec_set *set = load("actors: {test-faulty: {token-file: /run/c/a},\n"
+				    "  test-faulty-core: {token-file: /run/cc/b}}\n", err);
 
 	(void)state;
 	assert_null(strstr(said, "credential"));

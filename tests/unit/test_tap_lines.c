@@ -38,7 +38,8 @@ make(struct made *m, const char *topic, uint64_t seq, const struct envelope *env
 	msgpack_sbuffer_init(&m->topic);
 	msgpack_sbuffer_init(&m->meta);
 	msgpack_sbuffer_init(&m->frame);
-	msgpack_sbuffer_write(&m->topic, topic, strlen(topic));
+	if (topic[0] != '\0')
+		msgpack_sbuffer_write(&m->topic, topic, strlen(topic));
 	msg_pack(&m->meta, MSG_TAP, &meta);
 	frame_begin(&m->frame, env);
 	for (size_t i = 0; i < n; i++)

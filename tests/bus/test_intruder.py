@@ -1,0 +1,169 @@
+"""tests/bus/test_intruder.py - somebody in the run directory sends nonsense to running actors; or one of them does.
+
+A stranger changes nothing for anybody. An actor that has proven who it is and then misbehaves is restarted, and only it.
+
+muster-test: timeout=300
+"""
+import random
+import threading
+
+import frames
+import rawzmq
+import tap
+from muster import wait_for
+from samples import PRODUCER, Samples, consumer
+
+ONE, TWO, THREE = consumer(1), consumer(2), consumer(3)
+CONNECTIONS = 1000
+LOG_LINES = 200         # a flood of frames must not become a flood of lines
+
+NONSENSE = [
+    b"\xdd\xff\0\0\0", b"", b"\xc1", b"\xd4\x01\x01", b"\x91" * 5000, b"GET / HTTP/1.1\r\n\r\n",
+    frames.frame(0x7777, []), frames.frame(frames.BEAT, [0, True, True, 0, 0]), frames.frame(frames.ACK, [1, 2]),
+    frames.frame(frames.HELLO, [ONE, 1, b"\0" * 32, 0, 1024]), frames.frame(frames.HELLO),
+]
+
+
+def hello(role, incarnation, token=b"\0" * 32):
+    return frames.frame(frames.HELLO, [role, incarnation, token, 0, 1024, 1])
+
+
+def tree_of_three(**more):
+    return Samples(consumers=3, producer={"keys": 200, "rate": 1000, **more.pop("producer", {})}, metrics=True, **more)
+
+
+def nobody_restarted(tree, *but):
+    rows = tree.actors()
+    restarts = {name: rows[name]["restarts"] for name in tree.everyone()}
+    assert restarts == {name: int(name in but) for name in tree.everyone()}, restarts
+
+
+def nobody_started_over(tree, *names):
+    for name in names:
+        assert not tree.metric("muster_resync_total", actor=name, link="samples"), f"{name} had to start over"
+
+
+def stranger(tree, identity=b"stranger"):
+    client = rawzmq.Socket(rawzmq.DEALER, identity=identity)
+    client.connect(f"ipc://{tree.run_dir}/samples.test-producer.ipc")
+    return client
+
+
+@tap.case
+def strangers_change_nothing():
+    with tree_of_three() as tree:
+        tree.wait_running()
+        fds = tree.steady_descriptors()
+        for identity in (b"stranger", None, b"x" * 200, ONE.encode(), f"{ONE}.1".encode(), f"{ONE}.1.".encode()):
+            with stranger(tree, identity) as client:
+                for nonsense in NONSENSE:
+                    client.send(nonsense)
+                client.send(b"two", b"parts")
+                client.send(hello(ONE, 1))
+                client.send(hello("metrics", 1))
+                answer = frames.unpack_frame(client.recv()[-1])
+                assert answer[0][0] == frames.CLOSE, answer
+                for name in tree.consumers:
+                    tree.wait_told(name, 100)
+        with stranger(tree) as client:
+            client.send(b"\0" * (2 << 20))
+            tree.wait_told(ONE, 500)
+        wait_for(lambda: tree.metric("muster_bus_rejected_total", actor=PRODUCER, reason="frame") == 6 * 12,
+                 "refused frames are counted")
+        wait_for(lambda: tree.metric("muster_bus_rejected_total", actor=PRODUCER, reason="hello") == 6 * 2,
+                 "refused HELLOs are counted")
+        assert tree.facts(msg="an unknown sender misbehaves on the bus", actor=PRODUCER)
+        nobody_restarted(tree)
+        nobody_started_over(tree, *tree.consumers)
+        assert tree.steady_descriptors() == fds, "a descriptor is left behind"
+        tree.settle()
+
+
+@tap.case
+def a_flood_is_neither_noticed_nor_logged_line_by_line():
+    chance = random.Random(1)
+    with tree_of_three() as tree:
+        tree.wait_running()
+        lines = len(tree.log().splitlines())
+        with stranger(tree) as client:
+            for _ in range(10):
+                for _ in range(2000):
+                    client.send(chance.choice(NONSENSE))
+                    client.send(hello(f"{chance.random()}", chance.getrandbits(60)))
+                for name in tree.consumers:
+                    tree.wait_told(name, 100)
+            wait_for(lambda: (tree.metric("muster_bus_rejected_total", actor=PRODUCER) or 0) >= 40000, "all are refused")
+        nobody_restarted(tree)
+        nobody_started_over(tree, *tree.consumers)
+        grown = len(tree.log().splitlines()) - lines
+        assert grown < LOG_LINES, f"{grown} lines of log"
+        tree.settle()
+
+
+@tap.case
+def connections_that_come_and_go_leave_nothing():
+    with tree_of_three() as tree:
+        tree.wait_running()
+        before = tree.steady_descriptors()
+        for n in range(CONNECTIONS):
+            with stranger(tree, b"come-and-go" if n % 2 else None) as client:
+                if n % 5 == 0:
+                    client.send(b"\xc1")
+        tree.wait_told(ONE, 500)
+        assert tree.steady_descriptors() == before
+        nobody_restarted(tree)
+        nobody_started_over(tree, *tree.consumers)
+
+
+@tap.case
+def a_consumer_that_turns_bad_is_restarted_alone():
+    for way in ("garbage", "message"):
+        with tree_of_three(only={2: {"misbehave": way, "misbehave-after": "1s"}}) as tree:
+            tree.wait_running()
+            wait_for(lambda: tree.actor(TWO)["incarnation"] == 2, "the bad one is restarted")
+            tree.wait_running()
+            assert tree.facts(msg="actor was reported by a peer; restarting it", actor=TWO, peer=PRODUCER)
+            assert tree.actor(TWO)["last_exit"] == "reported", tree.actor(TWO)
+            tree.wait_told(TWO, 500)
+            nobody_restarted(tree, TWO)
+            nobody_started_over(tree, ONE, THREE)
+            tree.settle()
+
+
+@tap.case
+def a_flood_of_strangers_does_not_hide_it():
+    with tree_of_three(only={2: {"misbehave": "garbage", "misbehave-after": "2s"}}) as tree:
+        tree.wait_running()
+        over = threading.Event()
+
+        def flood():
+            with stranger(tree) as client:
+                while not over.wait(0.005):
+                    client.send(b"\xc1")
+        thread = threading.Thread(target=flood)
+        thread.start()
+        try:
+            wait_for(lambda: tree.actor(TWO)["incarnation"] == 2, "the bad one is restarted", timeout=15)
+        finally:
+            over.set()
+            thread.join()
+        tree.wait_running()
+        nobody_restarted(tree, TWO)
+        tree.settle()
+
+
+@tap.case
+def a_producer_that_turns_bad_is_restarted_and_nothing_is_gone():
+    with tree_of_three(producer={"misbehave": "value", "misbehave-after": "2s"}) as tree:
+        tree.wait_running()
+        wait_for(lambda: tree.actor(PRODUCER)["incarnation"] == 2, "the bad one is restarted")
+        tree.wait_running()
+        assert tree.actor(PRODUCER)["last_exit"] == "reported", tree.actor(PRODUCER)
+        assert len(tree.settle()) == 200
+        nobody_restarted(tree, PRODUCER)
+        for name in tree.consumers:
+            assert tree.counts(name)["gone"] == 0, tree.counts(name)
+
+
+if __name__ == "__main__":
+    tap.main()

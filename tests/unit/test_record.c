@@ -1,0 +1,124 @@
+/*
+ * tests/unit/test_record.c - a value at rest: stored, compared, handed out, and no byte of a
+ * neighbour taken for its own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "obj.h"
+#include "record.h"
+
+#define BIN(s)	{ .p = (const uint8_t *)(s), .len = sizeof(s) - 1 }
+#define STR(s)	{ .p = (s), .len = sizeof(s) - 1 }
+
+static const struct body_item stored = {
+	.uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"), .type = 0x101, .version = 5, .trace = 6,
+};
+
+static const struct row {
+	const char	*name;
+	struct body_item item;
+	bool		 uid, rv, value;	/* same as stored */
+} rows[] = {
+	{ "all the same", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"), .type = 0x101 }, true, true, true },
+	{ "all empty", { .type = 0x101 }, false, false, false },
+	{ "another uid of that length", { .uid = STR("uid-2"), .rv = STR("100"), .value = BIN("\0bytes"), .type = 0x101 },
+	  false, true, true },
+	{ "a longer uid", { .uid = STR("uid-11"), .rv = STR("00"), .value = BIN("\0bytes"), .type = 0x101 },
+	  false, false, true },
+	{ "the border moved: same bytes in all", { .uid = STR("uid-110"), .rv = STR("0"), .value = BIN("\0bytes"),
+	  .type = 0x101 }, false, false, true },
+	{ "another rv", { .uid = STR("uid-1"), .rv = STR("101"), .value = BIN("\0bytes"), .type = 0x101 }, true, false, true },
+	{ "a value cut short", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0byte"), .type = 0x101 },
+	  true, true, false },
+	{ "a difference behind a NUL", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0Bytes"), .type = 0x101 },
+	  true, true, false },
+	{ "another type", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"), .type = 0x102 }, true, true, false },
+	{ "a type that only looks the same in 16 bits", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"),
+	  .type = 0x10101 }, true, true, false },
+	{ "version and trace do not count", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"),
+	  .type = 0x101, .version = 99, .trace = 99 }, true, true, true },
+};
+
+static void
+check_row(void **state)
+{
+	const struct row *r = *state;
+	struct record rec = { 0 };
+
+	record_store(&rec, &stored);
+	assert_int_equal(record_same_uid(&rec, &r->item), r->uid);
+	assert_int_equal(record_same_rv(&rec, &r->item), r->rv);
+	assert_int_equal(record_same_value(&rec, &r->item), r->value);
+	record_clear(&rec);
+}
+
+static void
+out_comes_what_went_in(void **state)
+{
+	struct record rec = { 0 };
+
+	(void)state;
+	record_store(&rec, &stored);
+	const struct body_item got = record_item(&rec, "key", 3);
+	assert_memory_equal(got.key.p, "key", 3);
+	assert_int_equal(got.uid.len, 5);
+	assert_memory_equal(got.uid.p, "uid-1", 5);
+	assert_int_equal(got.rv.len, 3);
+	assert_memory_equal(got.rv.p, "100", 3);
+	assert_int_equal(got.value.len, 6);
+	assert_memory_equal(got.value.p, "\0bytes", 6);
+	assert_int_equal(got.type, 0x101);
+	assert_int_equal(got.version, 5);
+	assert_int_equal(got.trace, 6);
+	assert_false(got.gone);
+	assert_int_equal(record_bytes(&rec), 5 + 3 + 6 + 1);
+	record_clear(&rec);
+	assert_null(rec.blob);
+	assert_int_equal(record_bytes(&rec), 0);
+	record_clear(&rec);
+}
+
+/* Larger, smaller, empty: each replaces the one before, and says how much it holds. */
+static void
+replaced_by_any_size(void **state)
+{
+	static const uint32_t sizes[] = { 0, 1, 100, 3, 70000, 0, 5 };
+	uint8_t *bytes = obj_alloc(70000);
+	struct record rec = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(sizes); i++) {
+		memset(bytes, (int)i, 70000);
+		const struct body_item item = { .value = { .p = bytes, .len = sizes[i] }, .version = i };
+
+		record_store(&rec, &item);
+		const struct body_item got = record_item(&rec, "k", 1);
+		assert_int_equal(got.value.len, sizes[i]);
+		assert_memory_equal(got.value.p, bytes, sizes[i]);
+		assert_int_equal(got.uid.len, 0);
+		assert_int_equal(record_bytes(&rec), sizes[i] + 1);
+		assert_true(record_same_value(&rec, &item));
+	}
+	record_clear(&rec);
+	free(bytes);
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest whole[] = {
+		cmocka_unit_test(out_comes_what_went_in), cmocka_unit_test(replaced_by_any_size),
+	};
+	struct CMUnitTest tests[NITEMS(rows)];
+
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
+	const int failed = cmocka_run_group_tests_name("record", tests, NULL, NULL);
+	return failed + cmocka_run_group_tests_name("record, whole", whole, NULL, NULL);
+}

@@ -1,0 +1,254 @@
+/*
+ * tests/unit/test_tables.c - the schema as data: nothing twice, nothing that cannot work, nothing
+ * allowed by accident.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kinds.h"
+#include "links.h"
+#include "msg.h"
+#include "obj.h"
+#include "rights.h"
+#include "roles.h"
+
+static void
+messages_are_told_apart(void **state)
+{
+	(void)state;
+	for (unsigned a = 0; a < MSG_MAX; a++) {
+		const struct msg_row *row = &msg_table[a];
+
+		assert_non_null(row->name);
+		assert_int_not_equal(row->number, 0);	/* 0 is what an empty envelope would say */
+		assert_int_equal(msg_by_number(row->number), a);
+		assert_int_equal(msg_find(row->name, strlen(row->name)), a);
+		assert_string_equal(msg_name((enum msg)a), row->name);
+		for (unsigned b = 0; b < a; b++) {
+			assert_string_not_equal(row->name, msg_table[b].name);
+			assert_int_not_equal(row->number, msg_table[b].number);
+		}
+	}
+}
+
+static void
+unknown_messages(void **state)
+{
+	(void)state;
+	assert_string_equal(msg_name(MSG_MAX), "?");
+	assert_string_equal(msg_name((enum msg)-1), "?");
+	assert_int_equal(msg_find("HELL", 4), MSG_MAX);
+	assert_int_equal(msg_find("HELLO ", 6), MSG_MAX);
+	assert_int_equal(msg_find("", 0), MSG_MAX);
+	assert_int_equal(msg_by_number(0), MSG_MAX);
+	assert_int_equal(msg_by_number(UINT64_MAX), MSG_MAX);
+	assert_int_equal(msg_by_number(msg_table[MSG_HELLO].number + (1ull << 32)), MSG_MAX);
+}
+
+static void
+only_hello_is_secret_and_only_items_come_in_batches(void **state)
+{
+	(void)state;
+	for (unsigned m = 0; m < MSG_MAX; m++) {
+		assert_int_equal(msg_table[m].secret, m == MSG_HELLO);
+		assert_int_equal(msg_table[m].many, m == MSG_SNAP_ITEMS || m == MSG_DELTA);
+	}
+}
+
+static void
+roles_are_told_apart(void **state)
+{
+	(void)state;
+	for (unsigned a = 0; a < ROLE_MAX; a++) {
+		const char *name = role_name((enum role)a);
+
+		assert_int_equal(role_find(name, strlen(name)), a);
+		assert_true(strlen(name) > 0 && strlen(name) < 32);
+		assert_int_equal(strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(name));
+		for (unsigned b = 0; b < a; b++)
+			assert_string_not_equal(name, role_name((enum role)b));
+	}
+	assert_string_equal(role_name(ROLE_MAX), "?");
+	assert_string_equal(role_name(ROLE_NONE), "?");
+	assert_int_equal(role_find("metric", 6), ROLE_NONE);
+	assert_int_equal(role_find("metrics2", 8), ROLE_NONE);
+	assert_int_equal(role_find("", 0), ROLE_NONE);
+}
+
+/* A value is what an item may carry: never one of the session's own messages, which could then be nested. */
+static void
+links_are_sane(void **state)
+{
+	const uint64_t session = (MSG_BIT(TAP) << 1) - 1, messages = (UINT64_C(1) << (MSG_MAX - 1) << 1) - 1;
+	const uint64_t roles = (UINT64_C(1) << (ROLE_MAX - 1) << 1) - 1;
+
+	(void)state;
+	for (unsigned a = 0; a < LINK_MAX; a++) {
+		const struct link_row *row = &link_table[a];
+
+		assert_int_equal(link_find(row->name, strlen(row->name)), a);
+		assert_true(row->binder <= ROLE_ANY);
+		assert_int_not_equal(row->connectors, 0);
+		assert_int_equal(row->connectors & ~roles, 0);
+		assert_int_not_equal(row->values, 0);
+		assert_int_equal(row->values & session, 0);
+		assert_int_equal(row->values & ~messages, 0);
+		for (unsigned r = 0; r < ROLE_MAX; r++) {
+			assert_int_equal(link_connects((enum link)a, (enum role)r), row->connectors >> r & 1);
+			assert_int_equal(link_binds((enum link)a, (enum role)r),
+			    row->binder == ROLE_ANY || row->binder == (enum role)r);
+		}
+		for (unsigned m = 0; m < MSG_MAX; m++)
+			assert_int_equal(link_carries((enum link)a, (enum msg)m), row->values >> m & 1);
+		for (unsigned b = 0; b < a; b++)
+			assert_string_not_equal(row->name, link_table[b].name);
+	}
+}
+
+static void
+what_is_no_role_or_message_passes_nowhere(void **state)
+{
+	(void)state;
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		assert_false(link_connects((enum link)l, ROLE_ANY));
+		assert_false(link_connects((enum link)l, ROLE_NONE));
+		assert_false(link_carries((enum link)l, MSG_MAX));
+		assert_false(link_carries((enum link)l, MSG_HELLO));
+	}
+	assert_int_equal(link_find("stat", 4), LINK_MAX);
+	assert_int_equal(link_find("stats.", 6), LINK_MAX);
+}
+
+/* Cuts off exactly where the kernel would. */
+static void
+paths_fit_a_unix_socket(void **state)
+{
+	char dir[200], path[256];
+
+	(void)state;
+	assert_true(link_path(path, sizeof(path), "/run/muster", LINK_STATS, ROLE_METRICS));
+	assert_string_equal(path, "/run/muster/stats.metrics.ipc");
+	for (size_t n = 1; n < sizeof(dir); n++) {
+		memset(dir, 'd', n);
+		dir[0] = '/';
+		dir[n] = '\0';
+		const bool fits = n + strlen("/stats.metrics.ipc") <= LINK_PATH_MAX;
+		assert_int_equal(link_path(path, sizeof(path), dir, LINK_STATS, ROLE_METRICS), fits);
+		if (fits)
+			assert_int_equal(strlen(path), n + strlen("/stats.metrics.ipc"));
+	}
+	assert_false(link_path(path, 20, "/run/muster", LINK_STATS, ROLE_METRICS));
+	assert_false(link_path(path, 29, "/run/muster", LINK_STATS, ROLE_METRICS));
+	assert_true(link_path(path, 30, "/run/muster", LINK_STATS, ROLE_METRICS));
+}
+
+static const struct rights_case {
+	const char	*name;
+	enum role	 role;
+	enum verb	 verb;
+	const char	*group, *resource;
+	bool		 allowed;
+} rights_cases[] = {
+	{ "the watcher lists nodes",            ROLE_KUBE_WATCHER, VERB_LIST,   "", "nodes", true },
+	{ "the watcher watches nodes",          ROLE_KUBE_WATCHER, VERB_WATCH,  "", "nodes", true },
+	{ "nobody deletes nodes yet",           ROLE_KUBE_WATCHER, VERB_DELETE, "", "nodes", false },
+	{ "a lease is updated",                 ROLE_KUBE_WATCHER, VERB_UPDATE, "coordination.k8s.io", "leases", true },
+	{ "a lease is not deleted",             ROLE_KUBE_WATCHER, VERB_DELETE, "coordination.k8s.io", "leases", false },
+	{ "the group counts",                   ROLE_KUBE_WATCHER, VERB_LIST,   "apps", "nodes", false },
+	{ "a subresource is a resource",        ROLE_KUBE_WATCHER, VERB_GET,    "", "nodes/status", false },
+	{ "a prefix is not the resource",       ROLE_KUBE_WATCHER, VERB_GET,    "", "node", false },
+	{ "another role has its own rights",    ROLE_METRICS,      VERB_LIST,   "", "nodes", false },
+	{ "ANY is not a role with rights",      ROLE_ANY,          VERB_LIST,   "", "nodes", false },
+	{ "NONE has none",                      ROLE_NONE,         VERB_LIST,   "", "nodes", false },
+};
+
+static void
+check_rights(void **state)
+{
+	const struct rights_case *c = *state;
+
+	assert_int_equal(rights_allow(c->role, c->verb, c->group, c->resource), c->allowed);
+}
+
+static void
+rights_name_each_thing_once(void **state)
+{
+	(void)state;
+	for (size_t a = 0; a < rights_count; a++) {
+		const struct rights_row *row = &rights_table[a];
+
+		assert_true(row->role < ROLE_MAX);
+		assert_int_not_equal(row->verbs, 0);
+		assert_int_equal(row->verbs >> VERB_MAX, 0);
+		assert_true(strlen(row->resource) > 0);
+		for (size_t b = 0; b < a; b++) {
+			assert_false(row->role == rights_table[b].role
+			    && strcmp(row->group, rights_table[b].group) == 0
+			    && strcmp(row->resource, rights_table[b].resource) == 0);
+		}
+	}
+}
+
+/*
+ * A field nobody reads would be projected for nobody; a path or a version that is missing could not
+ * be projected.
+ */
+static void
+kinds_are_complete(void **state)
+{
+	static const struct {
+		const char *name, *versions, *json;
+		uint64_t readers;
+		enum kind kind;
+	} fields[] = {
+#define FIELD(KIND, type, name, versions, json, proto, readers) { #name, versions, json, readers, KIND_##KIND },
+		KIND_FIELDS(FIELD)
+	};
+
+	(void)state;
+	for (size_t a = 0; a < NITEMS(fields); a++) {
+		assert_int_not_equal(fields[a].readers, 0);
+		assert_true(strlen(fields[a].versions) > 0 && strlen(fields[a].json) > 0);
+		for (size_t b = 0; b < a; b++) {
+			assert_false(fields[a].kind == fields[b].kind
+			    && strcmp(fields[a].name, fields[b].name) == 0
+			    && strcmp(fields[a].versions, fields[b].versions) == 0);
+		}
+	}
+}
+
+static void
+the_hash_is_one_number(void **state)
+{
+	(void)state;
+	assert_int_not_equal(msg_schema_hash(), 0);
+	assert_int_equal(msg_schema_hash(), msg_schema_hash());
+}
+
+int
+main(void)
+{
+	static const struct CMUnitTest whole[] = {
+		cmocka_unit_test(messages_are_told_apart),
+		cmocka_unit_test(unknown_messages),
+		cmocka_unit_test(only_hello_is_secret_and_only_items_come_in_batches),
+		cmocka_unit_test(roles_are_told_apart),
+		cmocka_unit_test(links_are_sane),
+		cmocka_unit_test(what_is_no_role_or_message_passes_nowhere),
+		cmocka_unit_test(paths_fit_a_unix_socket),
+		cmocka_unit_test(rights_name_each_thing_once),
+		cmocka_unit_test(kinds_are_complete),
+		cmocka_unit_test(the_hash_is_one_number),
+	};
+	struct CMUnitTest tests[NITEMS(rights_cases)];
+
+	for (size_t i = 0; i < NITEMS(rights_cases); i++)
+		tests[i] = (struct CMUnitTest){ rights_cases[i].name, check_rights, NULL, NULL,
+		    (void *)(uintptr_t)&rights_cases[i] };
+	const int failed = cmocka_run_group_tests_name("rights_allow", tests, NULL, NULL);
+	return failed + cmocka_run_group_tests_name("tables", whole, NULL, NULL);
+}
