@@ -174,7 +174,8 @@ keytab_ids(const struct keytab *k)
 size_t
 keytab_bytes(const struct keytab *k)
 {
-	return sizeof(*k) + k->cap_slots * sizeof(*k->slots) + k->index_size * sizeof(*k->index) + k->key_bytes;
+	return sizeof(*k) + k->cap_slots * sizeof(*k->slots) + k->index_size * sizeof(*k->index)
+	    + k->key_bytes;
 }
 
 static uint32_t

@@ -12,15 +12,21 @@ obj_panic(const char *what, const char *file, int line, const char *func)
 	abort();
 }
 
+static _Noreturn void
+out_of_memory(size_t size)
+{
+	fprintf(stderr, "out of memory: %zu bytes refused; this actor's limit or the machine's\n",
+	    size);
+	_Exit(EXIT_WEATHER);
+}
+
 void *
 obj_alloc(size_t size)
 {
 	void *p = calloc(1, size);
 
-	if (p == NULL) {
-		fprintf(stderr, "out of memory: %zu bytes refused; this actor's limit or the machine's\n", size);
-		_Exit(EXIT_WEATHER);
-	}
+	if (p == NULL)
+		out_of_memory(size);
 	return p;
 }
 
@@ -29,10 +35,8 @@ obj_realloc(void *old, size_t size)
 {
 	void *p = realloc(old, size);
 
-	if (p == NULL) {
-		fprintf(stderr, "out of memory: %zu bytes refused; this actor's limit or the machine's\n", size);
-		_Exit(EXIT_WEATHER);
-	}
+	if (p == NULL)
+		out_of_memory(size);
 	return p;
 }
 

@@ -15,7 +15,7 @@ const char *
 suggest(const char *word, const char *const *names, size_t n)
 {
 	const char *best = NULL;
-	size_t best_distance = strlen(word) / 3 + 1;	/* beyond that it is another word */
+	size_t best_distance = (strlen(word) + 1) / 3;	/* beyond that it is another word */
 
 	for (size_t i = 0; i < n; i++) {
 		const size_t d = distance(word, names[i]);

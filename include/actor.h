@@ -1,8 +1,9 @@
 /*
- * include/actor.h - what an actor is: a table of messages, a start, and (if it works on keys) a work function.
+ * include/actor.h - what an actor is: a table of messages, a start, and (if it works on keys) a
+ * work function.
  *
- * The runtime does the rest: identity, bus sessions, mirrors, work queue, beats, stats, tap, logs, signals, stop.
- * Everything runs on one loop in one thread; nothing in a handler may block.
+ * The runtime does the rest: identity, bus sessions, mirrors, work queue, beats, stats, tap, logs,
+ * signals, stop. Everything runs on one loop in one thread; nothing in a handler may block.
  */
 #ifndef MUSTER_ACTOR_H
 #define MUSTER_ACTOR_H
@@ -24,7 +25,8 @@ enum change_kind {
 	CHANGE_ADDED,
 	CHANGE_UPDATED,
 	CHANGE_GONE,	/* value is the last one known */
-	CHANGE_SYNCED,	/* row of MSG_SNAP_END: the picture from that peer is complete; key and value are empty */
+	/* Row of MSG_SNAP_END: the picture from that peer is complete; key and value are empty. */
+	CHANGE_SYNCED,
 };
 
 /* One key of a mirror changed. All pointers are views: copy what you keep. */
@@ -51,7 +53,8 @@ struct actor_spec {
 	size_t			  state_size;	/* of self: zeroed, handed to every function */
 	const struct actor_row	 *rows;
 	size_t			  nrows;
-	void			(*start)(struct actor *a, void *self);	/* before `bound`: open what you serve */
+	/* Before `bound`: open what you serve. */
+	void			(*start)(struct actor *a, void *self);
 	void			(*tick)(struct actor *a, void *self, int64_t now_ms);
 	int64_t			  tick_ms;
 	enum work_result	(*work)(struct actor *a, void *self, const struct work *w, int64_t *after_ms);
@@ -67,14 +70,17 @@ uint64_t actor_incarnation(const struct actor *a);
 const char *actor_run_dir(const struct actor *a);
 struct event_base *actor_base(struct actor *a);
 
-/* The actor's own configuration section; the key must be in config/settings.h. Durations are in ms, booleans 0 or 1. */
+/*
+ * The actor's own configuration section; the key must be in config/settings.h. Durations are in ms,
+ * booleans 0 or 1.
+ */
 const char *actor_setting(const struct actor *a, const char *key);
 int64_t actor_setting_i64(const struct actor *a, const char *key);
 
 /*
- * Producing: a link this role binds (STATS belongs to the runtime). Publishing the same bytes again wakes nobody.
- * Until actor_link_ready the consumers are told "not ready" and keep what they had: a producer hands out only
- * a complete picture.
+ * Producing: a link this role binds (STATS belongs to the runtime). Publishing the same bytes again
+ * wakes nobody. Until actor_link_ready the consumers are told "not ready" and keep what they had: a
+ * producer hands out only a complete picture.
  */
 enum err actor_publish(struct actor *a, enum link l, const char *key, const char *uid, const char *rv,
     enum msg type, const union msg_body *body, uint64_t trace);
@@ -82,9 +88,15 @@ void actor_retract(struct actor *a, enum link l, const char *key, uint64_t trace
 void actor_link_ready(struct actor *a, enum link l);
 uint64_t actor_new_trace(struct actor *a);
 
-/* Consuming: every key currently in the mirrors of this link (all its producers); stale ones too, see actor_fresh. */
+/*
+ * Consuming: every key currently in the mirrors of this link (all its producers); stale ones too,
+ * see actor_fresh.
+ */
 void actor_each(struct actor *a, enum link l, void (*fn)(const struct change *c, void *arg), void *arg);
-/* False while any mirror of the link is being resynced or its producer is silent: read, but destroy nothing. */
+/*
+ * False while any mirror of the link is being resynced or its producer is silent: read, but destroy
+ * nothing.
+ */
 bool actor_fresh(const struct actor *a, enum link l);
 
 /* Working: keys for spec.work. */

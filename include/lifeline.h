@@ -1,31 +1,34 @@
 /*
  * include/lifeline.h - what supervisor and actor say to each other, on fd 3 of the actor.
  *
- * A SOCK_SEQPACKET pair: one record is one text, at most LIFELINE_MAX bytes, no terminator. End of file on either side
- * means the other is dead; an actor that reads it exits at once. This is how an actor gets its identity: nothing secret
- * is ever in argv or in the environment.
+ * A SOCK_SEQPACKET pair: one record is one text, at most LIFELINE_MAX bytes, no terminator. End of
+ * file on either side means the other is dead; an actor that reads it exits at once. This is how an
+ * actor gets its identity: nothing secret is ever in argv or in the environment.
  *
  * supervisor -> actor
- *	boot name=<role> incarnation=<n> token=<hex> run-dir=<path> level=<level> format=<json|console> beat-ms=<n>
- *						first record, always
- *	config <key>=<value>\n<key>=<value>...	second record: the actor's section, checked, defaults filled in
+ *	boot name=<role> incarnation=<n> token=<hex> run-dir=<path> level=<level>
+ *	     format=<json|console> beat-ms=<n>
+ *			first record, always
+ *	config <key>=<value>\n<key>=<value>...
+ *			second record: the actor's section, checked, defaults filled in
  *	peer <role> <incarnation> <token hex|-> <up|down|off>
- *						one per enabled actor this one has a link with, before `go` and at every
- *						change. The token only where the peer connects to us: we check its HELLO
- *						against it. `up`: the peer has bound its sockets; `off`: the configuration
- *						no longer has it
- *	go					everything needed is told: bind, connect, run
- *	level <level>				log level from now on
- *	tree <json>				what `muster status -o json` prints; only for actors with wants_tree
- *	stop					finish and exit 0 (SIGTERM means the same)
+ *			one per enabled actor this one has a link with, before `go` and at every change. The
+ *			token only where the peer connects to us: we check its HELLO against it. `up`: the
+ *			peer has bound its sockets; `off`: the configuration no longer has it
+ *	go		everything needed is told: bind, connect, run
+ *	level <level>	log level from now on
+ *	tree <json>	what `muster status -o json` prints; only for actors with wants_tree
+ *	stop		finish and exit 0 (SIGTERM means the same)
  *
  * actor -> supervisor
- *	bound					sockets are open: the next stage may start
- *	synced | unsynced			every input has (lost) its first full snapshot
- *	beat <mailbox>				one full turn of the loop was made; mailbox = keys waiting for work
- *	report <role|-> <incarnation> <reason>	that peer sent what it may not: supervision.md 4.10
- *	extend <ms>				stopping takes longer; granted once
- *	status <text>				one line for people
+ *	bound		sockets are open: the next stage may start
+ *	synced | unsynced
+ *			every input has (lost) its first full snapshot
+ *	beat <mailbox>	one full turn of the loop was made; mailbox = keys waiting for work
+ *	report <role|-> <incarnation> <reason>
+ *			that peer sent what it may not: supervision.md 4.10
+ *	extend <ms>	stopping takes longer; granted once
+ *	status <text>	one line for people
  */
 #ifndef MUSTER_LIFELINE_H
 #define MUSTER_LIFELINE_H
@@ -43,7 +46,10 @@ enum {
 
 /* Never blocks, never raises SIGPIPE. False with errno (EAGAIN: the other side does not read). */
 bool lifeline_send(int fd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A record into buf, NUL-terminated; its length, 0 at end of file, -1 with errno (EAGAIN: none now, EMSGSIZE: cut). */
+/*
+ * A record into buf, NUL-terminated; its length, 0 at end of file, -1 with errno (EAGAIN: none now,
+ * EMSGSIZE: cut).
+ */
 long lifeline_recv(int fd, char *buf, size_t size);
 
 #endif

@@ -3,8 +3,9 @@
  *
  *	log_info("actor is up", KV_S(ACTOR, name), KV_I(PID, pid));
  *
- * The message is constant text, so that lines can be counted and searched; everything that varies is a key, and the
- * keys are this list. A token lives in `struct secret`, which no KV_ macro takes: the compiler refuses to log it.
+ * The message is constant text, so that lines can be counted and searched; everything that varies
+ * is a key, and the keys are this list. A token lives in `struct secret`, which no KV_ macro takes:
+ * the compiler refuses to log it.
  */
 #ifndef MUSTER_LOG_H
 #define MUSTER_LOG_H
@@ -70,7 +71,10 @@ struct log_kv {
 #define fatalx(msg, ...)	log_die(EXIT_CONFIG, 0, (msg), LOG_KVS(__VA_ARGS__))
 
 void log_open(const char *actor, enum log_format format, enum log_level level);
-/* Lines go here instead of stderr, for a process that must never wait for it (musterd). NULL: to stderr. log_die does not ask. */
+/*
+ * Lines go here instead of stderr, for a process that must never wait for it (musterd). NULL: to
+ * stderr. log_die does not ask.
+ */
 void log_set_sink(void (*sink)(const char *line, size_t len));
 void log_emit(enum log_level level, int errnum, const char *msg, const struct log_kv *kvs);
 _Noreturn void log_die(int exit_code, int errnum, const char *msg, const struct log_kv *kvs);
@@ -84,11 +88,18 @@ uint64_t log_get_trace(void);
 
 bool log_level_parse(const char *name, enum log_level *out);
 const char *log_level_name(enum log_level level);
-/* The line as log_emit would write it, for tests and fuzzing. Returns its length, cut to fit with the line still valid. */
+/*
+ * The line as log_emit would write it, for tests and fuzzing. Returns its length, cut to fit with
+ * the line still valid.
+ */
 size_t log_format_line(char *buf, size_t size, enum log_format format, bool colour, const char *actor,
-    int64_t wall_ms, uint64_t trace, enum log_level level, int errnum, const char *msg, const struct log_kv *kvs);
+    int64_t wall_ms, uint64_t trace, enum log_level level, int errnum, const char *msg,
+    const struct log_kv *kvs);
 
-/* A secret: filled from a file or the supervisor, compared in constant time, wiped when done, never printed. */
+/*
+ * A secret: filled from a file or the supervisor, compared in constant time, wiped when done, never
+ * printed.
+ */
 enum { SECRET_MAX = 64 };
 struct secret {
 	uint8_t	bytes[SECRET_MAX];

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 
 /*
- * Assertions stay on in production: a process whose state is impossible must not go on writing; it dies and the
- * supervisor starts a clean one. The text goes to stderr, where the supervisor keeps it as the actor's last words.
+ * Assertions stay on in production: a process whose state is impossible must not go on writing; it
+ * dies and the supervisor starts a clean one. The text goes to stderr, where the supervisor keeps
+ * it as the actor's last words.
  */
 _Noreturn void obj_panic(const char *what, const char *file, int line, const char *func);
 
@@ -36,7 +37,10 @@ _Noreturn void obj_panic(const char *what, const char *file, int line, const cha
 		(ptr) = NULL;							\
 	} while (0)
 
-/* Zeroed memory or death: out of memory is the actor's own limit (RLIMIT_DATA), and only that actor dies of it. */
+/*
+ * Zeroed memory or death: out of memory is the actor's own limit (RLIMIT_DATA), and only that actor
+ * dies of it.
+ */
 void *obj_alloc(size_t size);
 void *obj_realloc(void *old, size_t size);
 char *obj_strdup(const char *s);

@@ -1,4 +1,7 @@
-/* include/random.h - a small seeded generator for jitter and simulation; not for secrets (use random_secret). */
+/*
+ * include/random.h - a small seeded generator for jitter and simulation; not for secrets (use
+ * random_secret).
+ */
 #ifndef MUSTER_RANDOM_H
 #define MUSTER_RANDOM_H
 

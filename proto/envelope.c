@@ -29,7 +29,8 @@ frame_open(struct frame *f, const void *bytes, size_t len, struct msg_arena *are
 		field[i] = o->via.u64;
 	}
 	*f = (struct frame){
-		.env = { .type = msg_by_number(field[0]), .epoch = field[1], .seq = field[2], .trace = field[3] },
+		.env = { .type = msg_by_number(field[0]), .epoch = field[1], .seq = field[2],
+			.trace = field[3] },
 		.bodies = info.top - 1,
 		.next = (const uint8_t *)bytes + off,
 		.left = len - off,

@@ -1,9 +1,10 @@
 /*
- * proto/envelope.h - a frame: one envelope [type, epoch, seq, trace], then one or more bodies, all msgpack, in one
- * ZeroMQ part. Batches cost one system call and one envelope; the pre-scan sees every byte of them.
+ * proto/envelope.h - a frame: one envelope [type, epoch, seq, trace], then one or more bodies, all
+ * msgpack, in one ZeroMQ part. Batches cost one system call and one envelope; the pre-scan sees
+ * every byte of them.
  *
- * epoch names a session of one producer start; seq is the number of the first body (items), or of the last item sent
- * before (the rest).
+ * epoch names a session of one producer start; seq is the number of the first body (items), or of
+ * the last item sent before (the rest).
  */
 #ifndef MUSTER_ENVELOPE_H
 #define MUSTER_ENVELOPE_H

@@ -1,9 +1,10 @@
 /*
- * proto/kinds.h - every Kubernetes kind that is read, and the fields somebody asked for. kube-watcher drops the rest.
+ * proto/kinds.h - every Kubernetes kind that is read, and the fields somebody asked for. kube-
+ * watcher drops the rest.
  *
- * KINDS: K(ID, API group, resource, kind). KIND_FIELDS: P(KIND, type, name, API versions, JSON path, protobuf path, readers);
- * the protobuf path gives field numbers (k8s.io/api generated.proto) and is empty for kinds without protobuf. A field is
- * projected when one of its readers is enabled.
+ * KINDS: K(ID, API group, resource, kind). KIND_FIELDS: P(KIND, type, name, API versions, JSON
+ * path, protobuf path, readers); the protobuf path gives field numbers (k8s.io/api generated.proto)
+ * and is empty for kinds without protobuf. A field is projected when one of its readers is enabled.
  */
 #ifndef MUSTER_KINDS_H
 #define MUSTER_KINDS_H

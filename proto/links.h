@@ -1,9 +1,11 @@
 /*
- * proto/links.h - every link: who binds, who connects, which values may pass. The layout is the authorisation.
+ * proto/links.h - every link: who binds, who connects, which values may pass. The layout is the
+ * authorisation.
  *
- * L(ID, name, binder, connectors, values, gating). The binder is the producer; a link bound by ANY exists once per actor. A value
- * that is not in the list, or a HELLO from a role that is not a connector, ends that session (supervision.md 4.10).
- * GATING: a consumer is not "synced" before its first snapshot over this link; BESIDE: it may come when it likes.
+ * L(ID, name, binder, connectors, values, gating). The binder is the producer; a link bound by ANY
+ * exists once per actor. A value that is not in the list, or a HELLO from a role that is not a
+ * connector, ends that session (supervision.md 4.10). GATING: a consumer is not "synced" before its
+ * first snapshot over this link; BESIDE: it may come when it likes.
  */
 #ifndef MUSTER_LINKS_H
 #define MUSTER_LINKS_H

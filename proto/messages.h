@@ -1,11 +1,13 @@
 /*
- * proto/messages.h - every message and every field: the one schema. Codecs, printer, schema hash grow from it.
+ * proto/messages.h - every message and every field: the one schema. Codecs, printer, schema hash
+ * grow from it.
  *
- * BODIES are records: F(type, field). MESSAGES give a number and a body; MANY means a frame carries one or more bodies
- * (a batch), ONE exactly one. Numbers are never reused; a change of any line here changes the schema hash, and peers
- * of different hashes refuse each other at HELLO.
+ * BODIES are records: F(type, field). MESSAGES give a number and a body; MANY means a frame carries
+ * one or more bodies (a batch), ONE exactly one. Numbers are never reused; a change of any line
+ * here changes the schema hash, and peers of different hashes refuse each other at HELLO.
  *
- * Types: str, bin (views into the frame), u64, i64, f64, flag, nums (list of f64), secret (bin that nothing prints).
+ * Types: str, bin (views into the frame), u64, i64, f64, flag, nums (list of f64), secret (bin that
+ * nothing prints).
  */
 #ifndef MUSTER_MESSAGES_H
 #define MUSTER_MESSAGES_H
@@ -17,7 +19,8 @@
 #define TEST_MESSAGES(M)
 #endif
 
-#define BODIES(B)	B(hello) B(snap_begin) B(item) B(snap_end) B(ack) B(beat) B(close) B(tap) B(stat) TEST_BODIES(B)
+#define BODIES(B)	B(hello) B(snap_begin) B(item) B(snap_end) B(ack) B(beat) B(close) B(tap)	\
+			B(stat) TEST_BODIES(B)
 
 #define MESSAGES(M)	/* ID, body, number, bodies per frame */			\
 	/* the session protocol, the same on every link (session.h) */			\
@@ -38,17 +41,29 @@
 #define hello_FIELDS(F)		F(str, role) F(u64, incarnation) F(secret, token) F(u64, schema)	\
 				F(u64, window) F(u64, nonce)
 #define snap_begin_FIELDS(F)	F(u64, nonce)
-/* version: the producer's counter of changes, so that beats can compare what both ends hold. rv: where the value came from. */
+/*
+ * version: the producer's counter of changes, so that beats can compare what both ends hold. rv:
+ * where the value came from.
+ */
 #define item_FIELDS(F)		F(str, key) F(str, uid) F(str, rv) F(u64, version) F(u64, trace)	\
 				F(flag, gone) F(u64, type) F(bin, value)
 #define snap_end_FIELDS(F)	F(u64, count)
 #define ack_FIELDS(F)		F(u64, credit)
-/* ready: there is a complete picture. exact: everything was sent, so count and hash (view.h) are what the consumer must hold. */
+/*
+ * ready: there is a complete picture. exact: everything was sent, so count and hash (view.h) are
+ * what the consumer must hold.
+ */
 #define beat_FIELDS(F)		F(u64, nonce) F(flag, ready) F(flag, exact) F(u64, count) F(u64, hash)
 #define close_FIELDS(F)		F(u64, nonce) F(str, reason)
-/* seq counts the records of one topic of one incarnation; a hole is what a slow reader lost. time_us: wall clock. */
+/*
+ * seq counts the records of one topic of one incarnation; a hole is what a slow reader lost.
+ * time_us: wall clock.
+ */
 #define tap_FIELDS(F)		F(u64, seq) F(i64, time_us) F(u64, incarnation) F(str, peer)
-/* kind: enum stat_kind. buckets (histograms): bound, count, bound, count ...; value is then the sum of observations. */
+/*
+ * kind: enum stat_kind. buckets (histograms): bound, count, bound, count ...; value is then the sum
+ * of observations.
+ */
 #define stat_FIELDS(F)		F(str, family) F(u64, kind) F(str, help) F(str, labels) F(f64, value)	\
 				F(u64, count) F(nums, buckets)
 

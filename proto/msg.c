@@ -23,6 +23,7 @@ static const struct lengths str_lengths = { .fixed = 0xa0, .mask = 0xe0, .wide =
 static const struct lengths bin_lengths = { .fixed = 0xff, .wide = 0xc4, .width = 1 };	/* never fixed */
 static const struct lengths array_lengths = { .fixed = 0x90, .mask = 0xf0, .wide = 0xdc, .width = 2 };
 
+static inline int append(void *, const char *, size_t) __attribute__((always_inline));
 static void put_str(msgpack_packer *, wire_str);
 static void put_bin(msgpack_packer *, wire_bin);
 static void put_secret(msgpack_packer *, wire_secret);
@@ -44,16 +45,20 @@ static bool get_length(struct cursor *, const struct lengths *, uint32_t *);
 static bool get_bits(struct cursor *, size_t, uint64_t *);
 static const uint8_t *take(struct cursor *, size_t);
 
-/* ---- One codec per body. `==` on the arity: with `>=` a longer body would also parse as a shorter one. ---- */
+/*
+ * ---- One codec per body. `==` on the arity: with `>=` a longer body would also parse as a shorter
+ * one. ----
+ */
 
 #define COUNT(type, name)	+ 1
 #define PUT(type, name)		put_##type(pk, m->name);
 #define GET(type, name)		&& get_##type(c, zone, &m->name)
 #define CODEC(body)								\
 	static void								\
-	pack_##body(msgpack_packer *pk, const union msg_body *any)		\
+	pack_##body(msgpack_sbuffer *out, const union msg_body *any)		\
 	{									\
 		const struct body_##body *m = &any->body;			\
+		msgpack_packer packer = { .data = out, .callback = append }, *pk = &packer; \
 		msgpack_pack_array(pk, 0 body##_FIELDS(COUNT));			\
 		body##_FIELDS(PUT)						\
 	}									\
@@ -66,7 +71,7 @@ static const uint8_t *take(struct cursor *, size_t);
 BODIES(CODEC)
 
 static const struct {
-	void (*pack)(msgpack_packer *, const union msg_body *);
+	void (*pack)(msgpack_sbuffer *, const union msg_body *);
 	bool (*unpack)(struct cursor *, msgpack_zone *, union msg_body *);
 } codecs[MSG_MAX] = {
 #define CODEC_ROW(ID, body, number, many) [MSG_##ID] = { .pack = pack_##body, .unpack = unpack_##body },
@@ -76,11 +81,8 @@ static const struct {
 void
 msg_pack(msgpack_sbuffer *out, enum msg m, const union msg_body *body)
 {
-	msgpack_packer pk;
-
 	MUST((unsigned)m < MSG_MAX);
-	msgpack_packer_init(&pk, out, msgpack_sbuffer_write);
-	codecs[m].pack(&pk, body);
+	codecs[m].pack(out, body);
 }
 
 bool
@@ -124,6 +126,21 @@ msg_arena_free(struct msg_arena *a)
 }
 
 /* ---- Wire types ---- */
+
+/* In place of msgpack_sbuffer_write, which at the end of memory packs on and leaves a hole in the frame. */
+static inline int
+append(void *buffer, const char *p, size_t len)
+{
+	msgpack_sbuffer *b = buffer;
+
+	if (b->alloc - b->size < len) {
+		b->alloc = b->alloc * 2 + len + MSGPACK_SBUFFER_INIT_SIZE;
+		b->data = obj_realloc(b->data, b->alloc);
+	}
+	memcpy(b->data + b->size, p, len);
+	b->size += len;
+	return 0;
+}
 
 static void
 put_str(msgpack_packer *pk, wire_str v)

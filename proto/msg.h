@@ -75,12 +75,19 @@ enum msg msg_find(const char *name, size_t len);	/* by name; MSG_MAX when unknow
 enum msg msg_by_number(uint64_t number);		/* MSG_MAX when unknown */
 
 void msg_pack(msgpack_sbuffer *out, enum msg m, const union msg_body *body);
-/* One body from p: exact arity, exact types, *used bytes. The bytes must have passed scan_frame or scan_body before. */
-bool msg_unpack(enum msg m, const void *p, size_t len, size_t *used, struct msg_arena *arena, union msg_body *out);
+/*
+ * One body from p: exact arity, exact types, *used bytes. The bytes must have passed scan_frame or
+ * scan_body before.
+ */
+bool msg_unpack(enum msg m, const void *p, size_t len, size_t *used, struct msg_arena *arena,
+    union msg_body *out);
 /* One whole value (an item's bytes): pre-scan, unpack, nothing left over. */
 bool msg_unpack_value(enum msg m, const void *p, size_t len, struct msg_arena *arena, union msg_body *out);
 
-/* `field=value field="text"` for people, or `"field":value` pairs of JSON; secrets are shown as "***". Returns the length, cut to fit. */
+/*
+ * `field=value field="text"` for people, or `"field":value` pairs of JSON; secrets are shown as
+ * "***". Returns the length, cut to fit.
+ */
 size_t msg_print(enum msg m, const union msg_body *body, bool json, char *buf, size_t size);
 
 /* Of every message, field, link and kind: two programs with the same hash mean the same by every byte. */

@@ -81,7 +81,10 @@ field(struct out *o, const char *name)
 	o->first = false;
 }
 
-/* Text from other processes: control bytes, quotes and everything that is not ASCII are escaped, so a terminal is safe. */
+/*
+ * Text from other processes: control bytes, quotes and everything that is not ASCII are escaped, so
+ * a terminal is safe.
+ */
 static void
 quoted(struct out *o, const char *p, size_t len)
 {

@@ -1,6 +1,7 @@
 /*
- * proto/rights.h - which actor may do which verb on which Kubernetes resource. kube-watcher asks before every write;
- * what is not listed is refused. Finer than RBAC: RBAC knows only the one credential.
+ * proto/rights.h - which actor may do which verb on which Kubernetes resource. kube-watcher asks
+ * before every write; what is not listed is refused. Finer than RBAC: RBAC knows only the one
+ * credential.
  *
  * R(ROLE, API group, resource[/subresource], verbs)
  */
@@ -13,8 +14,8 @@
 
 #include "roles.h"
 
-#define VERBS(V)	V(GET, "get") V(LIST, "list") V(WATCH, "watch") V(CREATE, "create") V(UPDATE, "update") \
-			V(PATCH, "patch") V(DELETE, "delete")
+#define VERBS(V)	V(GET, "get") V(LIST, "list") V(WATCH, "watch") V(CREATE, "create")	\
+			V(UPDATE, "update") V(PATCH, "patch") V(DELETE, "delete")
 
 enum verb {
 #define VERB_ENUM(ID, name) VERB_##ID,
@@ -27,7 +28,8 @@ enum verb {
 
 #define RIGHTS(R)									\
 	R(KUBE_WATCHER, "", "nodes", VERBS_READ)					\
-	R(KUBE_WATCHER, "coordination.k8s.io", "leases", VERB_BIT(GET) | VERB_BIT(CREATE) | VERB_BIT(UPDATE))	\
+	R(KUBE_WATCHER, "coordination.k8s.io", "leases",				\
+	    VERB_BIT(GET) | VERB_BIT(CREATE) | VERB_BIT(UPDATE))			\
 	R(KUBE_WATCHER, "events.k8s.io", "events", VERB_BIT(CREATE) | VERB_BIT(PATCH))
 
 struct rights_row {

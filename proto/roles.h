@@ -1,7 +1,9 @@
 /*
- * proto/roles.h - who can stand at an end of a link. A role is one actor's name on the bus, in the logs, in the rights.
+ * proto/roles.h - who can stand at an end of a link. A role is one actor's name on the bus, in the
+ * logs, in the rights.
  *
- * R(ID, name). A role may stand here before its program does: links and rights are written down first.
+ * R(ID, name). A role may stand here before its program does: links and rights are written down
+ * first.
  */
 #ifndef MUSTER_ROLES_H
 #define MUSTER_ROLES_H

@@ -1,8 +1,9 @@
 /*
  * proto/scan.h - look at a frame before any library does. Pure.
  *
- * The trap: msgpack-c believes declared lengths; five bytes (dd ff 00 00 00) make it reserve gigabytes. So every frame
- * is walked here first: declared lengths against the bytes that are left, depth, number of objects, size.
+ * The trap: msgpack-c believes declared lengths; five bytes (dd ff 00 00 00) make it reserve
+ * gigabytes. So every frame is walked here first: declared lengths against the bytes that are left,
+ * depth, number of objects, size.
  */
 #ifndef MUSTER_SCAN_H
 #define MUSTER_SCAN_H

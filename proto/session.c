@@ -1,8 +1,9 @@
 /*
- * proto/session.c - the session protocol as two small state machines. Pure: no clock, no socket, no memory of its own.
+ * proto/session.c - the session protocol as two small state machines. Pure: no clock, no socket, no
+ * memory of its own.
  *
- * Never: a decision here on anything but its arguments. tests/dst runs both ends against loss, repetition, reordering
- * and restarts; what is true there must be what is true in production.
+ * Never: a decision here on anything but its arguments. tests/dst runs both ends against loss,
+ * repetition, reordering and restarts; what is true there must be what is true in production.
  */
 #include "session.h"
 
@@ -18,8 +19,8 @@ static struct in_step resync(struct session_in *, enum resync, int64_t);
 static enum resync in_sequence(const struct session_in *, const struct envelope *, uint64_t);
 static int64_t hello_delay(struct session_in *);
 
-typedef struct in_step in_frame_fn(struct session_in *, const struct envelope *, const union msg_body *, uint32_t,
-    const struct in_view *, int64_t);
+typedef struct in_step in_frame_fn(struct session_in *, const struct envelope *,
+    const union msg_body *, uint32_t, const struct in_view *, int64_t);
 static in_frame_fn in_snap_begin, in_items, in_snap_end, in_beat, in_close;
 
 static const char *const resync_names[RESYNC_MAX] = {
@@ -66,8 +67,11 @@ session_out_ack(struct session_out *s, uint64_t epoch, uint64_t seq, uint64_t cr
 struct out_step
 session_out_next(const struct session_out *s, const struct out_view *v, int64_t now_ms)
 {
-	static struct out_step (*const by_state[])(const struct session_out *, const struct out_view *, int64_t) = {
-		[OUT_WAITING] = out_waiting, [OUT_SNAPSHOT] = out_snapshot, [OUT_LIVE] = out_live,
+	static struct out_step (*const by_state[])(
+	    const struct session_out *, const struct out_view *, int64_t) = {
+		[OUT_WAITING] = out_waiting,
+		[OUT_SNAPSHOT] = out_snapshot,
+		[OUT_LIVE] = out_live,
 	};
 
 	if (s->state == OUT_CLOSED)
@@ -78,9 +82,11 @@ session_out_next(const struct session_out *s, const struct out_view *v, int64_t 
 }
 
 void
-session_out_sent(struct session_out *s, const struct out_step *step, uint32_t keys, uint32_t items, int64_t now_ms)
+session_out_sent(struct session_out *s, const struct out_step *step, uint32_t keys, uint32_t items,
+    int64_t now_ms)
 {
-	if (step->verb != OUT_SEND_ITEMS || items > 0)	/* keys that came and went unseen make no frame: the beat stays due */
+	/* Keys that came and went unseen make no frame: the beat stays due. */
+	if (step->verb != OUT_SEND_ITEMS || items > 0)
 		s->said_ms = now_ms;
 	switch (step->verb) {
 	case OUT_SEND_BEGIN:
@@ -167,8 +173,8 @@ session_in_init(struct session_in *s, uint64_t window, uint64_t seed)
 }
 
 struct in_step
-session_in_frame(struct session_in *s, const struct envelope *env, const union msg_body *first, uint32_t bodies,
-    const struct in_view *v, int64_t now_ms)
+session_in_frame(struct session_in *s, const struct envelope *env, const union msg_body *first,
+    uint32_t bodies, const struct in_view *v, int64_t now_ms)
 {
 	static in_frame_fn *const on[MSG_MAX] = {
 		[MSG_SNAP_BEGIN] = in_snap_begin, [MSG_SNAP_ITEMS] = in_items, [MSG_SNAP_END] = in_snap_end,
@@ -235,7 +241,8 @@ struct in_step
 session_in_kick(struct session_in *s, uint64_t incarnation, int64_t now_ms)
 {
 	if (s->epoch != 0 && EPOCH_INCARNATION(s->epoch) >= incarnation)
-		return (struct in_step){ .verb = IN_IGNORE };	/* we found it, or a later one, before we were told */
+		/* We found it, or a later one, before we were told. */
+		return (struct in_step){ .verb = IN_IGNORE };
 	s->attempts = 0;
 	if (s->state == IN_SNAPSHOT || s->state == IN_LIVE)
 		return resync(s, RESYNC_PEER, now_ms);
@@ -249,7 +256,8 @@ in_snap_begin(struct session_in *s, const struct envelope *env, const union msg_
 {
 	(void)bodies, (void)v;
 	if (first->snap_begin.nonce != s->nonce)	/* the answer to an older HELLO */
-		return s->state == IN_HELLO ? (struct in_step){ .verb = IN_IGNORE } : resync(s, RESYNC_EPOCH, now_ms);
+		return s->state == IN_HELLO ? (struct in_step){ .verb = IN_IGNORE }
+					    : resync(s, RESYNC_EPOCH, now_ms);
 	if (s->state != IN_HELLO)			/* the answer to our HELLO, again */
 		return resync(s, RESYNC_REPEAT, now_ms);
 	s->state = IN_SNAPSHOT;
@@ -308,9 +316,13 @@ in_beat(struct session_in *s, const struct envelope *env, const union msg_body *
 	if (s->state == IN_HELLO) {
 		if (first->beat.nonce != s->nonce)
 			return (struct in_step){ .verb = IN_IGNORE };
-		if (first->beat.ready)		/* it has begun the snapshot for this nonce: the beginning was lost */
+		/* It has begun the snapshot for this nonce: the beginning was lost. */
+		if (first->beat.ready)
 			return resync(s, RESYNC_GAP, now_ms);
-		/* Alive, not ready: it will send the snapshot by itself. Ask again only when it falls silent. */
+		/*
+		 * Alive, not ready: it will send the snapshot by itself. Ask again only when it
+		 * falls silent.
+		 */
 		s->epoch = env->epoch;
 		s->seq = s->acked = env->seq;
 		s->hello_at_ms = now_ms + SESSION_SILENT_MS;
@@ -320,7 +332,8 @@ in_beat(struct session_in *s, const struct envelope *env, const union msg_body *
 	const enum resync wrong = in_sequence(s, env, s->seq);
 	if (wrong != RESYNC_NONE)
 		return resync(s, wrong, now_ms);
-	if (first->beat.exact && s->state == IN_LIVE && (first->beat.count != v->count || first->beat.hash != v->hash))
+	if (first->beat.exact && s->state == IN_LIVE
+	    && (first->beat.count != v->count || first->beat.hash != v->hash))
 		return resync(s, RESYNC_HASH, now_ms);
 	if (first->beat.exact && s->state != IN_LIVE)	/* it believes that we have its SNAP_END */
 		return resync(s, RESYNC_GAP, now_ms);
@@ -342,7 +355,10 @@ in_close(struct session_in *s, const struct envelope *env, const union msg_body 
 	return resync(s, RESYNC_CLOSED, now_ms);
 }
 
-/* The mirror stays; only the session is over. The next HELLO waits, longer each time, so that a fault makes no storm. */
+/*
+ * The mirror stays; only the session is over. The next HELLO waits, longer each time, so that a
+ * fault makes no storm.
+ */
 static struct in_step
 resync(struct session_in *s, enum resync reason, int64_t now_ms)
 {

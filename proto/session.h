@@ -1,5 +1,6 @@
 /*
- * proto/session.h - the session protocol, both ends, pure: what was observed goes in, what to do comes out.
+ * proto/session.h - the session protocol, both ends, pure: what was observed goes in, what to do
+ * comes out.
  *
  *	consumer                      producer
  *	HELLO {nonce} ------------->            who I am, what I can take
@@ -11,9 +12,10 @@
  *	         <------ DELTA ...              only keys that changed, newest value
  *	         <------ BEAT {count, hash}     every idle second: the loss of the last message is noticed
  *
- * State, not events: a consumer that is slow gets fewer, newer deltas; one that missed anything (gap, repeat, foreign
- * epoch, silence) says HELLO again and keeps its stale picture until the new one is complete. Nothing is reported gone
- * on the strength of an incomplete picture. The bytes, sockets, stores and clocks belong to the caller.
+ * State, not events: a consumer that is slow gets fewer, newer deltas; one that missed anything
+ * (gap, repeat, foreign epoch, silence) says HELLO again and keeps its stale picture until the new
+ * one is complete. Nothing is reported gone on the strength of an incomplete picture. The bytes,
+ * sockets, stores and clocks belong to the caller.
  */
 #ifndef MUSTER_SESSION_H
 #define MUSTER_SESSION_H
@@ -31,7 +33,10 @@ enum {
 	SESSION_HELLO_MAX_MS  = 5000,
 };
 
-/* An epoch is one session of one producer start, never used twice: the incarnation, then a count of its sessions. */
+/*
+ * An epoch is one session of one producer start, never used twice: the incarnation, then a count of
+ * its sessions.
+ */
 #define EPOCH_MAKE(incarnation, session)	((uint64_t)(incarnation) << 32 | (uint32_t)(session))
 #define EPOCH_INCARNATION(epoch)		((epoch) >> 32)
 
@@ -90,16 +95,18 @@ struct out_step {
 	int64_t		at_ms;		/* OUT_NOTHING: look again then */
 };
 
-void session_out_hello(struct session_out *s, uint64_t epoch, uint64_t nonce, uint64_t window, int64_t now_ms);
+void session_out_hello(
+    struct session_out *s, uint64_t epoch, uint64_t nonce, uint64_t window, int64_t now_ms);
 /* False: the consumer acknowledges what was never sent. An ACK of an older session is ignored. */
 bool session_out_ack(struct session_out *s, uint64_t epoch, uint64_t seq, uint64_t credit, int64_t now_ms);
 struct out_step session_out_next(const struct session_out *s, const struct out_view *v, int64_t now_ms);
 /*
- * The step was performed. OUT_SEND_BEGIN: `keys` is how many keys were queued for the snapshot. OUT_SEND_ITEMS: `keys` left the
- * queue, `items` of them were sent (a key that came and went in between is left out). Not called when the send failed:
- * then nothing has happened.
+ * The step was performed. OUT_SEND_BEGIN: `keys` is how many keys were queued for the snapshot.
+ * OUT_SEND_ITEMS: `keys` left the queue, `items` of them were sent (a key that came and went in
+ * between is left out). Not called when the send failed: then nothing has happened.
  */
-void session_out_sent(struct session_out *s, const struct out_step *step, uint32_t keys, uint32_t items, int64_t now_ms);
+void session_out_sent(struct session_out *s, const struct out_step *step, uint32_t keys,
+    uint32_t items, int64_t now_ms);
 
 /* ---- The consumer's end: one per producer ---- */
 
@@ -133,12 +140,16 @@ struct in_view {
 
 void session_in_init(struct session_in *s, uint64_t window, uint64_t seed);
 /*
- * A frame arrived; `first` is its first body, `bodies` how many it has. IN_BEGIN: start marking. IN_ITEMS: apply them all.
- * IN_END: sweep what is unmarked. IN_RESYNC: the session has already turned to HELLO; count the reason, keep the mirror.
+ * A frame arrived; `first` is its first body, `bodies` how many it has. IN_BEGIN: start marking.
+ * IN_ITEMS: apply them all. IN_END: sweep what is unmarked. IN_RESYNC: the session has already
+ * turned to HELLO; count the reason, keep the mirror.
  */
 struct in_step session_in_frame(struct session_in *s, const struct envelope *env, const union msg_body *first,
     uint32_t bodies, const struct in_view *v, int64_t now_ms);
-/* What to send now. `drained`: nothing more waits in the socket, so an ACK is not premature. May turn silence to IN_RESYNC. */
+/*
+ * What to send now. `drained`: nothing more waits in the socket, so an ACK is not premature. May
+ * turn silence to IN_RESYNC.
+ */
 struct in_step session_in_next(struct session_in *s, bool drained, int64_t now_ms);
 /* The HELLO or ACK was handed to the socket; or it could not be (not connected): try again later. */
 void session_in_sent(struct session_in *s, enum in_verb verb, bool ok, int64_t now_ms);
@@ -146,7 +157,10 @@ void session_in_sent(struct session_in *s, enum in_verb verb, bool ok, int64_t n
 struct in_step session_in_refuse(struct session_in *s, int64_t now_ms);
 /* The socket has a connection (again): a HELLO that could not be sent may go now. */
 void session_in_connected(struct session_in *s, int64_t now_ms);
-/* The supervisor says that the producer's sockets are open, and which incarnation it is. IN_RESYNC or IN_IGNORE. */
+/*
+ * The supervisor says that the producer's sockets are open, and which incarnation it is. IN_RESYNC
+ * or IN_IGNORE.
+ */
 struct in_step session_in_kick(struct session_in *s, uint64_t incarnation, int64_t now_ms);
 
 #endif

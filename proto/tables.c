@@ -50,7 +50,8 @@ static const char schema_text[] =
 #define TEXT_MESSAGE(ID, body, num, many)	#ID "=" #body " " #num " " #many ";"
 #define TEXT_LINK(ID, name, binder, connectors, values, gating) name ":" #binder " " #values ";"
 #define TEXT_KIND(ID, group, resource, kind)	#ID " " group "/" resource " " kind ";"
-#define TEXT_PATH(KIND, type, name, versions, json, proto, readers) #KIND "." #name " " #type " " versions " " json " " proto ";"
+#define TEXT_PATH(KIND, type, name, versions, json, proto, readers)			\
+	#KIND "." #name " " #type " " versions " " json " " proto ";"
     BODIES(TEXT_BODY) MESSAGES(TEXT_MESSAGE) LINKS(TEXT_LINK) KINDS(TEXT_KIND) KIND_FIELDS(TEXT_PATH);
 
 uint64_t

@@ -1,8 +1,10 @@
 /*
- * actors/runtime/actor.c - the life of an actor: identity from the supervisor, sockets, loop, beats, stop.
+ * actors/runtime/actor.c - the life of an actor: identity from the supervisor, sockets, loop,
+ * beats, stop.
  *
- * Order of a start: boot, config, peers, go (lifeline.h); then the actor's own start, bind, `bound`; `synced` when every
- * gating input is complete. End of file on the lifeline means that the supervisor is dead: exit at once, act no more.
+ * Order of a start: boot, config, peers, go (lifeline.h); then the actor's own start, bind,
+ * `bound`; `synced` when every gating input is complete. End of file on the lifeline means that the
+ * supervisor is dead: exit at once, act no more.
  */
 #include "actor.h"
 
@@ -138,8 +140,10 @@ actor_publish(struct actor *a, enum link l, const char *key, const char *uid, co
 	MUST(v != NULL && link_carries(l, type));
 	msgpack_sbuffer_clear(&a->buffer);
 	msg_pack(&a->buffer, type, body);
-	const struct wire_bin value = { .p = (const uint8_t *)a->buffer.data, .len = (uint32_t)a->buffer.size };
-	const enum err e = view_set(v, wire_str_of(key), wire_str_of(uid), wire_str_of(rv), type, value, trace, &changed);
+	const struct wire_bin value = { .p = (const uint8_t *)a->buffer.data,
+		.len = (uint32_t)a->buffer.size };
+	const enum err e = view_set(
+	    v, wire_str_of(key), wire_str_of(uid), wire_str_of(rv), type, value, trace, &changed);
 	if (changed)
 		bus_touch(a->bus);
 	return e;
@@ -229,8 +233,8 @@ read_boot(struct actor *a)
 }
 
 /*
- * Blocked before any thread exists and for good: every thread inherits that, so SIGTERM has no way to end us halfway
- * through a stop, where it comes beside the `stop` record.
+ * Blocked before any thread exists and for good: every thread inherits that, so SIGTERM has no way
+ * to end us halfway through a stop, where it comes beside the `stop` record.
  */
 static int
 sigterm_fd(void)
@@ -277,7 +281,8 @@ start(struct actor *a)
 	a->tap = tap_open(a->base, a->boot.run_dir, a->boot.role, a->boot.incarnation);
 	if (a->tap == NULL)
 		fatal("cannot open the tap", KV_S(PATH, a->boot.run_dir));
-	a->bus = bus_new(a->base, a->boot.run_dir, a->boot.role, a->boot.incarnation, &a->boot.token, a->tap, &owner);
+	a->bus = bus_new(a->base, a->boot.run_dir, a->boot.role, a->boot.incarnation,
+	    &a->boot.token, a->tap, &owner);
 	work_open(a);
 	every(a, &a->lifeline, 0, on_lifeline);
 	on_lifeline(LIFELINE_FD, EV_READ, a);	/* peers and `go` may be there already */
@@ -348,7 +353,8 @@ on_lifeline(evutil_socket_t fd, short what, void *arg)
 		if (n == -1 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0)
-			_exit(EXIT_WEATHER);	/* the supervisor is dead; whatever we were doing, we may not go on */
+			/* The supervisor is dead; whatever we were doing, we may not go on. */
+			_exit(EXIT_WEATHER);
 		char *rest = record + strcspn(record, " ");
 		const size_t word = (size_t)(rest - record);
 		size_t i = 0;
@@ -460,7 +466,8 @@ every(struct actor *a, struct event **ev, int64_t interval_ms, event_callback_fn
 {
 	const struct timeval tv = { .tv_sec = interval_ms / 1000, .tv_usec = interval_ms % 1000 * 1000 };
 
-	*ev = event_new(a->base, interval_ms == 0 ? LIFELINE_FD : -1, EV_PERSIST | (interval_ms == 0 ? EV_READ : 0), fn, a);
+	*ev = event_new(a->base, interval_ms == 0 ? LIFELINE_FD : -1,
+	    EV_PERSIST | (interval_ms == 0 ? EV_READ : 0), fn, a);
 	MUST(*ev != NULL && event_add(*ev, interval_ms == 0 ? NULL : &tv) == 0);
 }
 
@@ -495,7 +502,10 @@ on_report(enum role who, uint64_t incarnation, const char *reason, void *arg)
 	struct actor *a = arg;
 	const int64_t now_ms = clock_mono_ms();
 
-	/* A flood of strangers is one report, and must not hide a peer that turned bad. The counter has them all. */
+	/*
+	 * A flood of strangers is one report, and must not hide a peer that turned bad. The counter
+	 * has them all.
+	 */
 	if (who == ROLE_NONE && now_ms - a->reported_ms < REPORT_GAP_MS)
 		return;
 	if (who == ROLE_NONE)
@@ -506,7 +516,10 @@ on_report(enum role who, uint64_t incarnation, const char *reason, void *arg)
 	    (unsigned long)incarnation, reason);
 }
 
-/* Synced: every gating input is complete and everything we hand out is. Told once per change, and until it was taken. */
+/*
+ * Synced: every gating input is complete and everything we hand out is. Told once per change, and
+ * until it was taken.
+ */
 static void
 tell_synced(struct actor *a)
 {

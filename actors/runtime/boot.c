@@ -1,4 +1,7 @@
-/* actors/runtime/boot.c - records of the supervisor. They come from a parent we trust; a mistake is still told by name. */
+/*
+ * actors/runtime/boot.c - records of the supervisor. They come from a parent we trust; a mistake is
+ * still told by name.
+ */
 #include "boot.h"
 
 #include <errno.h>
@@ -67,13 +70,15 @@ const char *
 boot_parse_peer(char *record, struct boot_peer *out)
 {
 	static const char *const states[] = { [PEER_DOWN] = "down", [PEER_UP] = "up", [PEER_OFF] = "off" };
-	char *word[5], *save = NULL;
+	enum { WORDS = 5 };
+	char *word[WORDS + 1], *save = NULL;
 	size_t n = 0;
 
 	*out = (struct boot_peer){ 0 };
-	for (char *w = strtok_r(record, " ", &save); w != NULL && n < NITEMS(word); w = strtok_r(NULL, " ", &save))
+	for (char *w = strtok_r(record, " ", &save); w != NULL && n < NITEMS(word);
+	     w = strtok_r(NULL, " ", &save))
 		word[n++] = w;
-	if (n != NITEMS(word))
+	if (n != WORDS)
 		return "peer record: wants role, incarnation, token, state";
 	out->role = role_find(word[1], strlen(word[1]));
 	if (out->role == ROLE_NONE)
@@ -103,9 +108,12 @@ settings_parse(const char *lines)
 		const char *eq = memchr(lines, '=', len);
 
 		if (eq != NULL) {
-			const uint32_t id = keytab_add(s->keys, lines, (size_t)(eq - lines), NULL);
+			bool added;
+			const uint32_t id = keytab_add(s->keys, lines, (size_t)(eq - lines), &added);
 
 			s->values = obj_realloc(s->values, keytab_ids(s->keys) * sizeof(*s->values));
+			if (!added)
+				free(s->values[id]);
 			s->values[id] = obj_alloc((size_t)(lines + len - eq));
 			memcpy(s->values[id], eq + 1, (size_t)(lines + len - eq) - 1);
 		}

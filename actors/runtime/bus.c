@@ -1,4 +1,7 @@
-/* actors/runtime/bus.c - the pump over all link ends of one actor, and what the supervisor says of its peers. */
+/*
+ * actors/runtime/bus.c - the pump over all link ends of one actor, and what the supervisor says of
+ * its peers.
+ */
 #include "bus.h"
 
 #include <errno.h>
@@ -13,8 +16,8 @@ static void merge(struct turn *, struct turn);
 static struct stat_series *series(enum stat_id, enum link, const char *, const char *);
 
 struct bus *
-bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t incarnation, const struct secret *token,
-    struct tap *tap, const struct bus_owner *owner)
+bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t incarnation,
+    const struct secret *token, struct tap *tap, const struct bus_owner *owner)
 {
 	struct bus *b;
 
@@ -73,7 +76,8 @@ bus_bind(struct bus *b)
 }
 
 void
-bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *token, enum peer_state state)
+bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *token,
+    enum peer_state state)
 {
 	struct peer *p = &b->peers[who];
 
@@ -167,7 +171,8 @@ bus_stats(struct bus *b)
 bool
 bus_send(struct bus *b, struct socket *s, const struct bus_address *to, enum link l, enum msg m)
 {
-	MUST(b->buffer.size <= FRAME_MAX_BYTES);	/* bigger would be dropped by the peer without a word */
+	/* Bigger would be dropped by the peer without a word. */
+	MUST(b->buffer.size <= FRAME_MAX_BYTES);
 	if (to->id != NULL && !socket_send(s, to->id, to->id_len, true))
 		return false;
 	if (!socket_send(s, b->buffer.data, b->buffer.size, false))

@@ -1,8 +1,10 @@
 /*
- * actors/runtime/bus.h - every link of one actor: stores it hands out, mirrors it keeps, sessions between them.
+ * actors/runtime/bus.h - every link of one actor: stores it hands out, mirrors it keeps, sessions
+ * between them.
  *
- * One pump does all of it: read what has come, let the pure sessions decide, send, until nothing is left or the turn is
- * long enough; then the loop gets its turn. Nothing blocks, nothing is dropped without a resync.
+ * One pump does all of it: read what has come, let the pure sessions decide, send, until nothing is
+ * left or the turn is long enough; then the loop gets its turn. Nothing blocks, nothing is dropped
+ * without a resync.
  */
 #ifndef MUSTER_BUS_H
 #define MUSTER_BUS_H
@@ -22,8 +24,10 @@ struct bus;
 enum peer_state { PEER_DOWN, PEER_UP, PEER_OFF };	/* PEER_OFF: no longer part of the configuration */
 
 struct bus_owner {
-	void	(*changed)(const struct change *c, void *arg);			/* a mirror changed, or is complete */
-	void	(*report)(enum role who, uint64_t incarnation, const char *reason, void *arg);	/* ROLE_NONE: unknown sender */
+	/* A mirror changed, or is complete. */
+	void	(*changed)(const struct change *c, void *arg);
+	/* ROLE_NONE: unknown sender. */
+	void	(*report)(enum role who, uint64_t incarnation, const char *reason, void *arg);
 	void	*arg;
 	uint64_t wanted[LINK_MAX];	/* per link: messages the actor has rows for; no row, no connection */
 };
@@ -34,8 +38,12 @@ void bus_free(struct bus **bp);
 
 /* Binds every link this role produces. False with errno. */
 bool bus_bind(struct bus *b);
-/* What the supervisor said of a peer: connects to a producer, checks a consumer's HELLO against the token (NULL: opens nothing). */
-void bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *token, enum peer_state state);
+/*
+ * What the supervisor said of a peer: connects to a producer, checks a consumer's HELLO against the
+ * token (NULL: opens nothing).
+ */
+void bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *token,
+    enum peer_state state);
 
 struct view *bus_view(struct bus *b, enum link l);	/* NULL: not a link of ours */
 void bus_touch(struct bus *b);				/* a view changed: send soon */

@@ -1,8 +1,9 @@
 /*
- * actors/runtime/bus_in.c - a link this actor reads from one producer: one DEALER, one session, one mirror.
+ * actors/runtime/bus_in.c - a link this actor reads from one producer: one DEALER, one session, one
+ * mirror.
  *
- * Never: empty the mirror. Whatever happens to the session, the last known values stay readable until a complete
- * snapshot has said what is gone.
+ * Never: empty the mirror. Whatever happens to the session, the last known values stay readable
+ * until a complete snapshot has said what is gone.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -44,7 +45,8 @@ static const char *item_refusal(struct bus_in *, const struct body_item *, union
 static void on_change(enum mirror_change, const struct body_item *, void *);
 static void each_copy(enum mirror_change, const struct body_item *, void *);
 static const union msg_body *decode(const struct body_item *, struct msg_arena *, union msg_body *);
-static struct change change_of(struct bus_in *, enum change_kind, const struct body_item *, const union msg_body *);
+static struct change change_of(
+    struct bus_in *, enum change_kind, const struct body_item *, const union msg_body *);
 static void started_over(struct bus_in *, enum resync, const char *);
 static void refuse(struct bus_in *, const char *, int64_t);
 static bool send_hello(struct bus_in *);
@@ -58,8 +60,12 @@ in_new(struct bus *b, enum link l, enum role producer)
 	uint64_t nonce;
 	struct bus_in *i;
 
-	MUST(link_path(path, sizeof(path), b->run_dir, l, producer));	/* the supervisor has checked the run directory */
-	/* Unguessable: a ROUTER believes whoever names an id, so that a stranger could step into our place. */
+	/* The supervisor has checked the run directory. */
+	MUST(link_path(path, sizeof(path), b->run_dir, l, producer));
+	/*
+	 * Unguessable: a ROUTER believes whoever names an id, so that a stranger could step into
+	 * our place.
+	 */
 	random_secret(&nonce, sizeof(nonce));
 	snprintf(id, sizeof(id), "%s.%" PRIu64 ".%016" PRIx64, role_name(b->role), b->incarnation, nonce);
 	OBJ_NEW(i, IN_MAGIC);
@@ -117,7 +123,8 @@ in_turn(struct bus_in *i, int64_t now_ms)
 			continue;
 		case IN_WAIT:
 		default:
-			return (struct turn){ .again = more || socket_readable(i->socket), .at_ms = step.at_ms };
+			return (struct turn){ .again = more || socket_readable(i->socket),
+				.at_ms = step.at_ms };
 		}
 	}
 }
@@ -181,7 +188,8 @@ receive(struct bus_in *i, int64_t now_ms)
 			return false;
 		}
 		const bool one = !more;
-		while (more && socket_recv(i->socket, &msg, &more))	/* parts nobody sends: taken off, then refused */
+		/* Parts nobody sends: taken off, then refused. */
+		while (more && socket_recv(i->socket, &msg, &more))
 			;
 		if (one)
 			on_frame(i, zmq_msg_data(&msg), zmq_msg_size(&msg), now_ms);
@@ -241,7 +249,10 @@ on_frame(struct bus_in *i, const void *bytes, size_t len, int64_t now_ms)
 	}
 }
 
-/* All items are checked and applied in order; the first bad one ends the session with the ones before it taken. */
+/*
+ * All items are checked and applied in order; the first bad one ends the session with the ones
+ * before it taken.
+ */
 static const char *
 take_items(struct bus_in *i, struct frame *f, union msg_body *body)
 {
@@ -293,7 +304,8 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	struct bus_in *i = arg;
 	union msg_body last;
 
-	const union msg_body *value = kind == MIRROR_GONE ? decode(item, &i->bus->arena_gone, &last) : i->fresh;
+	const union msg_body *value =
+	    kind == MIRROR_GONE ? decode(item, &i->bus->arena_gone, &last) : i->fresh;
 	const struct change c = change_of(i, kinds[kind], item, value);
 	i->bus->owner.changed(&c, i->bus->owner.arg);
 }
@@ -333,8 +345,9 @@ static void
 started_over(struct bus_in *i, enum resync reason, const char *detail)
 {
 	bus_count(STAT_RESYNC, i->link, "reason", resync_name(reason));
-	log_info("session starts over", KV_S(LINK, link_table[i->link].name), KV_S(PEER, role_name(i->producer)),
-	    KV_S(REASON, resync_name(reason)), KV_S(WHY, detail));
+	log_info("session starts over", KV_S(LINK, link_table[i->link].name),
+	    KV_S(PEER, role_name(i->producer)), KV_S(REASON, resync_name(reason)),
+	    KV_S(WHY, detail));
 }
 
 static void
@@ -371,7 +384,8 @@ send_ack(struct bus_in *i)
 {
 	const union msg_body body = { .ack = { .credit = i->session.window } };
 
-	return send_one(i, &(struct envelope){ .type = MSG_ACK, .epoch = i->session.epoch, .seq = i->session.seq },
+	return send_one(i,
+	    &(struct envelope){ .type = MSG_ACK, .epoch = i->session.epoch, .seq = i->session.seq },
 	    &body);
 }
 

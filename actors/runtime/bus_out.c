@@ -1,8 +1,10 @@
 /*
- * actors/runtime/bus_out.c - a link this actor produces: one ROUTER, one view, a session per consumer.
+ * actors/runtime/bus_out.c - a link this actor produces: one ROUTER, one view, a session per
+ * consumer.
  *
- * Never: trust a routing id. It is self-declared; only a HELLO with the token that the supervisor minted for that
- * incarnation opens a session, and only frames of an open session are blamed on its role.
+ * Never: trust a routing id. It is self-declared; only a HELLO with the token that the supervisor
+ * minted for that incarnation opens a session, and only frames of an open session are blamed on its
+ * role.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -40,9 +42,12 @@ struct bus_out {
 
 static bool receive(struct bus_out *, int64_t);
 static void on_frame(struct bus_out *, const char *, size_t, const zmq_msg_t *, bool, int64_t);
-static void on_hello(struct bus_out *, const char *, size_t, const struct frame *, const union msg_body *, int64_t);
-static void on_ack(struct bus_out *, struct consumer *, const struct frame *, const union msg_body *, int64_t);
-static const char *hello_refusal(struct bus_out *, const char *, size_t, const struct body_hello *, enum role *);
+static void on_hello(
+    struct bus_out *, const char *, size_t, const struct frame *, const union msg_body *, int64_t);
+static void on_ack(
+    struct bus_out *, struct consumer *, const struct frame *, const union msg_body *, int64_t);
+static const char *hello_refusal(
+    struct bus_out *, const char *, size_t, const struct body_hello *, enum role *);
 static void refuse(struct bus_out *, struct consumer *, const char *);
 static bool serve(struct bus_out *, struct consumer *, int64_t, int64_t *);
 static bool perform(struct bus_out *, struct consumer *, const struct out_step *, int64_t);
@@ -206,9 +211,11 @@ on_hello(struct bus_out *o, const char *id, size_t id_len, const struct frame *f
 	const char *refusal = hello_refusal(o, id, id_len, h, &role);
 	if (refusal != NULL) {
 		bus_count(STAT_BUS_REJECTED, o->link, "reason", "hello");
-		if (now_ms - o->refused_ms >= REFUSED_GAP_MS) {	/* each may be different; the counter has them all */
-			log_warnx("HELLO refused", KV_S(LINK, link_table[o->link].name), KV_S(PEER, role_name(role)),
-			    KV_I(INCARNATION, h->incarnation), KV_S(REASON, refusal));
+		/* Each may be different; the counter has them all. */
+		if (now_ms - o->refused_ms >= REFUSED_GAP_MS) {
+			log_warnx("HELLO refused", KV_S(LINK, link_table[o->link].name),
+			    KV_S(PEER, role_name(role)), KV_I(INCARNATION, h->incarnation),
+			    KV_S(REASON, refusal));
 			o->refused_ms = now_ms;
 		}
 		send_close(o, id, id_len, 0, h->nonce, refusal);
@@ -233,7 +240,8 @@ on_hello(struct bus_out *o, const char *id, size_t id_len, const struct frame *f
 		.open = true, .role = role, .incarnation = h->incarnation, .id_len = id_len, .slot = NO_SLOT,
 	};
 	memcpy(c->id, id, id_len);
-	session_out_hello(&c->session, EPOCH_MAKE(o->bus->incarnation, ++o->sessions), h->nonce, h->window, now_ms);
+	session_out_hello(&c->session, EPOCH_MAKE(o->bus->incarnation, ++o->sessions), h->nonce,
+	    h->window, now_ms);
 	log_debug("session opened", KV_S(LINK, link_table[o->link].name), KV_S(PEER, role_name(role)),
 	    KV_I(INCARNATION, h->incarnation), KV_I(EPOCH, c->session.epoch));
 }
@@ -247,7 +255,8 @@ hello_refusal(struct bus_out *o, const char *id, size_t id_len, const struct bod
 	*role = role_find(h->role.p, h->role.len);
 	if (*role == ROLE_NONE || !link_connects(o->link, *role))
 		return "this role may not connect to this link";
-	const int n = snprintf(expected, sizeof(expected), "%s.%" PRIu64 ".", role_name(*role), h->incarnation);
+	const int n = snprintf(
+	    expected, sizeof(expected), "%s.%" PRIu64 ".", role_name(*role), h->incarnation);
 	if (id_len > ID_MAX || id_len < (size_t)n || memcmp(expected, id, (size_t)n) != 0)
 		return "routing id does not match the HELLO";
 	const struct peer *p = &o->bus->peers[*role];
@@ -261,7 +270,8 @@ hello_refusal(struct bus_out *o, const char *id, size_t id_len, const struct bod
 }
 
 static void
-on_ack(struct bus_out *o, struct consumer *c, const struct frame *f, const union msg_body *body, int64_t now_ms)
+on_ack(struct bus_out *o, struct consumer *c, const struct frame *f, const union msg_body *body,
+    int64_t now_ms)
 {
 	if (!session_out_ack(&c->session, f->env.epoch, f->env.seq, body->ack.credit, now_ms)) {
 		refuse(o, c, "acknowledges what was never sent");
@@ -280,7 +290,8 @@ refuse(struct bus_out *o, struct consumer *c, const char *reason)
 	struct bus *b = o->bus;
 
 	bus_count(STAT_BUS_REJECTED, o->link, "reason", "frame");
-	b->owner.report(c != NULL ? c->role : ROLE_NONE, c != NULL ? c->incarnation : 0, reason, b->owner.arg);
+	b->owner.report(
+	    c != NULL ? c->role : ROLE_NONE, c != NULL ? c->incarnation : 0, reason, b->owner.arg);
 	if (c != NULL)
 		close_consumer(o, c, reason);
 }
@@ -388,7 +399,8 @@ send_one(struct bus_out *o, struct consumer *c, enum msg m, const union msg_body
 	struct bus *b = o->bus;
 
 	msgpack_sbuffer_clear(&b->buffer);
-	frame_begin(&b->buffer, &(struct envelope){ .type = m, .epoch = c->session.epoch, .seq = c->session.seq });
+	frame_begin(&b->buffer,
+	    &(struct envelope){ .type = m, .epoch = c->session.epoch, .seq = c->session.seq });
 	msg_pack(&b->buffer, m, body);
 	return send_buffer(o, c, m);
 }
@@ -406,7 +418,8 @@ send_buffer(struct bus_out *o, struct consumer *c, enum msg m)
 
 /* Best effort: a consumer that misses it notices the silence. */
 static void
-send_close(struct bus_out *o, const char *id, size_t id_len, uint64_t epoch, uint64_t nonce, const char *reason)
+send_close(struct bus_out *o, const char *id, size_t id_len, uint64_t epoch, uint64_t nonce,
+    const char *reason)
 {
 	struct bus *b = o->bus;
 	const union msg_body body = { .close = { .nonce = nonce, .reason = wire_str_of(reason) } };

@@ -1,4 +1,7 @@
-/* actors/runtime/crash.c - what an actor says when it dies by a signal; the supervisor keeps it for the obituary. */
+/*
+ * actors/runtime/crash.c - what an actor says when it dies by a signal; the supervisor keeps it for
+ * the obituary.
+ */
 #include "crash.h"
 
 #include <execinfo.h>
@@ -10,13 +13,15 @@
 
 #include "obj.h"
 
-enum { FRAMES = 9, STACK = 64 * 1024 };	/* few enough that the supervisor's ten last words keep the reason too */
+/* Few enough that the supervisor's ten last words keep the reason too. */
+enum { FRAMES = 9, STACK = 64 * 1024 };
 
 static void on_signal(int);
 
 /*
- * Non-dumpable: no other process of this user may trace us or read our memory, where the credential is. SIGABRT is the watchdog's: the
- * backtrace tells where the loop was stuck. The handler has a stack of its own, as the usual one may be what overflowed.
+ * Non-dumpable: no other process of this user may trace us or read our memory, where the credential
+ * is. SIGABRT is the watchdog's: the backtrace tells where the loop was stuck. The handler has a
+ * stack of its own, as the usual one may be what overflowed.
  */
 void
 crash_install(void)
@@ -51,6 +56,7 @@ on_signal(int sig)
 	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
 	(void)!write(STDERR_FILENO, number, sizeof(number));
 	const int n = backtrace(frames, FRAMES);
-	backtrace_symbols_fd(frames + 1, n > 1 ? n - 1 : 0, STDERR_FILENO);	/* the first is this handler */
+	/* The first is this handler. */
+	backtrace_symbols_fd(frames + 1, n > 1 ? n - 1 : 0, STDERR_FILENO);
 	raise(sig);	/* SA_RESETHAND: now the default action, so the parent sees the signal */
 }

@@ -1,8 +1,8 @@
 /*
  * actors/runtime/mirror.h - what a consumer holds of one producer: the last value of every key.
  *
- * A mirror is never emptied to be filled again. A snapshot marks what it names; what it did not name is swept at its end
- * and reported gone. Until then the old values stay readable.
+ * A mirror is never emptied to be filled again. A snapshot marks what it names; what it did not
+ * name is swept at its end and reported gone. Until then the old values stay readable.
  */
 #ifndef MUSTER_MIRROR_H
 #define MUSTER_MIRROR_H
@@ -24,10 +24,14 @@ struct mirror *mirror_new(void);
 void mirror_free(struct mirror **mp);
 
 void mirror_begin(struct mirror *m);				/* a snapshot starts: nothing is marked yet */
-/* One item of a snapshot or a delta; fn hears of it only if uid or bytes differ. A new uid under an old key is gone, then added. */
+/*
+ * One item of a snapshot or a delta; fn hears of it only if uid or bytes differ. A new uid under an
+ * old key is gone, then added.
+ */
 void mirror_apply(struct mirror *m, const struct body_item *item, mirror_fn *fn, void *arg);
 void mirror_sweep(struct mirror *m, mirror_fn *fn, void *arg);	/* the snapshot is complete */
-void mirror_clear(struct mirror *m, mirror_fn *fn, void *arg);	/* the producer was removed from the configuration */
+/* The producer was removed from the configuration. */
+void mirror_clear(struct mirror *m, mirror_fn *fn, void *arg);
 void mirror_each(const struct mirror *m, mirror_fn *fn, void *arg);
 
 uint64_t mirror_count(const struct mirror *m);

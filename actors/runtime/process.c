@@ -1,4 +1,7 @@
-/* actors/runtime/process.c - CPU, memory, descriptors of this process, under the names Prometheus clients use. */
+/*
+ * actors/runtime/process.c - CPU, memory, descriptors of this process, under the names Prometheus
+ * clients use.
+ */
 #include "process.h"
 
 #include <fcntl.h>
@@ -52,7 +55,10 @@ resident_bytes(void)
 	return (double)resident * (double)sysconf(_SC_PAGESIZE);
 }
 
-/* Asking each number: /proc/self/fd belongs to root once a process is not dumpable. Ours stay far below the limit. */
+/*
+ * Asking each number: /proc/self/fd belongs to root once a process is not dumpable. Ours stay far
+ * below the limit.
+ */
 static unsigned
 open_fds(void)
 {

@@ -9,8 +9,10 @@
 #include "session.h"
 
 enum {
-	LINGER_MS	 = 1000,	/* czmq's default 0 loses what was just sent; -1 can hang a stop for ever */
-	HWM_BUS		 = SESSION_WINDOW_MAX + 512,	/* above any credit: reaching it is a bug, and counted */
+	/* Czmq's default 0 loses what was just sent; -1 can hang a stop for ever. */
+	LINGER_MS	 = 1000,
+	/* Above any credit: reaching it is a bug, and counted. */
+	HWM_BUS		 = SESSION_WINDOW_MAX + 512,
 	HWM_TAP		 = 1000,
 	RECONNECT_MS	 = 20,
 	RECONNECT_MAX_MS = 500,
@@ -29,8 +31,8 @@ struct socket {
 static void on_event(evutil_socket_t, short, void *);
 
 struct socket *
-socket_new(enum socket_kind kind, const char *path, const char *id, struct event_base *base, void (*wake)(void *),
-    void *arg)
+socket_new(enum socket_kind kind, const char *path, const char *id, struct event_base *base,
+    void (*wake)(void *), void *arg)
 {
 	static const int types[] = {
 		[SOCKET_ROUTER] = ZMQ_ROUTER, [SOCKET_DEALER] = ZMQ_DEALER, [SOCKET_XPUB] = ZMQ_XPUB,
@@ -49,11 +51,13 @@ socket_new(enum socket_kind kind, const char *path, const char *id, struct event
 	zsock_set_rcvhwm(s->sock, hwm);
 	zsock_set_maxmsgsize(s->sock, FRAME_MAX_BYTES);
 	switch (kind) {
-	case SOCKET_ROUTER:	/* an unknown peer is an error, not a silent loss; a restarted one takes its name over */
+	/* An unknown peer is an error, not a silent loss; a restarted one takes its name over. */
+	case SOCKET_ROUTER:
 		zsock_set_router_mandatory(s->sock, 1);
 		zsock_set_router_handover(s->sock, 1);
 		break;
-	case SOCKET_DEALER:	/* the queue dies with the connection: nothing meant for the dead reaches the living */
+	/* The queue dies with the connection: nothing meant for the dead reaches the living. */
+	case SOCKET_DEALER:
 		zsock_set_immediate(s->sock, 1);
 		zsock_set_identity(s->sock, id);
 		zsock_set_reconnect_ivl(s->sock, RECONNECT_MS);
@@ -72,7 +76,8 @@ socket_new(enum socket_kind kind, const char *path, const char *id, struct event
 		errno = saved;
 		return NULL;
 	}
-	s->event = event_new(base, (evutil_socket_t)zsock_fd(s->sock), EV_READ | EV_PERSIST | EV_ET, on_event, s);
+	s->event = event_new(
+	    base, (evutil_socket_t)zsock_fd(s->sock), EV_READ | EV_PERSIST | EV_ET, on_event, s);
 	MUST(s->event != NULL && event_add(s->event, NULL) == 0);
 	return s;
 }

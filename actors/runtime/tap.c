@@ -1,8 +1,9 @@
 /*
- * actors/runtime/tap.c - copies frames for whoever subscribed; never waits, never stands in the way.
+ * actors/runtime/tap.c - copies frames for whoever subscribed; never waits, never stands in the
+ * way.
  *
- * Which topics somebody wants is kept as one flag per (direction, link, message), recomputed when a subscription comes or
- * goes. XPUB tells of both, also when a reader is killed.
+ * Which topics somebody wants is kept as one flag per (direction, link, message), recomputed when a
+ * subscription comes or goes. XPUB tells of both, also when a reader is killed.
  */
 #include "tap.h"
 
@@ -28,8 +29,8 @@ tap_path(char *buf, size_t size, const char *run_dir, enum role r)
 size_t
 tap_topic(char *buf, size_t size, enum tap_direction d, enum role r, enum link l, enum msg m)
 {
-	const int n = snprintf(buf, size, "%c/%s/%s/%s", d == TAP_OUT ? 'o' : 'i', role_name(r), link_table[l].name,
-	    msg_name(m));
+	const int n = snprintf(buf, size, "%c/%s/%s/%s", d == TAP_OUT ? 'o' : 'i', role_name(r),
+	    link_table[l].name, msg_name(m));
 
 	MUST(n > 0 && (size_t)n < size);
 	return (size_t)n;
@@ -108,7 +109,8 @@ tap_close(struct tap **tp)
 }
 
 void
-tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const char *peer, const void *frame, size_t len)
+tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const char *peer,
+    const void *frame, size_t len)
 {
 	char topic[TOPIC_MAX];
 
@@ -128,12 +130,18 @@ tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const cha
 		frame = t->redacted.data;
 		len = t->redacted.size;
 	}
-	/* XPUB drops for the slow reader only; EAGAIN does not happen without XPUB_NODROP, but would be a loss too. */
-	if (socket_send(t->socket, topic, topic_len, true) && socket_send(t->socket, t->meta.data, t->meta.size, true)
+	/*
+	 * XPUB drops for the slow reader only; EAGAIN does not happen without XPUB_NODROP, but
+	 * would be a loss too.
+	 */
+	if (socket_send(t->socket, topic, topic_len, true)
+	    && socket_send(t->socket, t->meta.data, t->meta.size, true)
 	    && socket_send(t->socket, frame, len, false))
 		stat_add(t->sent, 1);
 	else
 		stat_add(t->lost, 1);
+	if (socket_readable(t->socket))		/* a send takes the edge that would have told of a subscription */
+		on_wake(t);
 }
 
 /* The frame again with its secret fields empty. */
@@ -154,7 +162,10 @@ redact(struct tap *t, const void *frame, size_t len)
 	return true;
 }
 
-/* Subscriptions arrive as one byte (1 on, 0 off) and the prefix; the same prefix of several readers arrives once. */
+/*
+ * Subscriptions arrive as one byte (1 on, 0 off) and the prefix; the same prefix of several readers
+ * arrives once.
+ */
 static void
 on_wake(void *arg)
 {
@@ -208,14 +219,15 @@ recompute(struct tap *t)
 		for (unsigned l = 0; l < LINK_MAX; l++) {
 			for (unsigned m = 0; m < MSG_MAX; m++) {
 				char topic[TOPIC_MAX];
-				const size_t len = tap_topic(topic, sizeof(topic), (enum tap_direction)d, t->role,
-				    (enum link)l, (enum msg)m);
+				const size_t len = tap_topic(topic, sizeof(topic),
+				    (enum tap_direction)d, t->role, (enum link)l, (enum msg)m);
 
 				tap_wanted[d][l][m] = false;
 				for (size_t i = 0; i < t->nprefixes && !tap_wanted[d][l][m]; i++) {
 					const struct prefix *p = &t->prefixes[i];
 
-					tap_wanted[d][l][m] = p->len <= len && memcmp(p->text, topic, p->len) == 0;
+					tap_wanted[d][l][m] =
+					    p->len <= len && memcmp(p->text, topic, p->len) == 0;
 				}
 			}
 		}

@@ -1,11 +1,13 @@
 /*
  * actors/runtime/tap.h - anyone may watch the flow; nobody who watches can disturb it.
  *
- * Each actor binds one XPUB, <run-dir>/tap.<role>.ipc: high-water mark 1,000, never waits, loses rather than delays.
- * With no reader nothing is copied: XPUB tells of the first subscription, until then tap_wants is one load and a branch.
+ * Each actor binds one XPUB, <run-dir>/tap.<role>.ipc: high-water mark 1,000, never waits, loses
+ * rather than delays. With no reader nothing is copied: XPUB tells of the first subscription, until
+ * then tap_wants is one load and a branch.
  *
  * A record is three parts:
- *	topic	"<o|i>/<actor>/<link>/<MESSAGE>": o as sent, i as received; readers subscribe to prefixes of it
+ *	topic	"<o|i>/<actor>/<link>/<MESSAGE>": o as sent, i as received; readers subscribe
+ *		to prefixes of it
  *	meta	a packed `tap` body (messages.h)
  *	frame	the bytes as they went over the link; a message with a secret field is repacked without it
  */
@@ -34,8 +36,10 @@ struct tap *tap_open(struct event_base *base, const char *run_dir, enum role r, 
 void tap_close(struct tap **tp);
 
 #if MUSTER_TAP
-extern bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];	/* set while somebody subscribes to that topic */
-void tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const char *peer, const void *frame, size_t len);
+/* Set while somebody subscribes to that topic. */
+extern bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
+void tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const char *peer,
+    const void *frame, size_t len);
 #define tap_record(t, d, l, m, peer, frame, len)				\
 	do {									\
 		if (__builtin_expect(tap_wanted[d][l][m], 0))			\

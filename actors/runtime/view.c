@@ -10,7 +10,8 @@
 struct entry {
 	struct record	 value;
 	uint32_t	 dirty;		/* per slot: the key is in that slot's queue */
-	uint32_t	 known;		/* per slot: that consumer was told of the key, and not yet that it is gone */
+	/* Per slot: that consumer was told of the key, and not yet that it is gone. */
+	uint32_t	 known;
 	uint32_t	 unacked;	/* slots to which "gone" was sent and not acknowledged */
 	bool		 gone;		/* tombstone: the key is removed, somebody has yet to learn it */
 };
@@ -29,7 +30,8 @@ struct gone_sent {
 struct slot {
 	bool		  used;
 	struct ring	  queue;
-	uint32_t	  snapshot;	/* queue entries that still belong to the snapshot: compaction leaves them */
+	/* Queue entries that still belong to the snapshot: compaction leaves them. */
+	uint32_t	  snapshot;
 	uint32_t	  ghosts;	/* queued tombstones this consumer never knew */
 	struct gone_sent *gones;	/* sent, in order, not yet acknowledged */
 	uint32_t	  gones_cap, gones_head, gones_len;
@@ -94,7 +96,8 @@ view_set(struct view *v, struct wire_str key, struct wire_str uid, struct wire_s
     struct wire_bin value, uint64_t trace, bool *changed)
 {
 	struct body_item item = {
-		.key = key, .uid = uid, .rv = rv, .value = value, .trace = trace, .type = msg_table[type].number,
+		.key = key, .uid = uid, .rv = rv, .value = value, .trace = trace,
+		.type = msg_table[type].number,
 	};
 	bool added;
 
@@ -396,8 +399,9 @@ mark_gone(struct view *v, uint32_t id)
 }
 
 /*
- * Keys that come and go while a consumer is slow leave ghosts in its queue; dropping them once they are the larger part keeps
- * memory bounded by keys at constant cost per change. The snapshot's part of the queue is counted, so it stays as it is.
+ * Keys that come and go while a consumer is slow leave ghosts in its queue; dropping them once they
+ * are the larger part keeps memory bounded by keys at constant cost per change. The snapshot's part
+ * of the queue is counted, so it stays as it is.
  */
 static void
 compact(struct view *v, int s)

@@ -1,9 +1,11 @@
 /*
- * actors/runtime/view.h - what a producer hands out: the store of a link, and per consumer the set of dirty keys.
+ * actors/runtime/view.h - what a producer hands out: the store of a link, and per consumer the set
+ * of dirty keys.
  *
- * A change marks the key dirty for each consumer; the value is read when it is sent. So memory is bounded by keys, a slow
- * consumer gets fewer, newer values, and no consumer can delay another. A removed key stays as a tombstone until every
- * consumer that knows it has acknowledged the news, or has lost its session (then the next snapshot tells it).
+ * A change marks the key dirty for each consumer; the value is read when it is sent. So memory is
+ * bounded by keys, a slow consumer gets fewer, newer values, and no consumer can delay another. A
+ * removed key stays as a tombstone until every consumer that knows it has acknowledged the news, or
+ * has lost its session (then the next snapshot tells it).
  */
 #ifndef MUSTER_VIEW_H
 #define MUSTER_VIEW_H
@@ -39,8 +41,9 @@ int view_attach(struct view *v);
 void view_detach(struct view *v, int slot);
 uint32_t view_pending(const struct view *v, int slot);
 /*
- * The next items for a consumer, without taking them: at most max_keys queued keys are looked at; *items of them are written to out
- * (those that came and went unseen are left out). Returns the number of keys looked at, for view_commit.
+ * The next items for a consumer, without taking them: at most max_keys queued keys are looked at;
+ * *items of them are written to out (those that came and went unseen are left out). Returns the
+ * number of keys looked at, for view_commit.
  */
 uint32_t view_peek(const struct view *v, int slot, uint32_t max_keys, struct body_item *out, uint32_t *items);
 /* They were sent, numbered from first_seq on. Same keys and items as view_peek gave. */

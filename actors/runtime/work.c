@@ -1,4 +1,7 @@
-/* actors/runtime/work.c - the actor's work queue on the loop: some keys per turn, then the sockets get theirs. */
+/*
+ * actors/runtime/work.c - the actor's work queue on the loop: some keys per turn, then the sockets
+ * get theirs.
+ */
 #include <string.h>
 
 #include "actor_private.h"
@@ -57,8 +60,10 @@ work_stats(struct actor *a)
 	stat_set(stat_get(STAT_WQ_DEPTH, labels), s.ready);
 	stat_add(stat_get(STAT_WQ_ADDS, labels), (double)(s.adds - a->counted.adds));
 	stat_add(stat_get(STAT_WQ_RETRIES, labels), (double)(s.retries - a->counted.retries));
-	stat_set(stat_get(STAT_WQ_UNFINISHED, labels), (double)(s.working * now_ms - s.sum_working_ms) / 1000);
-	stat_set(stat_get(STAT_WQ_LONGEST, labels), s.working == 0 ? 0 : (double)(now_ms - s.oldest_working_ms) / 1000);
+	stat_set(stat_get(STAT_WQ_UNFINISHED, labels),
+	    (double)(s.working * now_ms - s.sum_working_ms) / 1000);
+	stat_set(stat_get(STAT_WQ_LONGEST, labels),
+	    s.working == 0 ? 0 : (double)(now_ms - s.oldest_working_ms) / 1000);
 	a->counted = s;
 }
 

@@ -1,8 +1,10 @@
 /*
- * tests/actors/consumer.c - keeps a mirror of the producer's keys and works on each change: what a claimer will be.
+ * tests/actors/consumer.c - keeps a mirror of the producer's keys and works on each change: what a
+ * claimer will be.
  *
- * It dumps its mirror whenever that has been quiet for a moment, and again when somebody took the file away. Its status
- * counts what it was told; `gone` is the keys reported gone, which no test without churn may ever see above 0.
+ * It dumps its mirror whenever that has been quiet for a moment, and again when somebody took the
+ * file away. Its status counts what it was told; `gone` is the keys reported gone, which no test
+ * without churn may ever see above 0.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,7 +119,9 @@ tick(struct actor *a, void *self, int64_t now_ms)
 	if (now_ms - k->told_ms < STATUS_MS)
 		return;
 	k->told_ms = now_ms;
-	actor_status(a, "added=%" PRIu64 " updated=%" PRIu64 " gone=%" PRIu64 " worked=%" PRIu64 " keys=%" PRIu64 " fresh=%d",
+	actor_status(a,
+	    "added=%" PRIu64 " updated=%" PRIu64 " gone=%" PRIu64 " worked=%" PRIu64
+	    " keys=%" PRIu64 " fresh=%d",
 	    k->added, k->updated, k->gone, k->worked, count_keys(a), actor_fresh(a, LINK_SAMPLES));
 }
 

@@ -1,4 +1,7 @@
-/* tests/actors/dump.h - a store or a mirror as sorted lines in a file, so that a test can compare them byte by byte. */
+/*
+ * tests/actors/dump.h - a store or a mirror as sorted lines in a file, so that a test can compare
+ * them byte by byte.
+ */
 #ifndef MUSTER_TEST_DUMP_H
 #define MUSTER_TEST_DUMP_H
 

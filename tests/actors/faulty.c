@@ -147,6 +147,8 @@ leave_orphans(void)
 		poll(NULL, 0, (int)number("after"));
 		_exit(0);
 	}
+	while (getsid(on_its_own) != on_its_own)
+		poll(NULL, 0, 1);
 	fprintf(stderr, "grandchildren: %d %d\n", (int)in_group, (int)on_its_own);
 	crash();
 }

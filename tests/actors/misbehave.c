@@ -43,7 +43,8 @@ misbehave_tick(struct misbehave *m, struct actor *a, int64_t now_ms)
 		return;
 	if (m->socket == NULL) {
 		MUST(link_path(path, sizeof(path), actor_run_dir(a), LINK_SAMPLES, ROLE_TEST_PRODUCER));
-		snprintf(id, sizeof(id), "%s.%" PRIu64 ".beside", role_name(actor_role(a)), actor_incarnation(a));
+		snprintf(id, sizeof(id), "%s.%" PRIu64 ".beside", role_name(actor_role(a)),
+		    actor_incarnation(a));
 		m->socket = socket_new(SOCKET_DEALER, path, id, actor_base(a), nothing, NULL);
 		MUST(m->socket != NULL);
 	} else if (!m->greeted && socket_writable(m->socket)) {
@@ -64,8 +65,10 @@ misbehave_value(struct misbehave *m, struct actor *a, int64_t now_ms)
 	if (m->at_ms == 0 || now_ms < m->at_ms)
 		return;
 	m->at_ms = 0;
-	MUST(view_set(bus_view(a->bus, LINK_SAMPLES), wire_str_of("bad"), wire_str_of("bad"), wire_str_of("1"),
-	    MSG_SAMPLE, (struct wire_bin){ .p = bytes, .len = sizeof(bytes) }, 1, &changed) == E_OK);
+	MUST(view_set(bus_view(a->bus, LINK_SAMPLES), wire_str_of("bad"), wire_str_of("bad"),
+		 wire_str_of("1"), MSG_SAMPLE,
+		 (struct wire_bin){ .p = bytes, .len = sizeof(bytes) }, 1, &changed)
+	    == E_OK);
 	bus_touch(a->bus);
 	log_info("misbehaving", KV_S(MESSAGE, actor_setting(a, "misbehave")));
 }
@@ -119,7 +122,8 @@ garbage(msgpack_sbuffer *out)
 static void
 message(msgpack_sbuffer *out)
 {
-	whole_frame(out, &(struct envelope){ .type = MSG_BEAT }, &(union msg_body){ .beat = { .ready = true } });
+	whole_frame(out, &(struct envelope){ .type = MSG_BEAT },
+	    &(union msg_body){ .beat = { .ready = true } });
 }
 
 static void

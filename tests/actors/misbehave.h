@@ -1,6 +1,7 @@
 /*
- * tests/actors/misbehave.h - a test actor that proves who it is and then sends what it may not, as its setting `misbehave`
- * says. Only the first incarnation does: the next one shows that its restart was the cure.
+ * tests/actors/misbehave.h - a test actor that proves who it is and then sends what it may not, as
+ * its setting `misbehave` says. Only the first incarnation does: the next one shows that its
+ * restart was the cure.
  */
 #ifndef MUSTER_TEST_MISBEHAVE_H
 #define MUSTER_TEST_MISBEHAVE_H

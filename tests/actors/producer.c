@@ -1,7 +1,9 @@
 /*
- * tests/actors/producer.c - N keys that change at a rate: what node-state will be to its consumers, without Kubernetes.
+ * tests/actors/producer.c - N keys that change at a rate: what node-state will be to its consumers,
+ * without Kubernetes.
  *
- * It stops changing while the settle file exists, and dumps its store: the truth that every mirror must equal.
+ * It stops changing while the settle file exists, and dumps its store: the truth that every mirror
+ * must equal.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,7 +92,10 @@ start(struct actor *a, void *self)
 	p->random = (uint64_t)actor_setting_i64(a, "seed") + actor_incarnation(a);
 	p->ready_at_ms = clock_mono_ms() + actor_setting_i64(a, "ready-after");
 	p->samples = obj_alloc((size_t)p->keys * sizeof(*p->samples) + 1);
-	/* Half the picture first: whoever is given a snapshot now would believe that the other half is gone. */
+	/*
+	 * Half the picture first: whoever is given a snapshot now would believe that the other half
+	 * is gone.
+	 */
 	for (int64_t i = 0; i < p->keys / 2; i++) {
 		p->samples[i].present = true;
 		publish(a, p, i);
@@ -123,7 +128,8 @@ dump(struct actor *a, struct producer *p)
 
 		key_of(key, sizeof(key), i);
 		if (p->samples[i].present)
-			dump_line(d, "%s %s-%" PRIu32 " %" PRIu64, key, key, p->samples[i].generation, p->samples[i].number);
+			dump_line(d, "%s %s-%" PRIu32 " %" PRIu64, key, key,
+			    p->samples[i].generation, p->samples[i].number);
 	}
 	if (!dump_write(&d, path))
 		log_warn("cannot dump the store", KV_S(PATH, path));

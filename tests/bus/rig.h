@@ -1,6 +1,7 @@
 /*
- * tests/bus/rig.h - a producer's bus and consumers' buses in one process, over real sockets, with tokens that the test
- * knows; and raw libzmq sockets beside them. One event loop; nothing sleeps, everything waits for a condition.
+ * tests/bus/rig.h - a producer's bus and consumers' buses in one process, over real sockets, with
+ * tokens that the test knows; and raw libzmq sockets beside them. One event loop; nothing sleeps,
+ * everything waits for a condition.
  */
 #ifndef MUSTER_TEST_RIG_H
 #define MUSTER_TEST_RIG_H
@@ -169,9 +170,12 @@ rig_set(struct rig *r, const char *key, uint64_t number)
 
 	msgpack_sbuffer_init(&value);
 	msg_pack(&value, MSG_SAMPLE, &body);
-	assert_int_equal(view_set(bus_view(r->producer.bus, LINK_SAMPLES), wire_str_of(key), wire_str_of("uid"),
-	    wire_str_of("1"), MSG_SAMPLE,
-	    (struct wire_bin){ .p = (const uint8_t *)value.data, .len = (uint32_t)value.size }, 1, &changed), E_OK);
+	assert_int_equal(
+	    view_set(bus_view(r->producer.bus, LINK_SAMPLES), wire_str_of(key), wire_str_of("uid"),
+		wire_str_of("1"), MSG_SAMPLE,
+		(struct wire_bin){ .p = (const uint8_t *)value.data, .len = (uint32_t)value.size },
+		1, &changed),
+	    E_OK);
 	msgpack_sbuffer_destroy(&value);
 	bus_touch(r->producer.bus);
 }
@@ -248,7 +252,10 @@ rig_recv(void *s, zmq_msg_t *m)
 	return zmq_msg_recv(m, s, ZMQ_DONTWAIT) != -1;
 }
 
-/* Frames arrive until one is of that type; its first body goes to out (views into m, good until m is used again). */
+/*
+ * Frames arrive until one is of that type; its first body goes to out (views into m, good until m
+ * is used again).
+ */
 static inline void
 rig_expect(struct rig *r, void *s, zmq_msg_t *m, enum msg type, struct envelope *env, struct msg_arena *arena,
     union msg_body *out)

@@ -1,6 +1,7 @@
 /*
- * tests/bus/test_hostile.c - whatever is sent to a producer, it lives on, its honest consumers notice nothing, and only
- * a sender that has proven who it is gets blamed. Raw libzmq against a real bus.
+ * tests/bus/test_hostile.c - whatever is sent to a producer, it lives on, its honest consumers
+ * notice nothing, and only a sender that has proven who it is gets blamed. Raw libzmq against a
+ * real bus.
  *
  * muster-test: no-valgrind=libzmq reads memory that it did not initialise
  */
@@ -172,7 +173,8 @@ a_delta(msgpack_sbuffer *b)
 static void
 a_value(msgpack_sbuffer *b)
 {
-	rig_frame(b, &(struct envelope){ .type = MSG_SAMPLE }, &(union msg_body){ .sample = { .number = 1 } });
+	rig_frame(b, &(struct envelope){ .type = MSG_SAMPLE },
+	    &(union msg_body){ .sample = { .number = 1 } });
 }
 
 static void
@@ -507,7 +509,10 @@ the_token_of_a_dead_peer(void **state)
 	rig_free(&r);
 }
 
-/* Routing ids are self-declared: who takes that of an honest consumer must neither hear for it nor speak for it. */
+/*
+ * Routing ids are self-declared: who takes that of an honest consumer must neither hear for it nor
+ * speak for it.
+ */
 static void
 the_routing_id_of_an_honest_consumer(void **state)
 {
@@ -528,7 +533,10 @@ the_routing_id_of_an_honest_consumer(void **state)
 	rig_free(&r);
 }
 
-/* A second session of the same incarnation ends the first: one role, one session, however often it says HELLO. */
+/*
+ * A second session of the same incarnation ends the first: one role, one session, however often it
+ * says HELLO.
+ */
 static void
 two_sessions_of_one_role(void **state)
 {
@@ -574,7 +582,8 @@ an_ack_without_a_session(void **state)
 	msg_arena_init(&arena);
 	zmq_msg_init(&m);
 	void *s = rig_raw(&r, ZMQ_DEALER, STRANGER);
-	rig_frame(&b, &(struct envelope){ .type = MSG_ACK, .epoch = 77, .seq = 1 }, &(union msg_body){ .ack = { .credit = 1 } });
+	rig_frame(&b, &(struct envelope){ .type = MSG_ACK, .epoch = 77, .seq = 1 },
+	    &(union msg_body){ .ack = { .credit = 1 } });
 	rig_send(s, &b);
 	rig_expect(&r, s, &m, MSG_CLOSE, &env, &arena, &body);
 	assert_int_equal(env.epoch, 77);
@@ -755,10 +764,17 @@ int
 main(int argc, char **argv)
 {
 	static const struct CMUnitTest alone[] = {
-		ALONE(an_ack_beyond_what_was_sent), ALONE(more_parts_than_one), ALONE(the_token_of_a_dead_peer),
-		ALONE(the_routing_id_of_an_honest_consumer), ALONE(two_sessions_of_one_role),
-		ALONE(an_ack_without_a_session), ALONE(more_than_a_mebibyte), ALONE(bytes_that_are_no_zmtp),
-		ALONE(a_flood_of_garbage), ALONE(frames_with_bytes_changed), ALONE(a_thousand_connections_come_and_go),
+		ALONE(an_ack_beyond_what_was_sent),
+		ALONE(more_parts_than_one),
+		ALONE(the_token_of_a_dead_peer),
+		ALONE(the_routing_id_of_an_honest_consumer),
+		ALONE(two_sessions_of_one_role),
+		ALONE(an_ack_without_a_session),
+		ALONE(more_than_a_mebibyte),
+		ALONE(bytes_that_are_no_zmtp),
+		ALONE(a_flood_of_garbage),
+		ALONE(frames_with_bytes_changed),
+		ALONE(a_thousand_connections_come_and_go),
 	};
 	struct CMUnitTest strangers[NITEMS(bad_frames)], peers[NITEMS(bad_frames)], greetings[NITEMS(hellos)];
 
@@ -769,7 +785,8 @@ main(int argc, char **argv)
 		void *row = (void *)(uintptr_t)&bad_frames[i];
 
 		strangers[i] = (struct CMUnitTest){ bad_frames[i].name, from_a_stranger, NULL, NULL, row };
-		peers[i] = (struct CMUnitTest){ bad_frames[i].name, from_a_peer_that_turned_bad, NULL, NULL, row };
+		peers[i] = (struct CMUnitTest){ bad_frames[i].name, from_a_peer_that_turned_bad,
+			NULL, NULL, row };
 	}
 	for (size_t i = 0; i < NITEMS(hellos); i++) {
 		greetings[i] = (struct CMUnitTest){

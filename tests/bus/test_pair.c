@@ -1,6 +1,7 @@
 /*
- * tests/bus/test_pair.c - a consumer's bus against a real producer's, and against one that lies: the mirror is kept, the
- * liar is reported by name, and the next honest snapshot repairs everything.
+ * tests/bus/test_pair.c - a consumer's bus against a real producer's, and against one that lies:
+ * the mirror is kept, the liar is reported by name, and the next honest snapshot repairs
+ * everything.
  *
  * muster-test: no-valgrind=libzmq reads memory that it did not initialise
  */
@@ -193,7 +194,8 @@ static void
 liar_send(struct liar *l, bool more)
 {
 	zmq_send(l->router, zmq_msg_data(&l->id), zmq_msg_size(&l->id), ZMQ_SNDMORE);
-	assert_int_equal(zmq_send(l->router, l->frame.data, l->frame.size, more ? ZMQ_SNDMORE : 0), l->frame.size);
+	assert_int_equal(zmq_send(l->router, l->frame.data, l->frame.size, more ? ZMQ_SNDMORE : 0),
+	    l->frame.size);
 }
 
 static void
@@ -444,7 +446,8 @@ lose_the_last(struct liar *l)
 static void
 hold_something_else(struct liar *l)
 {
-	liar_say(l, MSG_BEAT, l->seq, &(union msg_body){ .beat = { .ready = true, .exact = true, .count = 2, .hash = 1 } });
+	liar_say(l, MSG_BEAT, l->seq,
+	    &(union msg_body){ .beat = { .ready = true, .exact = true, .count = 2, .hash = 1 } });
 }
 
 static void
@@ -496,7 +499,8 @@ another_schema_is_a_configuration_error(void **state)
 	const pid_t pid = fork();
 	if (pid == 0) {
 		liar_start(l);
-		liar_say(l, MSG_CLOSE, 0, &(union msg_body){ .close = { .reason = wire_str_of("schema differs") } });
+		liar_say(l, MSG_CLOSE, 0,
+		    &(union msg_body){ .close = { .reason = wire_str_of("schema differs") } });
 		RIG_UNTIL(&l->r, l->r.consumers[0].synced == 99);
 		_exit(1);
 	}
@@ -527,7 +531,8 @@ main(int argc, char **argv)
 		cmocka_set_test_filter(argv[1]);	/* a glob, for a person */
 	log_open("test", LOG_JSON, LEVEL_ERROR);
 	for (size_t i = 0; i < NITEMS(lies); i++)
-		lying[i] = (struct CMUnitTest){ lies[i].name, a_lie, NULL, NULL, (void *)(uintptr_t)&lies[i] };
+		lying[i] = (struct CMUnitTest){ lies[i].name, a_lie, NULL, NULL,
+			(void *)(uintptr_t)&lies[i] };
 	for (size_t i = 0; i < NITEMS(weathers); i++) {
 		resyncing[i] = (struct CMUnitTest){
 			weathers[i].name, a_resync, NULL, NULL, (void *)(uintptr_t)&weathers[i]

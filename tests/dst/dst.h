@@ -6,7 +6,7 @@
  * histories. Everything random comes from sim_random, everything timed from sim->now_ms: the same
  * seed is the same history, step by step. A history:
  *
- *	storm	 nodes take turns, the network loses, repeats and mixes up frames, the world breaks what it likes
+ *	storm	 nodes take turns, the network loses, repeats and mixes up frames, nodes crash
  *	calm	 no more faults; within settle_ms the world must be settled
  *	hold	 and it must stay so for hold_ms
  *
@@ -65,13 +65,13 @@ struct world_break {
 
 struct world {
 	const char		 *name;
-	const struct world_break *breaks;	/* ends with a NULL name; the simulation must catch each of them */
+	const struct world_break *breaks;	/* each must be noticed; ends with a NULL name */
 	int64_t			  settle_ms, hold_ms;
 	void			*(*setup)(struct sim *sim);
 	bool			(*storming)(void *w);
 	void			(*check)(struct sim *sim, void *w);
 	void			(*calm)(struct sim *sim, void *w);
-	const char		*(*unsettled)(struct sim *sim, void *w);	/* what is missing; NULL: settled */
+	const char		*(*unsettled)(struct sim *sim, void *w);	/* why; NULL: settled */
 	void			(*teardown)(void *w);
 };
 
@@ -130,7 +130,7 @@ struct sim_pipe {
 	int64_t		  echo_after_ms, echo_ms;
 	uint32_t	  life;		/* of the connection: late frames of an older one vanish */
 	bool		  open;
-	bool		  repeated;	/* since it was opened: what is under way is then more than was sent */
+	bool		  repeated;	/* more may be under way than was sent */
 };
 
 enum sim_sent { SIM_SENT, SIM_FULL, SIM_UNREACHABLE };

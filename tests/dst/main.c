@@ -162,8 +162,8 @@ normal_case(const struct world *w, unsigned broken, const struct options *o, uns
 {
 	printf("# world %s: base seed %" PRIu64 "\n", w->name, o->seed);
 	const struct outcome out = simulate(w, broken, o);
-	printf("%sok %u - %s: %" PRIu64 " histories, %.1f M steps, %d violations\n", out.failed ? "not " : "", n, w->name,
-	    out.histories, (double)out.steps / 1e6, out.failed);
+	printf("%sok %u - %s: %" PRIu64 " histories, %.1f M steps, %d violations\n",
+	    out.failed ? "not " : "", n, w->name, out.histories, (double)out.steps / 1e6, out.failed);
 	if (out.failed)
 		explain(w, broken, &out);
 	return !out.failed;
@@ -177,14 +177,16 @@ static bool
 break_case(const struct world *w, unsigned broken, const struct options *o, unsigned n)
 {
 	const struct options own = {
-		.seed = 1, .seed_given = true, .histories = BREAK_HISTORIES, .seconds = BREAK_SECONDS, .jobs = o->jobs,
+		.seed = 1, .seed_given = true, .histories = BREAK_HISTORIES, .seconds = BREAK_SECONDS,
+		.jobs = o->jobs,
 	};
 	const struct world_break *b = break_of(w, broken);
 	const struct outcome out = simulate(w, broken, &own);
 	const bool noticed = out.failed && !out.died;
 
-	printf("%sok %u - %s, broken: %s: %s after %" PRIu64 " histories%s%s\n", noticed ? "" : "not ", n, w->name, b->what,
-	    noticed ? "noticed" : "not noticed", out.histories, out.failed ? ": " : "", out.violation);
+	printf("%sok %u - %s, broken: %s: %s after %" PRIu64 " histories%s%s\n", noticed ? "" : "not ", n,
+	    w->name, b->what, noticed ? "noticed" : "not noticed", out.histories, out.failed ? ": " : "",
+	    out.violation);
 	return noticed;
 }
 
@@ -267,8 +269,8 @@ watch(int fd, const struct shared *s, const struct world *w)
 			histories += atomic_load(&s->workers[i].histories);
 			steps += atomic_load(&s->workers[i].steps);
 		}
-		printf("# %s: %" PRIu64 " histories, %.1f M steps in %lld s\n", w->name, histories, (double)steps / 1e6,
-		    (long long)(clock_mono_ms() - began_ms) / 1000);
+		printf("# %s: %" PRIu64 " histories, %.1f M steps in %lld s\n", w->name, histories,
+		    (double)steps / 1e6, (long long)(clock_mono_ms() - began_ms) / 1000);
 	}
 }
 
@@ -305,8 +307,8 @@ explain(const struct world *w, unsigned broken, const struct outcome *out)
 	const char *rule = broken == 0 ? "" : break_of(w, broken)->name;
 
 	printf("# violation: %s\n", out->violation);
-	printf("# replay: %s --world %s%s%s --seed %" PRIu64 "\n", program, w->name, broken == 0 ? "" : " --break ", rule,
-	    out->seed);
+	printf("# replay: %s --world %s%s%s --seed %" PRIu64 "\n", program, w->name,
+	    broken == 0 ? "" : " --break ", rule, out->seed);
 	if (out->died) {
 		printf("# add --verbose to see every step up to the end\n");
 		return;

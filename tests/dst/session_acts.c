@@ -49,7 +49,8 @@ act_draw_only(struct session_world *w)
 		mask |= (acts[i].peaceful || !w->peaceful) << i;
 	if (!sim_chance(w->sim, 125))
 		return mask;
-	const uint32_t few = 1u << sim_random(w->sim, NITEMS(acts)) | 1u << sim_random(w->sim, STORE_ACTS);
+	uint32_t few = 1u << sim_random(w->sim, NITEMS(acts));
+	few |= 1u << sim_random(w->sim, STORE_ACTS);
 	return (mask & few) != 0 ? mask & few : mask;
 }
 

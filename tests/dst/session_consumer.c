@@ -93,7 +93,8 @@ consumer_check(struct session_world *w, struct consumer *c)
 	if (mirror_count(c->mirror) != keytab_count(peer->sent.keys)
 	    || mirror_hash(c->mirror) != peer->sent.hash)
 		sim_fail(w->sim,
-		    "%s has taken all that was sent (epoch %x.%u seq %d), but its mirror is not that: %d keys, sent %u",
+		    "%s has taken all that was sent (epoch %d.%u seq %d), but its mirror is not that: "
+		    "%d keys, sent %u",
 		    c->name, (int)EPOCH_INCARNATION(out->epoch), (uint32_t)out->epoch,
 		    (int)out->seq, (int)mirror_count(c->mirror), keytab_count(peer->sent.keys));
 }
@@ -322,7 +323,8 @@ static bool
 send_hello(struct session_world *w, struct consumer *c)
 {
 	const union msg_body body = { .hello = {
-		.role = wire_str_of("test-consumer-1"), .incarnation = c->incarnation, .schema = msg_schema_hash(),
+		.role = wire_str_of("test-consumer-1"), .incarnation = c->incarnation,
+		.schema = msg_schema_hash(),
 		.window = c->window, .nonce = c->session.nonce,
 	} };
 

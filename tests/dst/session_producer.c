@@ -80,10 +80,9 @@ producer_forget(struct session_world *w, uint32_t key)
 {
 	struct producer *p = &w->producer;
 	const struct truth_key *k = &w->truth.keys[key];
+	const struct wire_str name = { .p = k->name, .len = k->name_len };
 
-	if (p->node.up
-	    && view_remove(
-		p->view, (struct wire_str){ .p = k->name, .len = k->name_len }, w->truth.rv))
+	if (p->node.up && view_remove(p->view, name, w->truth.rv))
 		sim_wake(w->sim, &p->node, w->sim->now_ms + (int64_t)sim_random(w->sim, 20));
 }
 
@@ -111,13 +110,17 @@ producer_check(struct session_world *w)
 	}
 	if (view_tombstones(p->view) > tombstones)
 		sim_fail(w->sim,
-		    "%u tombstones for a largest population of %u keys, at most %d are justified",
+		    "%u tombstones for a largest population of %u keys: %d at most are justified",
 		    view_tombstones(p->view), p->population, (int)tombstones);
 	if (w->sim->steps % 16 != 0)
 		return;
+	/*
+	 * Arrays grow by half or double; a key costs its entry, its names, its value and a place in
+	 * each queue.
+	 */
 	const uint64_t ids = 2 * (p->population + tombstones) + 64;
-	if (view_bytes(p->view)
-	    > 4096 + ids * (256 + NAME_MAX_BYTES * 3 + w->truth.value_max) + tombstones * 64)
+	const uint64_t each = 256 + NAME_MAX_BYTES * 3 + w->truth.value_max;
+	if (view_bytes(p->view) > 4096 + ids * each + tombstones * 64)
 		sim_fail(w->sim, "the view holds %zu bytes for a largest population of %u keys",
 		    view_bytes(p->view), p->population);
 	uint64_t sums[2] = { 0, 0 };

@@ -102,9 +102,11 @@ sim_at(struct sim *sim, int64_t at_ms, sim_fn *fn, void *arg, uint64_t n)
 void
 sim_node_at(struct sim *sim, struct sim_node *node, int64_t at_ms, sim_fn *fn, void *arg, uint64_t n)
 {
-	push(sim,
-	    (struct sim_event){
-		.at_ms = at_ms, .fn = fn, .arg = arg, .n = n, .node = node, .life = node->life });
+	const struct sim_event e = {
+		.at_ms = at_ms, .fn = fn, .arg = arg, .n = n, .node = node, .life = node->life,
+	};
+
+	push(sim, e);
 }
 
 void
@@ -191,8 +193,10 @@ step(struct sim *sim)
 		sim->now_ms = e.at_ms;
 		if (e.node != NULL && e.node->stopped_ms > sim->now_ms) {
 			e.at_ms = e.node->stopped_ms;
-			if (e.fn == node_turn)
-				e.node->wake_ms = e.at_ms, e.n = (uint64_t)e.at_ms;
+			if (e.fn == node_turn) {
+				e.node->wake_ms = e.at_ms;
+				e.n = (uint64_t)e.at_ms;
+			}
 			push(sim, e);
 			continue;
 		}

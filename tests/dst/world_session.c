@@ -51,9 +51,9 @@ setup(struct sim *sim)
 
 		sim_pipe_init(&c->conn.up, &w->producer.node, PIPE_MAX);
 		sim_pipe_init(&c->conn.down, &c->node, PIPE_MAX);
-		c->window = sim_chance(sim, 250) ? 1 + sim_random(sim, 8)
-		    : sim_chance(sim, 500)       ? 64
-						 : SESSION_WINDOW;
+		c->window = sim_chance(sim, 400) ? SESSION_WINDOW : sim_chance(sim, 500) ? 64 : 0;
+		if (c->window == 0)
+			c->window = 1 + sim_random(sim, 8);
 		c->workers_max = 1 + (uint32_t)sim_random(sim, 3);
 		sim_at(sim, (int64_t)sim_random(sim, 300), restart, w, i);
 	}
@@ -152,7 +152,8 @@ unsettled(struct sim *sim, void *arg)
 
 const struct world session_world = {
 	.name = "session", .breaks = breaks, .settle_ms = 60000, .hold_ms = 11000,
-	.setup = setup, .storming = storming, .check = check, .calm = calm, .unsettled = unsettled, .teardown = teardown,
+	.setup = setup, .storming = storming, .check = check, .calm = calm,
+	.unsettled = unsettled, .teardown = teardown,
 };
 
 /* ---- What happens to the nodes ---- */
@@ -180,8 +181,8 @@ static void
 draw_weather(struct sim *sim)
 {
 	uint32_t *const kinds[] = {
-		&sim->faults.drop, &sim->faults.repeat, &sim->faults.swap, &sim->faults.late, &sim->faults.echo,
-		&sim->faults.cut_short, &sim->faults.stall, &sim->faults.refuse,
+		&sim->faults.drop, &sim->faults.repeat, &sim->faults.swap, &sim->faults.late,
+		&sim->faults.echo, &sim->faults.cut_short, &sim->faults.stall, &sim->faults.refuse,
 	};
 	const uint64_t style = sim_random(sim, 4);
 
@@ -312,7 +313,8 @@ world_open(struct session_world *w, const struct sim_node *at, const struct sim_
 		wrong = "body does not fit the schema";
 	if (wrong == NULL)
 		SIM_SAY(w->sim, "%s gets %s epoch %d.%u seq %d, %u bodies", at->name, msg_name(f->env.type),
-		    (int)EPOCH_INCARNATION(f->env.epoch), (uint32_t)f->env.epoch, (int)f->env.seq, f->bodies + 1);
+		    (int)EPOCH_INCARNATION(f->env.epoch), (uint32_t)f->env.epoch, (int)f->env.seq,
+		    f->bodies + 1);
 	else
 		SIM_SAY(w->sim, "%s gets a frame that %s", at->name, wrong);
 	return wrong;

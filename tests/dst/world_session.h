@@ -113,7 +113,7 @@ struct producer {
 };
 
 struct tracked {
-	uint64_t	changed, seen;	/* the consumer's clock: last change, and the change that work began with */
+	uint64_t	changed, seen;	/* the last change, and the one that work began with */
 	uint64_t	rv, uid, value;	/* what was last told; the value as its hash */
 	bool		held, in_work;	/* held: in the mirror */
 	bool		unclean;	/* changed after the last successful work began */

@@ -18,7 +18,7 @@ import muster
 from muster import wait_for
 
 PRODUCER = "test-producer"
-STEADY = 6          # looks in a row that must agree
+LOOKS = 10
 
 
 def consumer(number):
@@ -124,13 +124,19 @@ class Samples(muster.Muster):
         return {name: descriptors(pid) for name, pid in pids.items()}
 
     def steady_descriptors(self):
-        """The same once every actor has found its peers: unchanged for a while."""
-        seen = []
+        """The same once every actor has found its peers, and without what is open for a moment (a question to
+        musterd, a scrape): the least of several looks, twice the same."""
+        seen = [None]
 
         def steady():
-            seen.append(self.descriptors())
-            return len(seen) > STEADY and seen[-STEADY:] == seen[-1:] * STEADY
-        wait_for(steady, "the number of descriptors stays the same", every=0.2)
+            looks = []
+            for _ in range(LOOKS):
+                looks.append(self.descriptors())
+                time.sleep(0.05)
+            seen.append({name: min((look[name] for look in looks), default=None) for name in looks[0]}
+                        if None not in looks[0].values() else looks[0])
+            return seen[-1] == seen[-2]
+        wait_for(steady, "the number of descriptors stays the same")
         return seen[-1]
 
     def scrape(self, timeout=10):

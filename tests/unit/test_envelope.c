@@ -16,6 +16,7 @@
 /* An envelope of message 6 (ACK) and its body [credit]. */
 #define ACK_ENVELOPE	"\x94\x06\x01\x02\x03"
 #define ACK_BODY	"\x91\x05"
+#define FOUR_DEEP	"\x91\x91\x91\x91"
 
 static const struct row {
 	const char	*name, *bytes;
@@ -29,8 +30,7 @@ static const struct row {
 	{ "nothing",                      FRAME(""), "empty frame" },
 	{ "an extension type",            FRAME(ACK_ENVELOPE "\xd4\1\1"), "extension or reserved type" },
 	{ "a body cut short",             FRAME(ACK_ENVELOPE "\x91"), "declares more bytes than it has" },
-	{ "nested too deep",              FRAME("\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\x91\1"),
-	  "nested deeper than 16" },
+	{ "nested too deep",              FRAME(FOUR_DEEP FOUR_DEEP FOUR_DEEP FOUR_DEEP "\x91\1"), "nested deeper than 16" },
 	{ "envelope is a number",         FRAME("\6" ACK_BODY), "envelope has the wrong shape" },
 	{ "envelope is a map",            FRAME("\x84\6\1\1\1\2\1\3\1" ACK_BODY), "envelope has the wrong shape" },
 	{ "envelope with three fields",   FRAME("\x93\6\1\2" ACK_BODY), "envelope has the wrong shape" },

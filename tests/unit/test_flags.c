@@ -64,12 +64,14 @@ static const struct near_row {
 	const char	*name, *word, *want;
 } near_rows[] = {
 	{ "swapped letters", "stauts", "status" },
+	{ "swapped letters of a short word", "tpa", "tap" },
 	{ "missing letter", "statu", "status" },
 	{ "letter too many", "statuus", "status" },
 	{ "wrong letter", "ststus", "status" },
 	{ "short word", "tp", "tap" },
 	{ "itself", "tap", "tap" },
 	{ "another word", "frobnicate", NULL },
+	{ "another short word", "cat", NULL },
 	{ "nothing like it", "xyz", NULL },
 	{ "empty", "", NULL },
 	{ "longer than any", "statusstatusstatusstatusstatusstatusstatus", NULL },

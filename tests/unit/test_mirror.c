@@ -49,7 +49,8 @@ struct step {
 };
 
 #define BEGIN			{ .op = OP_BEGIN, .heard = "" }
-#define ITEM(k, u, r, v, n, h)	{ .op = OP_ITEM, .key = (k), .uid = (u), .rv = (r), .value = (v), .version = (n), .heard = (h) }
+#define ITEM(k, u, r, v, n, h)							\
+	{ .op = OP_ITEM, .key = (k), .uid = (u), .rv = (r), .value = (v), .version = (n), .heard = (h) }
 #define GONE(k, h)		{ .op = OP_GONE, .key = (k), .heard = (h) }
 #define SWEEP(h)		{ .op = OP_SWEEP, .heard = (h) }
 #define CLEAR(h)		{ .op = OP_CLEAR, .heard = (h) }
@@ -241,12 +242,13 @@ agrees_with_a_view(void **state)
 
 		snprintf(key, sizeof(key), "node/worker-%d", (int)random_below(&seed, KEYS));
 		snprintf(uid, sizeof(uid), "u%d", (int)random_below(&seed, 2));
-		const int len = snprintf(value, sizeof(value), "%d", (int)random_below(&seed, 3));
+		snprintf(value, sizeof(value), "%d", (int)random_below(&seed, 3));
+		const struct wire_bin bytes = { .p = (const uint8_t *)value, .len = (uint32_t)strlen(value) };
 		if (random_below(&seed, 3) == 0)
 			view_remove(v, wire_str_of(key), 0);
 		else
-			view_set(v, wire_str_of(key), wire_str_of(uid), wire_str_of("1"), MSG_STAT,
-			    (struct wire_bin){ .p = (const uint8_t *)value, .len = (uint32_t)len }, 0, &changed);
+			view_set(v, wire_str_of(key), wire_str_of(uid), wire_str_of("1"), MSG_STAT, bytes, 0,
+			    &changed);
 		if (random_below(&seed, 4) != 0)
 			continue;
 		const uint32_t keys = view_peek(v, slot, 8, items, &n);

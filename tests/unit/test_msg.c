@@ -196,7 +196,7 @@ static const struct alternative {
 	ALT("nil",             "\xc0", 0),
 	ALT("true",            "\xc3", FITS(flag)),
 	ALT("one",             "\x01", FITS(u64) | FITS(i64)),
-	ALT("one as int64",    "\xd3\0\0\0\0\0\0\0\1", FITS(i64)),	/* no encoder of ours writes it so for u64 */
+	ALT("one as int64",    "\xd3\0\0\0\0\0\0\0\1", FITS(i64)),	/* no encoder writes u64 so */
 	ALT("minus one",       "\xff", FITS(i64)),
 	ALT("minus 2^63",      "\xd3\x80\0\0\0\0\0\0\0", FITS(i64)),
 	ALT("2^63",            "\xcf\x80\0\0\0\0\0\0\0", FITS(u64)),

@@ -16,59 +16,81 @@
 #include "obj.h"
 
 #define TEXT(s)		{ .p = (s), .len = sizeof(s) - 1 }
+#define BYTES(s)	{ .p = (const uint8_t *)(s), .len = sizeof(s) - 1 }
 #define TOKEN		"hunter2-very-secret"
 
 static const double buckets[] = { 0.005, 3, __builtin_inf(), 7, __builtin_nan(""), -__builtin_inf() };
 
+/*
+ * Expected text with ' for ", which is easier to read; both_quotes turns it round. json comes
+ * without its braces.
+ */
 static const struct row {
 	const char	*name;
 	enum msg	 msg;
 	union msg_body	 body;
-	const char	*text, *json;		/* json without its braces */
+	const char	*text, *json;
 } rows[] = {
-	{ "numbers", MSG_ACK, { .ack = { .credit = UINT64_MAX } }, "credit=18446744073709551615",
-	  "\"credit\":18446744073709551615" },
-	{ "a secret", MSG_HELLO, { .hello = { .role = TEXT("metrics"), .incarnation = 3,
-	  .token = { .p = (const uint8_t *)TOKEN, .len = sizeof(TOKEN) - 1 }, .schema = 4, .window = 5, .nonce = 6 } },
-	  "role=\"metrics\" incarnation=3 token=*** schema=4 window=5 nonce=6",
-	  "\"role\":\"metrics\",\"incarnation\":3,\"token\":\"***\",\"schema\":4,\"window\":5,\"nonce\":6" },
-	{ "an item", MSG_DELTA, { .item = { .key = TEXT("node/a"), .uid = TEXT("u"), .rv = TEXT("9"), .version = 1,
-	  .trace = 2, .gone = true, .type = 0x101, .value = { .p = (const uint8_t *)"\0\1", .len = 2 } } },
-	  "key=\"node/a\" uid=\"u\" rv=\"9\" version=1 trace=2 gone=true type=257 value=<2 bytes>",
-	  "\"key\":\"node/a\",\"uid\":\"u\",\"rv\":\"9\",\"version\":1,\"trace\":2,\"gone\":true,\"type\":257,"
-	  "\"value\":{\"bytes\":2}" },
+	{ "numbers", MSG_ACK, { .ack = { .credit = UINT64_MAX } },
+	    "credit=18446744073709551615",
+	    "'credit':18446744073709551615" },
+	{ "a secret", MSG_HELLO,
+	    { .hello = { .role = TEXT("metrics"), .incarnation = 3, .token = BYTES(TOKEN), .schema = 4,
+		  .window = 5, .nonce = 6 } },
+	    "role='metrics' incarnation=3 token=*** schema=4 window=5 nonce=6",
+	    "'role':'metrics','incarnation':3,'token':'***','schema':4,'window':5,'nonce':6" },
+	{ "an item", MSG_DELTA,
+	    { .item = { .key = TEXT("node/a"), .uid = TEXT("u"), .rv = TEXT("9"), .version = 1, .trace = 2,
+		  .gone = true, .type = 0x101, .value = BYTES("\0\1") } },
+	    "key='node/a' uid='u' rv='9' version=1 trace=2 gone=true type=257 value=<2 bytes>",
+	    "'key':'node/a','uid':'u','rv':'9','version':1,'trace':2,'gone':true,'type':257,"
+	    "'value':{'bytes':2}" },
 	{ "an empty item", MSG_SNAP_ITEMS, { .item = { .gone = false } },
-	  "key=\"\" uid=\"\" rv=\"\" version=0 trace=0 gone=false type=0 value=<0 bytes>",
-	  "\"key\":\"\",\"uid\":\"\",\"rv\":\"\",\"version\":0,\"trace\":0,\"gone\":false,\"type\":0,\"value\":{\"bytes\":0}" },
-	{ "quotes, controls and a terminal escape", MSG_CLOSE, { .close = { .nonce = 1,
-	  .reason = TEXT("a\"b\\c\n\t\x1b[31m\x7f\x01") } },
-	  "nonce=1 reason=\"a\\\"b\\\\c\\u000a\\u0009\\u001b[31m\\u007f\\u0001\"",
-	  "\"nonce\":1,\"reason\":\"a\\\"b\\\\c\\u000a\\u0009\\u001b[31m\\u007f\\u0001\"" },
-	{ "signed and negative", MSG_TAP, { .tap = { .seq = 1, .time_us = INT64_MIN, .peer = TEXT("x") } },
-	  "seq=1 time_us=-9223372036854775808 incarnation=0 peer=\"x\"",
-	  "\"seq\":1,\"time_us\":-9223372036854775808,\"incarnation\":0,\"peer\":\"x\"" },
-	{ "reals JSON has no words for", MSG_STAT, { .stat = { .family = TEXT("f"), .value = -__builtin_inf(),
-	  .buckets = { .p = buckets, .len = NITEMS(buckets) } } },
-	  "family=\"f\" kind=0 help=\"\" labels=\"\" value=\"-Inf\" count=0 "
-	  "buckets=[0.0050000000000000001,3,\"+Inf\",7,\"NaN\",\"-Inf\"]",
-	  "\"family\":\"f\",\"kind\":0,\"help\":\"\",\"labels\":\"\",\"value\":\"-Inf\",\"count\":0,"
-	  "\"buckets\":[0.0050000000000000001,3,\"+Inf\",7,\"NaN\",\"-Inf\"]" },
+	    "key='' uid='' rv='' version=0 trace=0 gone=false type=0 value=<0 bytes>",
+	    "'key':'','uid':'','rv':'','version':0,'trace':0,'gone':false,'type':0,"
+	    "'value':{'bytes':0}" },
+	{ "quotes, controls and a terminal escape", MSG_CLOSE,
+	    { .close = { .nonce = 1, .reason = TEXT("a\"b\\c\n\t\x1b[31m\x7f\x01") } },
+	    "nonce=1 reason='a\\'b\\\\c\\u000a\\u0009\\u001b[31m\\u007f\\u0001'",
+	    "'nonce':1,'reason':'a\\'b\\\\c\\u000a\\u0009\\u001b[31m\\u007f\\u0001'" },
+	{ "signed and negative", MSG_TAP,
+	    { .tap = { .seq = 1, .time_us = INT64_MIN, .peer = TEXT("x") } },
+	    "seq=1 time_us=-9223372036854775808 incarnation=0 peer='x'",
+	    "'seq':1,'time_us':-9223372036854775808,'incarnation':0,'peer':'x'" },
+	{ "reals JSON has no words for", MSG_STAT,
+	    { .stat = { .family = TEXT("f"), .value = -__builtin_inf(),
+		  .buckets = { .p = buckets, .len = NITEMS(buckets) } } },
+	    "family='f' kind=0 help='' labels='' value='-Inf' count=0 "
+	    "buckets=[0.0050000000000000001,3,'+Inf',7,'NaN','-Inf']",
+	    "'family':'f','kind':0,'help':'','labels':'','value':'-Inf','count':0,"
+	    "'buckets':[0.0050000000000000001,3,'+Inf',7,'NaN','-Inf']" },
 	{ "no numbers at all", MSG_STAT, { .stat = { .value = 1e300 } },
-	  "family=\"\" kind=0 help=\"\" labels=\"\" value=1.0000000000000001e+300 count=0 buckets=[]",
-	  "\"family\":\"\",\"kind\":0,\"help\":\"\",\"labels\":\"\",\"value\":1.0000000000000001e+300,\"count\":0,"
-	  "\"buckets\":[]" },
+	    "family='' kind=0 help='' labels='' value=1.0000000000000001e+300 count=0 buckets=[]",
+	    "'family':'','kind':0,'help':'','labels':'','value':1.0000000000000001e+300,'count':0,"
+	    "'buckets':[]" },
 };
+
+static const char *
+both_quotes(char *buf, const char *text)
+{
+	size_t i = 0;
+
+	for (; text[i] != '\0'; i++)
+		buf[i] = text[i] == '\'' ? '"' : text[i];
+	buf[i] = '\0';
+	return buf;
+}
 
 static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	char buf[1024];
+	char buf[1024], want[1024];
 
 	assert_int_equal(msg_print(r->msg, &r->body, false, buf, sizeof(buf)), strlen(r->text));
-	assert_string_equal(buf, r->text);
+	assert_string_equal(buf, both_quotes(want, r->text));
 	assert_int_equal(msg_print(r->msg, &r->body, true, buf, sizeof(buf)), strlen(r->json));
-	assert_string_equal(buf, r->json);
+	assert_string_equal(buf, both_quotes(want, r->json));
 }
 
 /*

@@ -14,9 +14,12 @@
 
 #define BIN(s)	{ .p = (const uint8_t *)(s), .len = sizeof(s) - 1 }
 #define STR(s)	{ .p = (s), .len = sizeof(s) - 1 }
+#define ITEM(uid_, rv_, value_, type_)	\
+	{ .uid = STR(uid_), .rv = STR(rv_), .value = BIN(value_), .type = (type_) }
+#define SAME	.uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"), .type = 0x101
 
 static const struct body_item stored = {
-	.uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"), .type = 0x101, .version = 5, .trace = 6,
+	SAME, .version = 5, .trace = 6,
 };
 
 static const struct row {
@@ -24,24 +27,17 @@ static const struct row {
 	struct body_item item;
 	bool		 uid, rv, value;	/* same as stored */
 } rows[] = {
-	{ "all the same", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"), .type = 0x101 }, true, true, true },
-	{ "all empty", { .type = 0x101 }, false, false, false },
-	{ "another uid of that length", { .uid = STR("uid-2"), .rv = STR("100"), .value = BIN("\0bytes"), .type = 0x101 },
-	  false, true, true },
-	{ "a longer uid", { .uid = STR("uid-11"), .rv = STR("00"), .value = BIN("\0bytes"), .type = 0x101 },
-	  false, false, true },
-	{ "the border moved: same bytes in all", { .uid = STR("uid-110"), .rv = STR("0"), .value = BIN("\0bytes"),
-	  .type = 0x101 }, false, false, true },
-	{ "another rv", { .uid = STR("uid-1"), .rv = STR("101"), .value = BIN("\0bytes"), .type = 0x101 }, true, false, true },
-	{ "a value cut short", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0byte"), .type = 0x101 },
-	  true, true, false },
-	{ "a difference behind a NUL", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0Bytes"), .type = 0x101 },
-	  true, true, false },
-	{ "another type", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"), .type = 0x102 }, true, true, false },
-	{ "a type that only looks the same in 16 bits", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"),
-	  .type = 0x10101 }, true, true, false },
-	{ "version and trace do not count", { .uid = STR("uid-1"), .rv = STR("100"), .value = BIN("\0bytes"),
-	  .type = 0x101, .version = 99, .trace = 99 }, true, true, true },
+	{ "all the same",                                 ITEM("uid-1", "100", "\0bytes", 0x101),    true,  true,  true },
+	{ "all empty",                                    { .type = 0x101 },                         false, false, false },
+	{ "another uid of that length",                   ITEM("uid-2", "100", "\0bytes", 0x101),    false, true,  true },
+	{ "a longer uid",                                 ITEM("uid-11", "00", "\0bytes", 0x101),    false, false, true },
+	{ "the border moved: same bytes in all",          ITEM("uid-110", "0", "\0bytes", 0x101),    false, false, true },
+	{ "another rv",                                   ITEM("uid-1", "101", "\0bytes", 0x101),    true,  false, true },
+	{ "a value cut short",                            ITEM("uid-1", "100", "\0byte", 0x101),     true,  true,  false },
+	{ "a difference behind a NUL",                    ITEM("uid-1", "100", "\0Bytes", 0x101),    true,  true,  false },
+	{ "another type",                                 ITEM("uid-1", "100", "\0bytes", 0x102),    true,  true,  false },
+	{ "a type that only looks the same in 16 bits",   ITEM("uid-1", "100", "\0bytes", 0x10101),  true,  true,  false },
+	{ "version and trace do not count",               { SAME, .version = 99, .trace = 99 },      true,  true,  true },
 };
 
 static void

@@ -106,7 +106,8 @@ every_truncation(void **state)
 	ends[n++] = out.size;
 	for (int i = 0; i < 3; i++) {
 		const union msg_body body = { .item = {
-			.key = wire_str_of("node/worker-1"), .uid = wire_str_of("0b7e"), .rv = wire_str_of("123"),
+			.key = wire_str_of("node/worker-1"), .uid = wire_str_of("0b7e"),
+			.rv = wire_str_of("123"),
 			.version = 1ull << (20 * i), .value = { .p = (const uint8_t *)"\1\2\3", .len = 3 },
 		} };
 

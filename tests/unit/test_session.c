@@ -27,6 +27,8 @@ enum { NONCE = 55, SEQ = 10, TAKEN = 3, KEYS = 3, HASH = 99, NOW = 100000, SENT_
 	    .count = (count_), .hash = (hash_) }
 #define CLOSE(epoch_, nonce_)		ENV(CLOSE, epoch_, 0), .body.close = { .nonce = (nonce_) }
 #define IGNORED(state_)			.verb = IN_IGNORE, .next = (state_)
+#define ANSWERED(state_)		.verb = IN_IGNORE, .next = (state_), .answer_due = true
+#define TAKEN_UP_TO(seq_, state_)	.verb = IN_ITEMS, .next = (state_), .seq = (seq_)
 #define STARTS_OVER(reason_)		.verb = IN_RESYNC, .reason = RESYNC_##reason_, .next = IN_DOWN
 
 static const struct row {
@@ -55,16 +57,14 @@ static const struct row {
 	{ "hello: SNAP_ITEMS",                   IN_HELLO, ITEMS(EPOCH, SEQ + 1), IGNORED(IN_HELLO) },
 	{ "hello: END",                          IN_HELLO, END(EPOCH, SEQ, TAKEN), IGNORED(IN_HELLO) },
 	{ "hello: DELTA",                        IN_HELLO, DELTA(EPOCH, SEQ + 1), IGNORED(IN_HELLO) },
-	{ "hello: BEAT, not ready",              IN_HELLO, BEAT(OTHER, 0, NONCE, false, false, 0, 0), IGNORED(IN_HELLO),
-	  .answer_due = true },
+	{ "hello: BEAT, not ready",              IN_HELLO, BEAT(OTHER, 0, NONCE, false, false, 0, 0), ANSWERED(IN_HELLO) },
 	{ "hello: BEAT, ready: BEGIN was lost",  IN_HELLO, BEAT(OTHER, 0, NONCE, true, false, 0, 0), STARTS_OVER(GAP) },
 	{ "hello: BEAT, exact: all was lost",    IN_HELLO, BEAT(OTHER, 5, NONCE, true, true, KEYS, HASH), STARTS_OVER(GAP) },
 	{ "hello: BEAT, an older nonce",         IN_HELLO, BEAT(EPOCH, SEQ, NONCE - 1, true, true, KEYS, HASH), IGNORED(IN_HELLO) },
 	{ "hello: CLOSE, our nonce",             IN_HELLO, CLOSE(0, NONCE), STARTS_OVER(CLOSED) },
 	{ "hello: CLOSE, an older nonce",        IN_HELLO, CLOSE(EPOCH, NONCE - 1), IGNORED(IN_HELLO) },
 
-	{ "snapshot: the next items",            IN_SNAPSHOT, ITEMS(EPOCH, SEQ + 1), .verb = IN_ITEMS, .next = IN_SNAPSHOT,
-	  .seq = SEQ + 4 },
+	{ "snapshot: the next items",            IN_SNAPSHOT, ITEMS(EPOCH, SEQ + 1), TAKEN_UP_TO(SEQ + 4, IN_SNAPSHOT) },
 	{ "snapshot: items are missing",         IN_SNAPSHOT, ITEMS(EPOCH, SEQ + 2), STARTS_OVER(GAP) },
 	{ "snapshot: items come again",          IN_SNAPSHOT, ITEMS(EPOCH, SEQ), STARTS_OVER(REPEAT) },
 	{ "snapshot: items of another session",  IN_SNAPSHOT, ITEMS(OTHER, SEQ + 1), STARTS_OVER(EPOCH) },
@@ -76,8 +76,7 @@ static const struct row {
 	{ "snapshot: END after a loss",          IN_SNAPSHOT, END(EPOCH, SEQ + 1, TAKEN), STARTS_OVER(GAP) },
 	{ "snapshot: END too early",             IN_SNAPSHOT, END(EPOCH, SEQ - 1, TAKEN), STARTS_OVER(REPEAT) },
 	{ "snapshot: END of another session",    IN_SNAPSHOT, END(OTHER, SEQ, TAKEN), STARTS_OVER(EPOCH) },
-	{ "snapshot: BEAT while out of credit",  IN_SNAPSHOT, BEAT(EPOCH, SEQ, NONCE, true, false, KEYS, HASH),
-	  IGNORED(IN_SNAPSHOT), .answer_due = true },
+	{ "snapshot: BEAT while out of credit",  IN_SNAPSHOT, BEAT(EPOCH, SEQ, NONCE, true, false, 0, 0), ANSWERED(IN_SNAPSHOT) },
 	{ "snapshot: BEAT, exact: END was lost", IN_SNAPSHOT, BEAT(EPOCH, SEQ, NONCE, true, true, KEYS, HASH), STARTS_OVER(GAP) },
 	{ "snapshot: BEAT is ahead of us",       IN_SNAPSHOT, BEAT(EPOCH, SEQ + 1, NONCE, true, false, 0, 0), STARTS_OVER(GAP) },
 	{ "snapshot: BEAT from before",          IN_SNAPSHOT, BEAT(EPOCH, SEQ - 1, NONCE, true, false, 0, 0), STARTS_OVER(REPEAT) },
@@ -85,7 +84,7 @@ static const struct row {
 	{ "snapshot: CLOSE",                     IN_SNAPSHOT, CLOSE(EPOCH, 0), STARTS_OVER(CLOSED) },
 	{ "snapshot: CLOSE of another session",  IN_SNAPSHOT, CLOSE(OTHER, NONCE), IGNORED(IN_SNAPSHOT) },
 
-	{ "live: the next deltas",               IN_LIVE, DELTA(EPOCH, SEQ + 1), .verb = IN_ITEMS, .next = IN_LIVE, .seq = SEQ + 4 },
+	{ "live: the next deltas",               IN_LIVE, DELTA(EPOCH, SEQ + 1), TAKEN_UP_TO(SEQ + 4, IN_LIVE) },
 	{ "live: deltas are missing",            IN_LIVE, DELTA(EPOCH, SEQ + 2), STARTS_OVER(GAP) },
 	{ "live: deltas come again",             IN_LIVE, DELTA(EPOCH, SEQ - 3), STARTS_OVER(REPEAT) },
 	{ "live: deltas of another session",     IN_LIVE, DELTA(OTHER, SEQ + 1), STARTS_OVER(EPOCH) },
@@ -94,12 +93,10 @@ static const struct row {
 	{ "live: BEGIN, an older nonce",         IN_LIVE, BEGIN(NONCE - 1), STARTS_OVER(EPOCH) },
 	{ "live: END again",                     IN_LIVE, END(EPOCH, SEQ, TAKEN), STARTS_OVER(ORDER) },
 	{ "live: END from before",               IN_LIVE, END(EPOCH, SEQ - 1, TAKEN), STARTS_OVER(REPEAT) },
-	{ "live: BEAT, same keys, same hash",    IN_LIVE, BEAT(EPOCH, SEQ, NONCE, true, true, KEYS, HASH), IGNORED(IN_LIVE),
-	  .answer_due = true },
+	{ "live: BEAT, same keys, same hash",    IN_LIVE, BEAT(EPOCH, SEQ, NONCE, true, true, KEYS, HASH), ANSWERED(IN_LIVE) },
 	{ "live: BEAT, another hash",            IN_LIVE, BEAT(EPOCH, SEQ, NONCE, true, true, KEYS, HASH + 1), STARTS_OVER(HASH) },
 	{ "live: BEAT, another count",           IN_LIVE, BEAT(EPOCH, SEQ, NONCE, true, true, KEYS + 1, HASH), STARTS_OVER(HASH) },
-	{ "live: BEAT, not exact",               IN_LIVE, BEAT(EPOCH, SEQ, NONCE, true, false, 0, 0), IGNORED(IN_LIVE),
-	  .answer_due = true },
+	{ "live: BEAT, not exact",               IN_LIVE, BEAT(EPOCH, SEQ, NONCE, true, false, 0, 0), ANSWERED(IN_LIVE) },
 	{ "live: BEAT: the last delta was lost", IN_LIVE, BEAT(EPOCH, SEQ + 1, NONCE, true, true, KEYS, HASH), STARTS_OVER(GAP) },
 	{ "live: BEAT from before",              IN_LIVE, BEAT(EPOCH, SEQ - 1, NONCE, true, true, KEYS, HASH), STARTS_OVER(REPEAT) },
 	{ "live: BEAT of another session",       IN_LIVE, BEAT(OTHER, SEQ, NONCE, true, true, KEYS, HASH), STARTS_OVER(EPOCH) },
@@ -236,7 +233,8 @@ a_waiting_consumer_answers_beats_and_asks_again_when_they_stop(void **state)
 
 	(void)state;
 	assert_int_equal(session_in_frame(&s, &env, &body, 1, &held, NOW).verb, IN_IGNORE);
-	assert_int_equal(session_in_next(&s, false, NOW).verb, IN_WAIT);	/* more is waiting: an ACK would be premature */
+	/* More is waiting: an ACK would be premature. */
+	assert_int_equal(session_in_next(&s, false, NOW).verb, IN_WAIT);
 	assert_int_equal(session_in_next(&s, true, NOW).verb, IN_SEND_ACK);
 	assert_int_equal(s.epoch, EPOCH);
 	session_in_sent(&s, IN_SEND_ACK, true, NOW);

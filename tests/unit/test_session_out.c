@@ -13,6 +13,10 @@
 
 #define EPOCH			EPOCH_MAKE(7, 1)
 #define OTHER			EPOCH_MAKE(7, 2)
+#define SNAPSHOT(seq_, limit_, left)	\
+	{ .state = OUT_SNAPSHOT, .seq = (seq_), .limit = (limit_), .snap_left = (left) }
+#define LIVE(seq_, limit_)	{ .state = OUT_LIVE, .seq = (seq_), .limit = (limit_) }
+#define NOTHING_BEFORE(at)	.verb = OUT_NOTHING, .at_ms = (at)
 #define SENDS(type_, n)		.verb = OUT_SEND_ITEMS, .type = MSG_##type_, .max_items = (n)
 enum { NONCE = 55, NOW = 100000 };
 
@@ -27,32 +31,26 @@ static const struct row {
 	bool		 exact;
 	int64_t		 at_ms;		/* OUT_NOTHING */
 } rows[] = {
-	{ "closed: nothing, ever", { .state = OUT_CLOSED }, { true, 9 }, 60000, .verb = OUT_NOTHING, .at_ms = INT64_MAX },
-	{ "waiting: not ready, beat not yet due", { .state = OUT_WAITING }, { false, 0 }, 999, .verb = OUT_NOTHING, .at_ms = 1000 },
+	{ "closed: nothing, ever", { .state = OUT_CLOSED }, { true, 9 }, 60000, NOTHING_BEFORE(INT64_MAX) },
+	{ "waiting: not ready, beat not yet due", { .state = OUT_WAITING }, { false, 0 }, 999, NOTHING_BEFORE(1000) },
 	{ "waiting: not ready, beat", { .state = OUT_WAITING }, { false, 0 }, 1000, .verb = OUT_SEND_BEAT },
 	{ "waiting: ready, snapshot begins", { .state = OUT_WAITING }, { true, 0 }, 0, .verb = OUT_SEND_BEGIN },
 	{ "waiting: mute for 10 s", { .state = OUT_WAITING }, { false, 0 }, 10000, .verb = OUT_CLOSE },
-	{ "snapshot: as many as are left", { .state = OUT_SNAPSHOT, .limit = 100, .snap_left = 5 }, { true, 9 }, 0,
-	  SENDS(SNAP_ITEMS, 5) },
-	{ "snapshot: one batch at a time", { .state = OUT_SNAPSHOT, .limit = 1000, .snap_left = 500 }, { true, 500 }, 0,
-	  SENDS(SNAP_ITEMS, SESSION_BATCH) },
-	{ "snapshot: no more than credit", { .state = OUT_SNAPSHOT, .seq = 7, .limit = 10, .snap_left = 500 }, { true, 500 }, 0,
-	  SENDS(SNAP_ITEMS, 3) },
-	{ "snapshot: out of credit", { .state = OUT_SNAPSHOT, .seq = 10, .limit = 10, .snap_left = 5 }, { true, 5 }, 0,
-	  .verb = OUT_NOTHING, .at_ms = 1000 },
-	{ "snapshot: out of credit, beat is not exact", { .state = OUT_SNAPSHOT, .seq = 10, .limit = 10, .snap_left = 5 },
-	  { true, 5 }, 1000, .verb = OUT_SEND_BEAT },
-	{ "snapshot: its end needs no credit", { .state = OUT_SNAPSHOT, .seq = 10, .limit = 10 }, { true, 3 }, 0, .verb = OUT_SEND_END },
-	{ "snapshot: mute for 10 s", { .state = OUT_SNAPSHOT, .limit = 9, .snap_left = 5 }, { true, 5 }, 10000, .verb = OUT_CLOSE },
-	{ "live: deltas", { .state = OUT_LIVE, .limit = 100 }, { true, 3 }, 0, SENDS(DELTA, 3) },
-	{ "live: deltas up to credit", { .state = OUT_LIVE, .seq = 8, .limit = 10 }, { true, 3 }, 0, SENDS(DELTA, 2) },
-	{ "live: out of credit", { .state = OUT_LIVE, .seq = 10, .limit = 10 }, { true, 3 }, 5, .verb = OUT_NOTHING, .at_ms = 1000 },
-	{ "live: out of credit, beat is not exact", { .state = OUT_LIVE, .seq = 10, .limit = 10 }, { true, 3 }, 1000,
-	  .verb = OUT_SEND_BEAT },
-	{ "live: nothing new", { .state = OUT_LIVE, .limit = 10 }, { true, 0 }, 5, .verb = OUT_NOTHING, .at_ms = 1000 },
-	{ "live: nothing new, exact beat", { .state = OUT_LIVE, .limit = 10 }, { true, 0 }, 1000, .verb = OUT_SEND_BEAT, .exact = true },
-	{ "live: mute for 10 s", { .state = OUT_LIVE, .limit = 10 }, { true, 3 }, 10000, .verb = OUT_CLOSE },
-	{ "live: an ACK took credit away", { .state = OUT_LIVE, .seq = 10, .limit = 5 }, { true, 3 }, 0, .verb = OUT_NOTHING, .at_ms = 1000 },
+	{ "snapshot: as many as are left", SNAPSHOT(0, 100, 5), { true, 9 }, 0, SENDS(SNAP_ITEMS, 5) },
+	{ "snapshot: one batch at a time", SNAPSHOT(0, 1000, 500), { true, 500 }, 0, SENDS(SNAP_ITEMS, SESSION_BATCH) },
+	{ "snapshot: no more than credit", SNAPSHOT(7, 10, 500), { true, 500 }, 0, SENDS(SNAP_ITEMS, 3) },
+	{ "snapshot: out of credit", SNAPSHOT(10, 10, 5), { true, 5 }, 0, NOTHING_BEFORE(1000) },
+	{ "snapshot: out of credit, beat is not exact", SNAPSHOT(10, 10, 5), { true, 5 }, 1000, .verb = OUT_SEND_BEAT },
+	{ "snapshot: its end needs no credit", SNAPSHOT(10, 10, 0), { true, 3 }, 0, .verb = OUT_SEND_END },
+	{ "snapshot: mute for 10 s", SNAPSHOT(0, 9, 5), { true, 5 }, 10000, .verb = OUT_CLOSE },
+	{ "live: deltas", LIVE(0, 100), { true, 3 }, 0, SENDS(DELTA, 3) },
+	{ "live: deltas up to credit", LIVE(8, 10), { true, 3 }, 0, SENDS(DELTA, 2) },
+	{ "live: out of credit", LIVE(10, 10), { true, 3 }, 5, NOTHING_BEFORE(1000) },
+	{ "live: out of credit, beat is not exact", LIVE(10, 10), { true, 3 }, 1000, .verb = OUT_SEND_BEAT },
+	{ "live: nothing new", LIVE(0, 10), { true, 0 }, 5, NOTHING_BEFORE(1000) },
+	{ "live: nothing new, exact beat", LIVE(0, 10), { true, 0 }, 1000, .verb = OUT_SEND_BEAT, .exact = true },
+	{ "live: mute for 10 s", LIVE(0, 10), { true, 3 }, 10000, .verb = OUT_CLOSE },
+	{ "live: an ACK took credit away", LIVE(10, 5), { true, 3 }, 0, NOTHING_BEFORE(1000) },
 };
 
 static void
@@ -103,7 +101,7 @@ acks_move_credit_forward_only(void **state)
 	assert_int_equal(s.acked, 40);
 	assert_int_equal(s.limit, 80);
 	assert_int_equal(s.heard_ms, NOW + 1);
-	assert_true(session_out_ack(&s, OTHER, 50, 90, NOW + 2));	/* of an older session: not even that */
+	assert_true(session_out_ack(&s, OTHER, 50, 90, NOW + 2));	/* an older session: not even that */
 	assert_int_equal(s.acked, 40);
 	assert_int_equal(s.heard_ms, NOW + 1);
 	assert_false(session_out_ack(&s, EPOCH, 51, 40, NOW + 3));	/* never sent: a liar */
@@ -122,7 +120,8 @@ what_was_sent_is_counted(void **state)
 	session_out_hello(&s, EPOCH, NONCE, 100, NOW);
 	session_out_sent(&s, &(struct out_step){ .verb = OUT_SEND_BEGIN }, 7, 0, NOW);
 	assert_int_equal(s.state, OUT_SNAPSHOT);
-	session_out_sent(&s, &(struct out_step){ .verb = OUT_SEND_ITEMS }, 5, 3, NOW);	/* two came and went unseen */
+	/* Five keys, of which two came and went unseen. */
+	session_out_sent(&s, &(struct out_step){ .verb = OUT_SEND_ITEMS }, 5, 3, NOW);
 	assert_int_equal(s.seq, 3);
 	assert_int_equal(s.snap_left, 2);
 	session_out_sent(&s, &(struct out_step){ .verb = OUT_SEND_ITEMS }, 2, 2, NOW);

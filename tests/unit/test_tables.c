@@ -40,7 +40,7 @@ unknown_messages(void **state)
 {
 	(void)state;
 	assert_string_equal(msg_name(MSG_MAX), "?");
-	assert_string_equal(msg_name((enum msg)-1), "?");
+	assert_string_equal(msg_name((enum msg)UINT32_MAX), "?");
 	assert_int_equal(msg_find("HELL", 4), MSG_MAX);
 	assert_int_equal(msg_find("HELLO ", 6), MSG_MAX);
 	assert_int_equal(msg_find("", 0), MSG_MAX);
@@ -205,7 +205,8 @@ kinds_are_complete(void **state)
 		uint64_t readers;
 		enum kind kind;
 	} fields[] = {
-#define FIELD(KIND, type, name, versions, json, proto, readers) { #name, versions, json, readers, KIND_##KIND },
+#define FIELD(KIND, type, name, versions, json, proto, readers)		\
+		{ #name, versions, json, readers, KIND_##KIND },
 		KIND_FIELDS(FIELD)
 	};
 

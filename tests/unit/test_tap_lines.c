@@ -482,10 +482,39 @@ damaged_files_end_in_order(void **state)
 	unlink(path);
 }
 
+/* Lengths that reach beyond the record, in each of the three parts. */
+static void
+lengths_that_lie(void **state)
+{
+	static const char *const bodies[] = {
+		"\x93\xc6\x7f\xff\xff\xff", "\x93\xa1t\xc6\x7f\xff\xff\xff",
+		"\x93\xa1t\xc4\x01m\xc6\x7f\xff\xff\xff", "\x93\xa1t\xc4\x01m\xc4\x02" "f",
+		"\x93\xa1t\xc4\x01m\xc5", "\x93\xa1t\xc4\x01m", "\x93", "\x92\xa1t\xc4\x01m",
+	};
+	char path[32];
+	struct capture_raw raw;
+	const char *why;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(bodies); i++) {
+		const uint8_t len = (uint8_t)strlen(bodies[i]);
+
+		temporary(path);
+		FILE *out = fopen(path, "w");
+		fprintf(out, "MUSTERTAP1\n%c%c%c%c%s", 0, 0, 0, len, bodies[i]);
+		fclose(out);
+		struct tapfile *f = tapfile_open(path);
+		assert_int_equal(tapfile_read(f, &raw, &why), TAPFILE_DAMAGED);
+		assert_string_equal(why, "a record is not [topic, meta, frame]");
+		tapfile_close(&f);
+		unlink(path);
+	}
+}
+
 int
 main(void)
 {
-	struct CMUnitTest tests[10 + NITEMS(filter_rows) + NITEMS(damage_rows)] = {
+	struct CMUnitTest tests[11 + NITEMS(filter_rows) + NITEMS(damage_rows)] = {
 		cmocka_unit_test(text_lines),
 		cmocka_unit_test(json_lines),
 		cmocka_unit_test(received_hello),
@@ -496,8 +525,9 @@ main(void)
 		cmocka_unit_test(lost_lines),
 		cmocka_unit_test(files_come_back_as_they_were),
 		cmocka_unit_test(damaged_files_end_in_order),
+		cmocka_unit_test(lengths_that_lie),
 	};
-	size_t n = 10;
+	size_t n = 11;
 
 	setenv("TZ", "UTC", 1);
 	for (size_t i = 0; i < NITEMS(filter_rows); i++)

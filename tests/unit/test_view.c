@@ -422,7 +422,7 @@ compaction_spares_the_snapshot(void **state)
 		    view_peek(v, slot, left < SESSION_BATCH ? left : SESSION_BATCH, items, &n);
 
 		for (uint32_t i = 0; i < n; i++)
-			assert_false(items[i].key.len == 4);		/* "late" is no part of the snapshot */
+			assert_false(items[i].key.len == 4);	/* "late" is no part of the snapshot */
 		view_commit(v, slot, keys, sent + 1);
 		left -= keys;
 		sent += n;

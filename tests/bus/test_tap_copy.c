@@ -1,0 +1,147 @@
+/*
+ * tests/bus/test_tap_copy.c - the tap of a running bus: what readers get, and that nobody else notices them.
+ *
+ * muster-test: no-valgrind=libzmq reads memory that it did not initialise
+ */
+#include "rig.h"
+
+enum { BURST = 20000, LATER = 100 };
+
+#define DELTAS	"o/test-producer/samples/DELTA"
+#define BEATS	"o/test-producer/samples/BEAT"
+#define HELLOS	"i/test-producer/samples/HELLO"
+
+static void *
+reader(struct rig *r, const char *topic)
+{
+	char address[160];
+	const int zero = 0;
+	void *s = zmq_socket(r->context, ZMQ_SUB);
+
+	assert_non_null(s);
+	zmq_setsockopt(s, ZMQ_LINGER, &zero, sizeof(zero));
+	zmq_setsockopt(s, ZMQ_SUBSCRIBE, topic, strlen(topic));
+	snprintf(address, sizeof(address), "ipc://%s/tap.test-producer.ipc", r->dir);
+	assert_int_equal(zmq_connect(s, address), 0);
+	return s;
+}
+
+static double
+copied(void)
+{
+	return stat_value(stat_get(STAT_TAP_SENT, ""));
+}
+
+static void
+nobody_reads(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_start(&r, 1, 10);
+	rig_undisturbed(&r, &r.consumers[0]);
+	assert_int_equal((int)copied(), 0);
+	rig_free(&r);
+}
+
+static void
+a_reader_comes_and_goes(void **state)
+{
+	char part[1024];
+	struct rig r;
+
+	(void)state;
+	rig_start(&r, 1, 10);
+	void *s = reader(&r, DELTAS);
+	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	assert_false(tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
+	assert_false(tap_wanted[TAP_IN][LINK_SAMPLES][MSG_DELTA]);
+	rig_undisturbed(&r, &r.consumers[0]);
+	RIG_UNTIL(&r, zmq_recv(s, part, sizeof(part), ZMQ_DONTWAIT) != -1);
+	assert_memory_equal(part, DELTAS, strlen(DELTAS));
+	zmq_close(s);
+	RIG_UNTIL(&r, !tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	const double before = copied();
+	rig_undisturbed(&r, &r.consumers[0]);
+	assert_int_equal((int)copied(), (int)before);
+	rig_free(&r);
+}
+
+/* A send looks at the socket's commands and takes the edge that would have woken us: it must not be lost with it. */
+static void
+a_second_reader_while_the_first_is_busy(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_start(&r, 1, 10);
+	void *first = reader(&r, DELTAS);
+	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	void *second = reader(&r, BEATS);
+	const int64_t until_ms = clock_mono_ms() + LATER;
+	for (int i = 0; i < BURST || clock_mono_ms() < until_ms; i++)
+		tap_record(r.producer.tap, TAP_OUT, LINK_SAMPLES, MSG_DELTA, "nobody", "x", 1);
+	rig_turn(&r, LATER);
+	assert_true(tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
+	zmq_close(first);
+	zmq_close(second);
+	rig_free(&r);
+}
+
+static void
+a_token_is_not_shown(void **state)
+{
+	char part[1024];
+	struct rig r;
+
+	(void)state;
+	rig_start(&r, 1, 10);
+	void *s = reader(&r, HELLOS);
+	RIG_UNTIL(&r, tap_wanted[TAP_IN][LINK_SAMPLES][MSG_HELLO]);
+	rig_open(&r, &r.consumers[1], ROLE_TEST_CONSUMER_2, 1);
+	rig_introduce(&r, &r.consumers[1]);
+	RIG_UNTIL(&r, r.consumers[1].synced == 1);
+	for (int i = 0; i < 3; i++) {
+		int len = -1;
+
+		RIG_UNTIL(&r, (len = zmq_recv(s, part, sizeof(part), ZMQ_DONTWAIT)) != -1);
+		assert_null(memmem(part, (size_t)len, r.consumers[1].token.bytes, r.consumers[1].token.len));
+	}
+	assert_non_null(memmem(part, 100, "test-consumer-2", 15));	/* the frame itself */
+	zmq_close(s);
+	rig_free(&r);
+}
+
+/* It never reads: records are lost to it, and the bus goes on at full speed. */
+static void
+a_reader_that_does_not_read(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_start(&r, 1, 10);
+	void *s = reader(&r, "");
+	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	for (int i = 0; i < BURST; i++)
+		tap_record(r.producer.tap, TAP_OUT, LINK_SAMPLES, MSG_DELTA, "nobody", "x", 1);
+	for (int i = 0; i < 100; i++)
+		rig_undisturbed(&r, &r.consumers[0]);
+	zmq_close(s);
+	rig_free(&r);
+}
+
+#define ALONE(fn)	{ .name = #fn, .test_func = (fn) }
+
+int
+main(int argc, char **argv)
+{
+	static const struct CMUnitTest tests[] = {
+		ALONE(nobody_reads), ALONE(a_reader_comes_and_goes), ALONE(a_second_reader_while_the_first_is_busy),
+		ALONE(a_token_is_not_shown), ALONE(a_reader_that_does_not_read),
+	};
+
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);	/* a glob, for a person */
+	log_open("test", LOG_JSON, LEVEL_ERROR);
+	return cmocka_run_group_tests_name("tap", tests, NULL, NULL);
+}
