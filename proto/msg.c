@@ -23,7 +23,7 @@ static const struct lengths str_lengths = { .fixed = 0xa0, .mask = 0xe0, .wide =
 static const struct lengths bin_lengths = { .fixed = 0xff, .wide = 0xc4, .width = 1 };	/* never fixed */
 static const struct lengths array_lengths = { .fixed = 0x90, .mask = 0xf0, .wide = 0xdc, .width = 2 };
 
-static inline int append(void *, const char *, size_t) __attribute__((always_inline));
+static inline int append(void *, const char *, size_t);
 static void put_str(msgpack_packer *, wire_str);
 static void put_bin(msgpack_packer *, wire_bin);
 static void put_secret(msgpack_packer *, wire_secret);

@@ -117,7 +117,8 @@ static void
 on_connect(void *arg, uint32_t events)
 {
 	static const char busy[] = "{\"error\":\"too many clients at once; try again\"}\n";
-	static const char stranger[] = "{\"error\":\"only root and the user of musterd may ask\"}\n";
+	static const char stranger[] =
+	    "{\"error\":\"only root and the user of musterd may ask, and no actor\"}\n";
 	int fd = accept4(control.listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct client *const c = free_slot();
 
@@ -146,14 +147,22 @@ free_slot(void)
 	return NULL;
 }
 
+/* People, not actors: these run as the same user, and one that was taken over must not stop the rest. */
 static bool
 trusted(int fd)
 {
 	struct ucred peer;
 	socklen_t len = sizeof(peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0
-	    && (peer.uid == 0 || peer.uid == geteuid());
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1)
+		return false;
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		const pid_t actor = control.tree->children[i].pid;
+
+		if (actor != 0 && (peer.pid == actor || getsid(peer.pid) == actor))
+			return false;
+	}
+	return peer.uid == 0 || peer.uid == geteuid();
 }
 
 static void

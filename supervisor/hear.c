@@ -53,7 +53,7 @@ hear_all(struct child *ch)
 static bool
 hear_one(struct child *ch)
 {
-	char record[512];	/* longer than any record we know */
+	char record[2048];	/* longer than any record we know */
 	struct note note;
 
 	if (ch->lifeline.fd == -1)

@@ -51,8 +51,14 @@ loop_block_signals(void)
 	sigset_t set;
 
 	sigemptyset(&set);
-	for (size_t i = 0; i < NITEMS(signals); i++)
+	for (size_t i = 0; i < NITEMS(signals); i++) {
 		sigaddset(&set, signals[i].sig);
+		/*
+		 * What our parent ignored (nohup does) would never reach signalfd, nor would the
+		 * dead wait for us.
+		 */
+		signal(signals[i].sig, SIG_DFL);
+	}
 	MUST(sigprocmask(SIG_SETMASK, &set, NULL) == 0);
 	signal(SIGPIPE, SIG_IGN);
 }
@@ -89,7 +95,7 @@ loop_run(struct tree *t)
 		log_flush();
 	}
 	watch_close(&signal_watch);
-	return t->exit_code;
+	return tree_exit_code(t);
 }
 
 static int64_t

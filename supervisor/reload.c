@@ -26,7 +26,8 @@ reload(struct tree *t)
 
 	if (t->stopping)
 		return "stopping: the configuration is not read again";
-	sdnotify("RELOADING=1\nMONOTONIC_USEC=%lld", (long long)clock_mono_us());
+	if (t->announced)
+		sdnotify("RELOADING=1\nMONOTONIC_USEC=%lld", (long long)clock_mono_us());
 	const char *const refused = read_file(t, &config, &specs);
 	if (refused == NULL) {
 		warn_fixed(t, config);
@@ -35,7 +36,8 @@ reload(struct tree *t)
 		t->changed = true;
 		log_info("configuration read again");
 	}
-	sdnotify("READY=1");
+	if (t->announced)
+		sdnotify("READY=1");
 	return refused;
 }
 
@@ -133,6 +135,7 @@ apply(struct child *ch, const struct child_spec *was, const struct child_spec *i
 		peers_changed(ch);
 	} else if (is->enabled && strcmp(was->config, is->config) != 0) {
 		log_info("actor restarts: its configuration changed", KV_S(ACTOR, ch->name));
+		ch->policy = (struct policy){ 0 };	/* what it did with the old one is past */
 		act_feed(ch, EV_RESTART);
 	}
 }

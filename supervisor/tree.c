@@ -1,7 +1,7 @@
 /* supervisor/tree.c - stages up, stages down, and the deadlines of everybody. */
 #include "tree.h"
 
-#include <string.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -121,6 +121,16 @@ tree_done(const struct tree *t)
 	if (!t->stopping)
 		return false;
 	return !any_process(t) || (t->hurried && t->now_ms >= t->stop_by_ms + STUCK_MS);
+}
+
+int
+tree_exit_code(const struct tree *t)
+{
+	if (any_process(t)) {
+		log_error("a process survived SIGKILL; leaving it to the kernel");
+		return EXIT_FAILURE;
+	}
+	return t->exit_code;
 }
 
 void

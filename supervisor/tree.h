@@ -60,6 +60,8 @@ void tree_start(struct tree *t);
 /* Orderly, in stages; a second call hurries. */
 void tree_stop(struct tree *t, int exit_code, const char *why);
 bool tree_done(const struct tree *t);
+/* Of the whole process, once done. */
+int tree_exit_code(const struct tree *t);
 
 void tree_judge(struct tree *t);
 void tree_advance(struct tree *t);

@@ -16,6 +16,8 @@
 /* Few enough that the supervisor's ten last words keep the reason too. */
 enum { FRAMES = 9, STACK = 64 * 1024 };
 
+static char handler_stack[STACK];
+
 static void on_signal(int);
 
 /*
@@ -36,7 +38,7 @@ crash_install(void)
 	MUST(prctl(PR_SET_DUMPABLE, 0) == 0);
 	MUST(setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 }) == 0);
 	(void)backtrace(frames, 1);	/* loads what it needs now: a handler must not allocate */
-	const stack_t stack = { .ss_sp = obj_alloc(STACK), .ss_size = STACK };
+	const stack_t stack = { .ss_sp = handler_stack, .ss_size = sizeof(handler_stack) };
 	MUST(sigaltstack(&stack, NULL) == 0);
 	for (size_t i = 0; i < NITEMS(signals); i++) {
 		struct sigaction sa = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_RESETHAND };

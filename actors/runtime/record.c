@@ -11,7 +11,8 @@ static uint8_t *append(uint8_t *, const void *, uint32_t);
 void
 record_store(struct record *r, const struct body_item *item)
 {
-	uint8_t *blob = obj_realloc(r->blob, item->uid.len + item->rv.len + item->value.len + 1u);
+	const size_t len = item->uid.len + item->rv.len + item->value.len + 1u;
+	uint8_t *blob = record_bytes(r) == len ? r->blob : obj_realloc(r->blob, len);
 	uint8_t *end = append(blob, item->uid.p, item->uid.len);
 
 	end = append(end, item->rv.p, item->rv.len);

@@ -11,6 +11,8 @@
 enum {
 	/* Czmq's default 0 loses what was just sent; -1 can hang a stop for ever. */
 	LINGER_MS	 = 1000,
+	/* With 0 libzmq 4.3.4 aborts when a reader goes halfway through a record while we close. */
+	LINGER_TAP_MS	 = 100,
 	/* Above any credit: reaching it is a bug, and counted. */
 	HWM_BUS		 = SESSION_WINDOW_MAX + 512,
 	HWM_TAP		 = 1000,
@@ -46,7 +48,7 @@ socket_new(enum socket_kind kind, const char *path, const char *id, struct event
 	s->sock = zsock_new(types[kind]);
 	MUST(s->sock != NULL);
 	s->handle = zsock_resolve(s->sock);
-	zsock_set_linger(s->sock, kind == SOCKET_XPUB ? 0 : LINGER_MS);
+	zsock_set_linger(s->sock, kind == SOCKET_XPUB ? LINGER_TAP_MS : LINGER_MS);
 	zsock_set_sndhwm(s->sock, hwm);
 	zsock_set_rcvhwm(s->sock, hwm);
 	zsock_set_maxmsgsize(s->sock, FRAME_MAX_BYTES);

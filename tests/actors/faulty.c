@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -27,6 +29,7 @@ static struct {
 	char		 peers[64][40];		/* "<role> <incarnation>" */
 	size_t		 npeers;
 	bool		 stop_asked, deaf;
+	char		 run_dir[95];
 } self;
 
 static volatile sig_atomic_t terminated;
@@ -207,9 +210,27 @@ peek_at(const char *what, const char *path)
 		close(fd);
 }
 
+/* An actor has no business on the control socket. */
+static void
+knock(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	char answer[128] = "";
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/control.sock", self.run_dir);
+	if (connect(fd, (const struct sockaddr *)&a, sizeof(a)) == 0) {
+		(void)!send(fd, "stop\n", 5, MSG_NOSIGNAL);
+		(void)!recv(fd, answer, sizeof(answer) - 1, 0);
+	}
+	fprintf(stderr, "knock: %s\n", answer);
+	close(fd);
+}
+
 static void
 peek(void)
 {
+	knock();
 	peek_at("foreign", setting("path", ""));
 	peek_at("own", setting("token-file", ""));
 	peek_at("passwd", "/etc/passwd");
@@ -306,6 +327,7 @@ boot(void)
 	MUST(strncmp(record + 10, self.role, strlen(self.role)) == 0);
 	sscanf(strstr(record, " beat-ms="), " beat-ms=%15s", beat);
 	self.beat_ms = strtol(beat, NULL, 10);
+	sscanf(strstr(record, " run-dir="), " run-dir=%94s", self.run_dir);
 	*strstr(record, " token=") = '\0';
 	fprintf(stderr, "%s\n", record);
 	explicit_bzero(record, sizeof(self.config));

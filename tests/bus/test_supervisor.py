@@ -219,6 +219,7 @@ def one_actor_cannot_open_the_credential_of_another():
         tree.signal(signal.SIGHUP)
         tree.wait_log("peek proc: ")
         said = re.findall(r"^peek (\w+): (\w+)$", tree.log(), re.M)
+        assert re.search(r'^knock: {"error":', tree.log(), re.M), "no actor may use the control socket"
         if not tree.supervisor()["confined"]:
             assert "this kernel has no Landlock" in tree.log()
             raise tap.Skip("this kernel has no Landlock")

@@ -127,7 +127,26 @@ a_reader_that_does_not_read(void **state)
 	for (int i = 0; i < 100; i++)
 		rig_undisturbed(&r, &r.consumers[0]);
 	zmq_close(s);
+	RIG_UNTIL(&r, !tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
 	rig_free(&r);
+}
+
+/* libzmq 4.3.4 asserted that the rest of a record can still be read (session_base.cpp:260), and took us with it. */
+static void
+a_reader_that_goes_while_we_close(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	for (int n = 0; n < 20; n++) {
+		rig_start(&r, 1, 10);
+		void *s = reader(&r, "");
+		RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+		for (int i = 0; i < BURST; i++)
+			tap_record(r.producer.tap, TAP_OUT, LINK_SAMPLES, MSG_DELTA, "nobody", "x", 1);
+		zmq_close(s);
+		rig_free(&r);
+	}
 }
 
 #define ALONE(fn)	{ .name = #fn, .test_func = (fn) }
@@ -138,6 +157,7 @@ main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		ALONE(nobody_reads), ALONE(a_reader_comes_and_goes), ALONE(a_second_reader_while_the_first_is_busy),
 		ALONE(a_token_is_not_shown), ALONE(a_reader_that_does_not_read),
+		ALONE(a_reader_that_goes_while_we_close),
 	};
 
 	if (argc > 1)

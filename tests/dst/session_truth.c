@@ -17,13 +17,13 @@ truth_init(struct truth *t, struct sim *sim)
 	const uint64_t size = sim_random(sim, 1000);
 
 	/*
-	 * Mostly a handful of keys, where every interleaving is likely; at times enough for batches
-	 * and whole windows.
+	 * Mostly a handful of keys, where every interleaving is likely; at times whole windows, or
+	 * a few big values.
 	 */
-	t->count = size < 900 ? 2 + (uint32_t)sim_random(sim, 12)
-	    : size < 998      ? 20 + (uint32_t)sim_random(sim, 150)
-			      : 1500;
-	t->value_max = size % 100 != 7 ? 40 : size < 900 ? VALUE_MAX_BYTES : 400;
+	t->count = 2 + (uint32_t)sim_random(sim, 12);
+	t->value_max = size < 5 ? VALUE_MAX_BYTES : 40;
+	if (size >= 925)
+		t->count = size < 999 ? 20 + (uint32_t)sim_random(sim, 150) : 1500;
 	t->keys = obj_alloc(t->count * sizeof(*t->keys));
 	for (uint32_t i = 0; i < t->count; i++) {
 		t->keys[i].unique = sim_chance(sim, 250);

@@ -18,7 +18,13 @@
 #include "view.h"
 #include "workqueue.h"
 
-enum { CONSUMERS_MAX = 4, TURN_FRAMES = 256, NO_SLOT = -1, NAME_MAX_BYTES = 32, VALUE_MAX_BYTES = 48 * 1024 };
+enum {
+	CONSUMERS_MAX = 4,
+	TURN_FRAMES = 256,
+	NO_SLOT = -1,
+	NAME_MAX_BYTES = 32,
+	VALUE_MAX_BYTES = 32 * 1024,	/* a few of them are more than VIEW_BATCH_BYTES */
+};
 
 /* Rules that `--break` takes out, in the glue or in the network, never in the product. */
 #define SESSION_BREAKS(B)									\

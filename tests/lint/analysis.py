@@ -1,6 +1,6 @@
 """tests/lint/analysis.py BUILD - clang-tidy over every file of a build.
 
-A file that was clean is looked at again only when it, its flags, a header or .clang-tidy has changed.
+A clean file is looked at again only when it, a header of it, its flags or .clang-tidy has changed.
 """
 import concurrent.futures
 import hashlib
@@ -8,36 +8,38 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def shared_state():
-    """A hash of what every file depends on: our headers and the list of checks."""
-    paths = [ROOT / ".clang-tidy"]
-    for folder in (p for p in ROOT.iterdir() if p.is_dir() and p.name != "build"):
-        paths += [p for p in folder.rglob("*") if p.suffix in (".h", ".def")]
-    digest = hashlib.sha256()
-    for path in sorted(paths):
-        digest.update(str(path).encode() + path.read_bytes())
-    return digest.hexdigest()
+def headers(build):
+    """object -> our headers that it was built from, as ninja has recorded them."""
+    deps = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], check=True, capture_output=True, text=True)
+    found = {}
+    for block in filter(None, deps.stdout.split("\n\n")):
+        name, *paths = [line.strip() for line in block.splitlines()]
+        found[name.split(":")[0]] = sorted(p for p in paths if p.startswith(f"{ROOT}/") and os.path.exists(p))
+    return found
 
 
-def look(row, build, shared):
+def look(row, build, ours):
     """What clang-tidy says about one file; nothing when it is clean."""
-    source = pathlib.Path(row["file"])
-    key = "\0".join([shared, row["command"], source.read_text()])
-    stamp = build / "lint" / hashlib.sha256(key.encode()).hexdigest()
+    words = shlex.split(row["command"])
+    digest = hashlib.sha256(row["command"].encode() + (ROOT / ".clang-tidy").read_bytes())
+    for path in [row["file"], *ours.get(words[words.index("-o") + 1], [])]:
+        digest.update(pathlib.Path(path).read_bytes())
+    stamp = build / "lint" / digest.hexdigest()
     if stamp.exists():
         return ""
-    done = subprocess.run(["clang-tidy", "--quiet", "-p", str(build), str(source)], stdout=subprocess.PIPE,
+    done = subprocess.run(["clang-tidy", "--quiet", "-p", str(build), row["file"]], stdout=subprocess.PIPE,
                           stderr=subprocess.DEVNULL, text=True)
     if done.returncode == 0:
         stamp.touch()
         return ""
-    return done.stdout.replace(f"{ROOT}/", "") or f"{source}: clang-tidy itself failed\n"
+    return done.stdout.replace(f"{ROOT}/", "") or f"{row['file']}: clang-tidy itself failed\n"
 
 
 def main():
@@ -45,9 +47,9 @@ def main():
     (build / "lint").mkdir(exist_ok=True)
     rows = [row for row in json.loads((build / "compile_commands.json").read_text())
             if not pathlib.Path(row["file"]).is_relative_to(build)]
-    shared, complaints = shared_state(), {}
+    ours, complaints = headers(build), {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-        for said in pool.map(lambda row: look(row, build, shared), rows):
+        for said in pool.map(lambda row: look(row, build, ours), rows):
             # A header's complaint comes once per file that includes it.
             complaints.update(dict.fromkeys(re.split(r"(?m)^(?=\S+:\d+:\d+: error)", said)))
     complaints.pop("", None)

@@ -23,6 +23,7 @@ C_LINES = [
     (r"^typedef (?:struct|union)\b[^(]*(?:\{|\b(?!wire_)\w+;)$", True, "a typedef'd struct: say struct NAME"),
     (r"\b(?:strcpy|strcat|v?sprintf|gets|alloca)\(", False, "unbounded: snprintf, or a checked length"),
     (r"\b(?:atoi|atol|atoll|atof|strtok)\(", False, "cannot report an error: strtol, and look at the end"),
+    (r"(?<![\w.>])(?:system|popen)\(", False, "a shell: fork and exec"),
     (r"(?<![\w.>])assert\(", False, "MUST() instead: it stays on and leaves last words"),
     (r"(?<![\w.>])(?:sleep|usleep|nanosleep)\(", False, "nothing blocks: a wait is a deadline in the loop"),
 ]

@@ -170,16 +170,25 @@ pack(msgpack_sbuffer *out, const struct row *r, uint32_t variant)
 	msg_pack(out, r->msg, &body);
 }
 
-/* In memory of exactly that size, so that a sanitizer sees a read beyond it. */
+/*
+ * In memory of exactly that size, so that a sanitizer sees a read beyond it. As a value and as one
+ * body of a frame: whatever is well-formed must be judged the same by both.
+ */
 static bool
 unpacks(const struct row *r, const void *bytes, size_t len)
 {
 	struct msg_arena arena;
+	struct scan_info info;
 	union msg_body got;
 	void *copy = obj_memdup(bytes, len);
+	size_t used = 0;
 
 	msg_arena_init(&arena);
 	const bool ok = msg_unpack_value(r->msg, copy, len, &arena, &got);
+	if (scan_frame(copy, len, &info) == SCAN_OK && info.top == 1) {
+		assert_int_equal(msg_unpack(r->msg, copy, len, &used, &arena, &got), ok);
+		assert_int_equal(used, ok ? len : 0);
+	}
 	msg_arena_free(&arena);
 	free(copy);
 	return ok;
