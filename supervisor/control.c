@@ -217,8 +217,8 @@ answer(struct client *c, const char *line, size_t len)
 static void
 say(struct client *c)
 {
-	const ssize_t n = send(
-	    c->watch.fd, c->answer + c->sent, c->answer_len - c->sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+	const size_t left = c->answer_len - c->sent;
+	const ssize_t n = send(c->watch.fd, c->answer + c->sent, left, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 	if (n == -1 && (errno == EAGAIN || errno == EINTR)) {
 		watch_events(&c->watch, EPOLLOUT);

@@ -80,13 +80,12 @@ static void
 warn_fixed(const struct tree *t, const struct config *now)
 {
 	for (size_t i = 0; i < NITEMS(fixed); i++) {
-		if (strcmp(config_get(t->config, "supervisor", fixed[i]),
-			config_get(now, "supervisor", fixed[i]))
-		    != 0)
+		const char *const was = config_get(t->config, "supervisor", fixed[i]);
+		const char *const is = config_get(now, "supervisor", fixed[i]);
+
+		if (strcmp(was, is) != 0)
 			log_warnx("this setting of the supervisor cannot change while it runs",
-			    KV_S(KEY, fixed[i]),
-			    KV_S(VALUE, config_get(now, "supervisor", fixed[i])),
-			    KV_S(HINT, "restart musterd"));
+			    KV_S(KEY, fixed[i]), KV_S(VALUE, is), KV_S(HINT, "restart musterd"));
 	}
 }
 

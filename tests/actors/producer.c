@@ -60,6 +60,15 @@ publish(struct actor *a, struct producer *p, int64_t i)
 	MUST(actor_publish(a, LINK_SAMPLES, key, uid, rv, MSG_SAMPLE, &body, actor_new_trace(a)) == E_OK);
 }
 
+/* With churn each start has other keys than the one before: mirrors must notice who did not come back. */
+static void
+create(struct actor *a, struct producer *p, int64_t i)
+{
+	p->samples[i].present = (int64_t)random_below(&p->random, 1000) >= p->churn;
+	if (p->samples[i].present)
+		publish(a, p, i);
+}
+
 static void
 change_one(struct actor *a, struct producer *p)
 {
@@ -96,19 +105,15 @@ start(struct actor *a, void *self)
 	 * Half the picture first: whoever is given a snapshot now would believe that the other half
 	 * is gone.
 	 */
-	for (int64_t i = 0; i < p->keys / 2; i++) {
-		p->samples[i].present = true;
-		publish(a, p, i);
-	}
+	for (int64_t i = 0; i < p->keys / 2; i++)
+		create(a, p, i);
 }
 
 static void
 become_ready(struct actor *a, struct producer *p, int64_t now_ms)
 {
-	for (int64_t i = p->keys / 2; i < p->keys; i++) {
-		p->samples[i].present = true;
-		publish(a, p, i);
-	}
+	for (int64_t i = p->keys / 2; i < p->keys; i++)
+		create(a, p, i);
 	p->ready = true;
 	p->last_ms = now_ms;
 	actor_link_ready(a, LINK_SAMPLES);

@@ -288,4 +288,51 @@ rig_send(void *s, const msgpack_sbuffer *b)
 	assert_int_equal(zmq_send(s, b->data, b->size, 0), b->size);
 }
 
+/* ---- Those who should not be there ---- */
+
+#define RIG_STRANGER	"stranger"
+#define RIG_ROGUE	"test-consumer-2.1.rogue"	/* a routing id that fits rig_hello */
+
+/* Honest but for the token and the schema. */
+static const struct body_hello rig_hello = {
+	.role = { .p = "test-consumer-2", .len = 15 }, .incarnation = 1, .window = 1024, .nonce = 5,
+};
+
+/* Five bytes that make msgpack-c reserve gigabytes. */
+static inline void
+rig_garbage(msgpack_sbuffer *b)
+{
+	msgpack_sbuffer_clear(b);
+	msgpack_sbuffer_write(b, "\xdd\xff\0\0\0", 5);
+}
+
+/* HELLO with the real token; returns once the producer has taken it. */
+static inline void *
+rig_authenticated(struct rig *r, const char *id, struct rig_end *as, struct envelope *session)
+{
+	struct msg_arena arena;
+	union msg_body body = { .hello = rig_hello };
+	msgpack_sbuffer b;
+	zmq_msg_t m;
+
+	as->role = ROLE_TEST_CONSUMER_2;
+	as->incarnation = 1;
+	as->token.len = TOKEN_BYTES;
+	memset(as->token.bytes, 0x55, TOKEN_BYTES);
+	bus_peer(r->producer.bus, as->role, as->incarnation, &as->token, PEER_UP);
+	body.hello.token = (wire_secret){ .p = as->token.bytes, .len = TOKEN_BYTES };
+	body.hello.schema = msg_schema_hash();
+	void *s = rig_raw(r, ZMQ_DEALER, id);
+	msgpack_sbuffer_init(&b);
+	rig_frame(&b, &(struct envelope){ .type = MSG_HELLO }, &body);
+	rig_send(s, &b);
+	msg_arena_init(&arena);
+	zmq_msg_init(&m);
+	rig_expect(r, s, &m, MSG_SNAP_END, session, &arena, &body);
+	zmq_msg_close(&m);
+	msg_arena_free(&arena);
+	msgpack_sbuffer_destroy(&b);
+	return s;
+}
+
 #endif

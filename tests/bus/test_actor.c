@@ -2,7 +2,7 @@
  * tests/bus/test_actor.c - the life of an actor, with the test in the place of the supervisor: a
  * real process, a real lifeline, actor_main as every actor calls it.
  *
- * muster-test: no-valgrind=libzmq reads memory that it did not initialise
+ * muster-test: parallel
  */
 #include <fcntl.h>
 #include <poll.h>

@@ -2,7 +2,8 @@
 
 A stranger changes nothing for anybody. An actor that has proven who it is and then misbehaves is restarted, and only it.
 
-muster-test: timeout=300
+muster-test: parallel
+muster-test: timeout=600
 """
 import random
 import threading

@@ -208,6 +208,7 @@ def an_actor_that_is_switched_off_disappears():
         tree.consumers = [ONE, TWO]
         tree.write()
         tree.signal(signal.SIGHUP)
+        tree.wait_running()
         wait_for(lambda: told_of(TWO), "it is back")
 
 

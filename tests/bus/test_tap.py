@@ -303,7 +303,7 @@ def of_bad_manners(tree):
                 s.option(rawzmq.SUBSCRIBE, b"%d/%d/" % (turn, number) + os.urandom(number % 300))
             for name in tree.everyone():
                 s.connect(f"ipc://{tree.run_dir}/tap.{name}.ipc")
-            assert s.recv(20), "nothing on the tap"
+            assert turn > 0 or s.recv(120), "nothing on the tap"
         yield
 
 
@@ -317,7 +317,7 @@ def a_bad_reader_changes_nothing():
                 tap.note(getattr(disturb, "__name__", disturb))
                 shares[disturb] = undisturbed(tree)
     plain = shares.pop(contextlib.nullcontext)
-    assert all(share > 0.9 * plain for share in shares.values()), f"{plain} without a reader, then {shares}"
+    assert all(share > 0.8 * plain for share in shares.values()), f"{plain} without a reader, then {shares}"
 
 
 @tap.case

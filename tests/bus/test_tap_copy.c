@@ -1,7 +1,7 @@
 /*
  * tests/bus/test_tap_copy.c - the tap of a running bus: what readers get, and that nobody else notices them.
  *
- * muster-test: no-valgrind=libzmq reads memory that it did not initialise
+ * muster-test: parallel
  */
 #include "rig.h"
 

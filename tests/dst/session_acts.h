@@ -7,9 +7,9 @@
 void act(struct session_world *w);		/* anything: the store, a node, a connection */
 void act_on_store(struct session_world *w);	/* one random change of the truth */
 uint32_t act_draw_only(struct session_world *w);
-void act_create(struct session_world *w, uint32_t key);
+void act_create(struct session_world *w, uint32_t i);
 
-void world_cut(struct session_world *w, uint32_t consumer);
+void world_cut(struct session_world *w, uint32_t i);
 void world_restart_soon(struct session_world *w, uint32_t who);	/* CONSUMERS_MAX: the producer */
 
 #endif

@@ -25,6 +25,8 @@ struct sim_trace {
 };
 
 static bool step(struct sim *);
+static bool is_void(const struct sim_event *);
+static bool put_off(struct sim *, struct sim_event *);
 static bool run(struct sim *, const struct world *, void *);
 static void node_turn(struct sim *, void *, uint64_t);
 static void push(struct sim *, struct sim_event);
@@ -178,33 +180,45 @@ run(struct sim *sim, const struct world *world, void *w)
 	return sim->violation[0] == '\0';
 }
 
-/* False: nothing will ever happen again. Events of an earlier life do not count as steps. */
+/* False: nothing will ever happen again. */
 static bool
 step(struct sim *sim)
 {
 	while (sim->heap_len > 0 && sim->steps < STEPS_MAX) {
 		struct sim_event e = pop(sim);
 
-		if (e.node != NULL && (e.life != e.node->life || !e.node->up))
+		if (e.node != NULL && (is_void(&e) || put_off(sim, &e)))
 			continue;
 		MUST(e.at_ms >= sim->now_ms);
-		if (e.fn == node_turn && (int64_t)e.n != e.node->wake_ms)	/* it was woken earlier */
-			continue;
 		sim->now_ms = e.at_ms;
-		if (e.node != NULL && e.node->stopped_ms > sim->now_ms) {
-			e.at_ms = e.node->stopped_ms;
-			if (e.fn == node_turn) {
-				e.node->wake_ms = e.at_ms;
-				e.n = (uint64_t)e.at_ms;
-			}
-			push(sim, e);
-			continue;
-		}
 		sim->steps++;
 		e.fn(sim, e.arg, e.n);
 		return true;
 	}
 	return false;
+}
+
+/* Of an earlier life; or a turn that was due, but the node was woken earlier. */
+static bool
+is_void(const struct sim_event *e)
+{
+	return e->life != e->node->life || !e->node->up
+	    || (e->fn == node_turn && (int64_t)e->n != e->node->wake_ms);
+}
+
+/* A stopped node does nothing until it goes on; then everything at once, in any order. */
+static bool
+put_off(struct sim *sim, struct sim_event *e)
+{
+	if (e->node->stopped_ms <= e->at_ms)
+		return false;
+	e->at_ms = e->node->stopped_ms;
+	if (e->fn == node_turn) {
+		e->node->wake_ms = e->at_ms;
+		e->n = (uint64_t)e->at_ms;
+	}
+	push(sim, *e);
+	return true;
 }
 
 static void

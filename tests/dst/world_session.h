@@ -186,7 +186,7 @@ enum sim_sent world_send_buffer(
 /* A frame as a receiver sees it; NULL when it parses, else why not. */
 const char *world_open(struct session_world *w, const struct sim_node *at,
     const struct sim_frame *bytes, struct frame *f, union msg_body *first);
-void world_reopen(struct session_world *w, uint32_t consumer);	/* soon, once both ends are up */
+void world_reopen(struct session_world *w, uint32_t i);	/* soon, once both ends are up */
 
 void shadow_reset(struct shadow *s);
 void shadow_free(struct shadow *s);

@@ -44,7 +44,7 @@ def main():
         headline(f"kill -9 {victim}")
         before, killed = tree.actor(victim), time.monotonic()
         os.kill(before["pid"], signal.SIGKILL)
-        muster.wait_for(lambda: tree.actor(victim)["incarnation"] > before["incarnation"], "it is started again")
+        muster.wait_for(lambda: tree.actor(victim)["incarnation"] > before["incarnation"], "it is back")
         tree.wait_running()
         back_s = time.monotonic() - killed
         print(log.read(), end="")

@@ -17,9 +17,10 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def headers(build):
     """object -> our headers that it was built from, as ninja has recorded them."""
-    deps = subprocess.run(["ninja", "-C", str(build), "-t", "deps"], check=True, capture_output=True, text=True)
+    command = ["ninja", "-C", str(build), "-t", "deps"]
+    listing = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     found = {}
-    for block in filter(None, deps.stdout.split("\n\n")):
+    for block in filter(None, listing.split("\n\n")):
         name, *paths = [line.strip() for line in block.splitlines()]
         found[name.split(":")[0]] = sorted(p for p in paths if p.startswith(f"{ROOT}/") and os.path.exists(p))
     return found
