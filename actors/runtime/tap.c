@@ -140,7 +140,8 @@ tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const cha
 		stat_add(t->sent, 1);
 	else
 		stat_add(t->lost, 1);
-	if (socket_readable(t->socket))		/* a send takes the edge that would have told of a subscription */
+	/* A send takes the edge that would have told of a subscription. */
+	if (socket_readable(t->socket))
 		on_wake(t);
 }
 

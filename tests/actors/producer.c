@@ -51,7 +51,8 @@ publish(struct actor *a, struct producer *p, int64_t i)
 	char key[32], uid[64], rv[32];
 	struct sample *s = &p->samples[i];
 	const union msg_body body = { .sample = {
-		.number = s->number, .sent_us = clock_mono_us(), .padding = { .p = padding, .len = p->padding },
+		.number = s->number, .sent_us = clock_mono_us(),
+		.padding = { .p = padding, .len = p->padding },
 	} };
 
 	key_of(key, sizeof(key), i);

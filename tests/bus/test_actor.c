@@ -262,13 +262,12 @@ a_supervisor_that_does_not_listen(void **state)
 	boot(&n);
 	say(&n, "go");
 	const int64_t until_ms = clock_mono_ms() + PATIENCE_MS;
-	for (ssize_t len = 0; len == 0;) {	/* until it says that it is up: by then the lifeline is full */
+	do {	/* until it says that it is up: by then the lifeline is full */
 		assert_true(clock_mono_ms() < until_ms);
 		poll(NULL, 0, 10);
 		const ssize_t got = read(n.output, text, sizeof(text) - 1);
 		text[got > 0 ? got : 0] = '\0';
-		len = strstr(text, "actor is up") != NULL;
-	}
+	} while (strstr(text, "actor is up") == NULL);
 	expect(&n, "synced");
 	say(&n, "stop");
 	assert_int_equal(bury(&n, text, sizeof(text)), 0);

@@ -87,7 +87,8 @@ static const struct hello_row {
 	{ "the routing id of another incarnation", "test-consumer-2.11.rogue", as_it_is,
 	    "routing id does not match the HELLO" },
 	{ "any routing id",          RIG_STRANGER, as_it_is,          "routing id does not match the HELLO" },
-	{ "an overlong routing id",  "test-consumer-2.1.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+	{ "an overlong routing id",
+	    "test-consumer-2.1.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 	    as_it_is, "routing id does not match the HELLO" },
 	{ "a generated routing id",  NULL, as_it_is,              "routing id does not match the HELLO" },
 	{ "another schema",          RIG_ROGUE, other_schema,         "schema differs" },
@@ -123,7 +124,8 @@ hello_refused(void **state)
 	assert_int_equal(body.close.reason.len, strlen(row->refusal));
 	assert_memory_equal(body.close.reason.p, row->refusal, strlen(row->refusal));
 	assert_int_equal((int)rig_stat(STAT_BUS_REJECTED, "reason", "hello"), 1);
-	assert_int_equal(r.producer.nreports, 0);	/* a late HELLO of a dead incarnation looks just like this */
+	/* A late HELLO of a dead incarnation looks just like this: no reason to blame anybody. */
+	assert_int_equal(r.producer.nreports, 0);
 	rig_undisturbed(&r, &r.consumers[0]);
 	zmq_msg_close(&m);
 	msg_arena_free(&arena);

@@ -1,13 +1,17 @@
-"""tests/bus/test_intruder.py - somebody in the run directory sends nonsense to running actors; or one of them does.
+"""tests/bus/test_intruder.py - nonsense, sent to running actors by a stranger or by one of them.
 
-A stranger changes nothing for anybody. An actor that has proven who it is and then misbehaves is restarted, and only it.
+A stranger changes nothing for anybody. An actor that has proven who it is and then misbehaves is
+restarted, and only it.
 
 muster-test: parallel
 muster-test: timeout=600
 """
+import pathlib
 import random
+import sys
 import threading
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import frames
 import rawzmq
 import tap
@@ -20,17 +24,21 @@ LOG_LINES = 200         # a flood of frames must not become a flood of lines
 
 NONSENSE = [
     b"\xdd\xff\0\0\0", b"", b"\xc1", b"\xd4\x01\x01", b"\x91" * 5000, b"GET / HTTP/1.1\r\n\r\n",
-    frames.frame(0x7777, []), frames.frame(frames.BEAT, [0, True, True, 0, 0]), frames.frame(frames.ACK, [1, 2]),
+    frames.frame(0x7777, []), frames.frame(frames.BEAT, [0, True, True, 0, 0]),
+    frames.frame(frames.ACK, [1, 2]),
     frames.frame(frames.HELLO, [ONE, 1, b"\0" * 32, 0, 1024]), frames.frame(frames.HELLO),
 ]
+
+IDENTITIES = [b"stranger", None, b"x" * 200, ONE.encode(), f"{ONE}.1".encode(), f"{ONE}.1.".encode()]
 
 
 def hello(role, incarnation, token=b"\0" * 32):
     return frames.frame(frames.HELLO, [role, incarnation, token, 0, 1024, 1])
 
 
-def tree_of_three(**more):
-    return Samples(consumers=3, producer={"keys": 200, "rate": 1000, **more.pop("producer", {})}, metrics=True, **more)
+def tree_of_three(producer=None, **more):
+    producer = {"keys": 200, "rate": 1000, **(producer or {})}
+    return Samples(consumers=3, producer=producer, metrics=True, **more)
 
 
 def nobody_restarted(tree, *but):
@@ -55,7 +63,7 @@ def strangers_change_nothing():
     with tree_of_three() as tree:
         tree.wait_running()
         fds = tree.steady_descriptors()
-        for identity in (b"stranger", None, b"x" * 200, ONE.encode(), f"{ONE}.1".encode(), f"{ONE}.1.".encode()):
+        for identity in IDENTITIES:
             with stranger(tree, identity) as client:
                 for nonsense in NONSENSE:
                     client.send(nonsense)
@@ -93,7 +101,8 @@ def a_flood_is_neither_noticed_nor_logged_line_by_line():
                     client.send(hello(f"{chance.random()}", chance.getrandbits(60)))
                 for name in tree.consumers:
                     tree.wait_told(name, 100)
-            wait_for(lambda: (tree.metric("muster_bus_rejected_total", actor=PRODUCER) or 0) >= 40000, "all are refused")
+            wait_for(lambda: (tree.metric("muster_bus_rejected_total", actor=PRODUCER) or 0) >= 40000,
+                     "all are refused")
         nobody_restarted(tree)
         nobody_started_over(tree, *tree.consumers)
         grown = len(tree.log().splitlines()) - lines

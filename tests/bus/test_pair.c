@@ -518,7 +518,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct CMUnitTest alone[] = {
-		ALONE(another_schema_is_a_configuration_error),		/* first: it forks, and libzmq must not run yet */
+		/* First: it forks, and libzmq must not run yet. */
+		ALONE(another_schema_is_a_configuration_error),
 		ALONE(a_producer_that_is_down_makes_the_mirror_stale),
 		ALONE(a_producer_that_is_off_takes_its_keys_along),
 		ALONE(a_new_incarnation_of_the_producer_is_asked_at_once),

@@ -67,7 +67,7 @@ a_reader_comes_and_goes(void **state)
 	rig_free(&r);
 }
 
-/* A send looks at the socket's commands and takes the edge that would have woken us: it must not be lost with it. */
+/* A send looks at the socket's commands, and takes the edge that would have woken us. */
 static void
 a_second_reader_while_the_first_is_busy(void **state)
 {
@@ -131,7 +131,7 @@ a_reader_that_does_not_read(void **state)
 	rig_free(&r);
 }
 
-/* libzmq 4.3.4 asserted that the rest of a record can still be read (session_base.cpp:260), and took us with it. */
+/* The assertion of session_base.cpp:260, that the rest of a record can be read, takes us with it. */
 static void
 a_reader_that_goes_while_we_close(void **state)
 {
@@ -155,9 +155,9 @@ int
 main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		ALONE(nobody_reads), ALONE(a_reader_comes_and_goes), ALONE(a_second_reader_while_the_first_is_busy),
-		ALONE(a_token_is_not_shown), ALONE(a_reader_that_does_not_read),
-		ALONE(a_reader_that_goes_while_we_close),
+		ALONE(nobody_reads), ALONE(a_reader_comes_and_goes),
+		ALONE(a_second_reader_while_the_first_is_busy), ALONE(a_token_is_not_shown),
+		ALONE(a_reader_that_does_not_read), ALONE(a_reader_that_goes_while_we_close),
 	};
 
 	if (argc > 1)

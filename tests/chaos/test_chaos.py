@@ -1,29 +1,38 @@
 """tests/chaos/test_chaos.py - kill -9 and SIGSTOP of any actor at any time, under 1,000 changes a second.
 
-Afterwards every mirror equals the store, nobody but the victims was restarted, and nothing is left behind: no zombie, no
-descriptor, no memory. The seed is printed; CHAOS_SEED (or ./dev test chaos --seed) replays it, CHAOS_SECONDS (--seconds)
-is how long the storms last together.
+Afterwards every mirror equals the store, nobody but the victims was restarted, and nothing is left
+behind: no zombie, no descriptor, no memory. The seed is printed; CHAOS_SEED (./dev test chaos --seed)
+replays it, CHAOS_SECONDS (--seconds) is how long the storms last together.
 
 muster-test: timeout=900
 """
 import collections
 import heapq
 import os
+import pathlib
 import random
 import signal
+import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import procs
 import tap
 from muster import wait_for
-from samples import PRODUCER, Samples, resident_kib
+from samples import Samples, resident_kib
 
-SECONDS = float(os.environ.get("CHAOS_SECONDS") or os.environ.get("MUSTER_SECONDS") or 60)
-SEED = int(os.environ.get("CHAOS_SEED") or os.environ.get("MUSTER_SEED") or random.SystemRandom().getrandbits(32))
+
+
+def setting(name, otherwise):
+    return os.environ.get(f"CHAOS_{name}") or os.environ.get(f"MUSTER_{name}") or otherwise
+
+
+SECONDS = float(setting("SECONDS", 60))
+SEED = int(setting("SEED", random.SystemRandom().getrandbits(32)))
 
 KEYS, RATE, CONSUMERS = 1000, 1000, 4
 PAUSE_S = (0.05, 1.0)           # between two blows
-STOP_S = (0.1, 12.0)            # long enough to lose a session (10 s), short enough for the watchdog (3 beats of 10 s)
+STOP_S = (0.1, 12.0)            # long enough to lose a session (10 s), too short for the watchdog (30 s)
 KILLS_OF_A_CORE_ACTOR = 4       # the fifth early death in five minutes would rightly end musterd
 GROWTH_KIB = 4096
 SWEPT_S = 1.0                   # after the death of musterd
@@ -134,7 +143,8 @@ def a_storm_in_which_keys_come_and_go():
 @tap.case
 def the_death_of_musterd_ends_everybody_and_a_new_one_begins_anew():
     chance = random.Random(SEED)
-    with Samples(consumers=CONSUMERS, producer={"keys": KEYS, "rate": RATE, "churn": 50}, metrics=True) as tree:
+    producer = {"keys": KEYS, "rate": RATE, "churn": 50}
+    with Samples(consumers=CONSUMERS, producer=producer, metrics=True) as tree:
         for _ in range(3):
             tree.wait_running()
             tree.wait_told(tree.consumers[0], 500)

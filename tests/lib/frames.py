@@ -1,4 +1,4 @@
-"""tests/lib/frames.py - frames of the bus (proto/envelope.h) by hand: just enough msgpack to write and read them.
+"""tests/lib/frames.py - frames of the bus (proto/envelope.h), with just enough msgpack for them.
 
     frame(HELLO, ["test-consumer-1", 1, b"token", 0, 1024, 7])
     envelope, bodies = unpack_frame(data)

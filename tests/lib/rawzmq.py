@@ -8,9 +8,9 @@
 import ctypes
 import os
 
-DEALER, ROUTER, SUB = 5, 6, 2
-IDENTITY, SUBSCRIBE, LINGER, SNDTIMEO, RCVTIMEO, SNDHWM, RCVHWM, RCVMORE, ROUTER_MANDATORY = 5, 6, 17, 28, 27, 23, 24, 13, 33
-DONTWAIT, SNDMORE = 1, 2
+DEALER, SUB = 5, 2                                              # the numbers of zmq.h
+IDENTITY, SUBSCRIBE, LINGER, SNDHWM, RCVHWM, RCVTIMEO, SNDTIMEO = 5, 6, 17, 23, 24, 27, 28
+SNDMORE = 2
 
 _zmq = ctypes.CDLL("libzmq.so.5", use_errno=True)
 for _name in ("zmq_ctx_new", "zmq_socket", "zmq_msg_data"):
@@ -62,9 +62,6 @@ class Socket:
     def connect(self, address):
         _check(_zmq.zmq_connect(self.handle, str(address).encode()))
 
-    def bind(self, address):
-        _check(_zmq.zmq_bind(self.handle, str(address).encode()))
-
     def send(self, *parts):
         for i, part in enumerate(parts):
             more = SNDMORE if i + 1 < len(parts) else 0
@@ -80,8 +77,8 @@ class Socket:
             try:
                 if _zmq.zmq_msg_recv(ctypes.byref(message), self.handle, 0) == -1:
                     return None
-                size = _zmq.zmq_msg_size(ctypes.byref(message))
-                parts.append(ctypes.string_at(_zmq.zmq_msg_data(ctypes.byref(message)), size) if size else b"")
+                size, data = (get(ctypes.byref(message)) for get in (_zmq.zmq_msg_size, _zmq.zmq_msg_data))
+                parts.append(ctypes.string_at(data, size) if size else b"")
                 more = _zmq.zmq_msg_more(ctypes.byref(message)) != 0
             finally:
                 _zmq.zmq_msg_close(ctypes.byref(message))

@@ -26,15 +26,14 @@ def consumer(number):
 
 
 class Samples(muster.Muster):
-    """each: settings of every consumer; only: {number: settings} of one; beat: of the watchdog."""
+    """producer: its settings; only: {number: settings} of single consumers."""
 
-    def __init__(self, consumers=2, producer=None, each=None, only=None, metrics=False, beat="10s", level="info"):
+    def __init__(self, consumers=2, producer=None, only=None, metrics=False):
         self.consumers = [consumer(n) for n in range(1, consumers + 1)]
         self.metrics = metrics
         self.settings = {PRODUCER: producer or {}}
         for number, name in enumerate(self.consumers, 1):
-            self.settings[name] = {**(each or {}), **((only or {}).get(number, {}))}
-        self.supervisor = {"beat-interval": beat, "log-level": level}
+            self.settings[name] = (only or {}).get(number, {})
         super().__init__("")
         self.dumps, self.settle_file = self.folder / "dumps", self.folder / "dumps" / "settle"
         self.dumps.mkdir()
@@ -66,8 +65,9 @@ class Samples(muster.Muster):
         actors[PRODUCER]["settle-file"] = str(self.settle_file)
         actors["metrics"] = {"enabled": self.metrics}
         if self.metrics:
-            actors["metrics"].update({"metrics-bind-address": "127.0.0.1:0", "health-probe-bind-address": "127.0.0.1:0"})
-        self.configure({"supervisor": self.supervisor, "actors": actors})
+            for setting in ("metrics-bind-address", "health-probe-bind-address"):
+                actors["metrics"][setting] = "127.0.0.1:0"
+        self.configure({"actors": actors})
 
     def everyone(self):
         return [PRODUCER, *self.consumers] + (["metrics"] if self.metrics else [])
@@ -92,7 +92,7 @@ class Samples(muster.Muster):
         wait_for(again, f"{name} came back", timeout)
 
     def counts(self, name):
-        """What a consumer's status says: added, updated, gone, worked, keys, fresh; empty before its first word."""
+        """What a consumer's status says: added, updated, gone, worked, keys, fresh; at first nothing."""
         return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", self.actor(name)["status"])}
 
     def told(self, name):
@@ -126,8 +126,10 @@ class Samples(muster.Muster):
     def difference(self, names):
         """Where the dumps differ, in a few words."""
         truth = self.lines(PRODUCER)
-        return "; ".join(f"{name}: {len(self.lines(name) - truth)} lines too many, {len(truth - self.lines(name))} missing"
-                         for name in names) + f"; the store has {len(truth)}"
+        held = {name: self.lines(name) for name in names}
+        return f"the store has {len(truth)} lines; " + "; ".join(
+            f"{name}: {len(lines - truth)} too many, {len(truth - lines)} missing"
+            for name, lines in held.items())
 
     def lines(self, name):
         path = self.dump(name)
@@ -137,10 +139,13 @@ class Samples(muster.Muster):
         self.settle_file.unlink(missing_ok=True)
 
     def descriptors(self):
-        """name -> open descriptors, of musterd too; None for those we may not look into."""
+        """name -> open descriptors, of musterd too; empty when we may not look (actors are not dumpable)."""
         rows = self.actors()
         pids = {"musterd": self.process.pid, **{name: rows[name]["pid"] for name in self.everyone()}}
-        return {name: descriptors(pid) for name, pid in pids.items()}
+        try:
+            return {name: len(os.listdir(f"/proc/{pid}/fd")) for name, pid in pids.items()}
+        except PermissionError:
+            return {}
 
     def steady_descriptors(self):
         """The same once every actor has found its peers, and without what is open for a moment (a question to
@@ -152,8 +157,7 @@ class Samples(muster.Muster):
             for _ in range(LOOKS):
                 looks.append(self.descriptors())
                 time.sleep(0.05)
-            seen.append({name: min((look[name] for look in looks), default=None) for name in looks[0]}
-                        if None not in looks[0].values() else looks[0])
+            seen.append({name: min(look[name] for look in looks) for name in looks[0]})
             return seen[-1] == seen[-2]
         wait_for(steady, "the number of descriptors stays the same")
         return seen[-1]
@@ -175,14 +179,6 @@ class Samples(muster.Muster):
         found = [value for series, value in self.scrape().items()
                  if re.split(r"[{ ]", series)[0] == family and all(w in series for w in wanted)]
         return sum(found) if found else None
-
-
-def descriptors(pid):
-    """How many descriptors a process has open; None when we may not look (actors are not dumpable)."""
-    try:
-        return len(os.listdir(f"/proc/{pid}/fd"))
-    except OSError:
-        return None
 
 
 def resident_kib(pid):

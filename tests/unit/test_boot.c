@@ -1,4 +1,4 @@
-/* tests/unit/test_boot.c - records of the supervisor: taken whole or refused by name, never with a token in the text. */
+/* tests/unit/test_boot.c - records of the supervisor: taken whole, or refused by name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,8 +38,8 @@ static const struct boot_row {
 	{ "a token of other letters", "boot token=g0112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "token" },
 	{ "a relative run-dir",    "boot run-dir=run",                           "run-dir" },
 	{ "an empty run-dir",      "boot run-dir=",                              "run-dir" },
-	{ "a run-dir of 108",      "boot run-dir=/23456789.123456789.123456789.123456789.123456789.123456789.123456789"
-				   ".123456789.123456789.123456789.12345678",    "run-dir" },
+	{ "a run-dir of 108",      "boot run-dir=/23456789.123456789.123456789.123456789.123456789"
+				   ".123456789.123456789.123456789.123456789.123456789.12345678", "run-dir" },
 	{ "no such level",         "boot level=loud",                            "level" },
 	{ "no such format",        "boot format=xml",                            "format" },
 	{ "no beats",              "boot beat-ms=0",                             "beat-ms" },
@@ -154,12 +154,15 @@ main(void)
 	static const struct CMUnitTest fields[] = { cmocka_unit_test(every_field_is_taken) };
 	struct CMUnitTest a[NITEMS(boots)], b[NITEMS(peers)], c[NITEMS(settings)];
 
+#define ROW(table, fn, i)	{ (table)[i].name, fn, NULL, NULL, (void *)(uintptr_t)&(table)[i] }
 	for (size_t i = 0; i < NITEMS(boots); i++)
-		a[i] = (struct CMUnitTest){ boots[i].name, check_boot, NULL, NULL, (void *)(uintptr_t)&boots[i] };
+		a[i] = (struct CMUnitTest)ROW(boots, check_boot, i);
 	for (size_t i = 0; i < NITEMS(peers); i++)
-		b[i] = (struct CMUnitTest){ peers[i].name, check_peer, NULL, NULL, (void *)(uintptr_t)&peers[i] };
+		b[i] = (struct CMUnitTest)ROW(peers, check_peer, i);
 	for (size_t i = 0; i < NITEMS(settings); i++)
-		c[i] = (struct CMUnitTest){ settings[i].name, check_setting, NULL, NULL, (void *)(uintptr_t)&settings[i] };
-	return cmocka_run_group_tests_name("boot", a, NULL, NULL) + cmocka_run_group_tests_name("boot fields", fields, NULL, NULL)
-	    + cmocka_run_group_tests_name("peer", b, NULL, NULL) + cmocka_run_group_tests_name("settings", c, NULL, NULL);
+		c[i] = (struct CMUnitTest)ROW(settings, check_setting, i);
+	return cmocka_run_group_tests_name("boot", a, NULL, NULL)
+	    + cmocka_run_group_tests_name("boot fields", fields, NULL, NULL)
+	    + cmocka_run_group_tests_name("peer", b, NULL, NULL)
+	    + cmocka_run_group_tests_name("settings", c, NULL, NULL);
 }
