@@ -66,7 +66,7 @@ struct bus_address {
 
 /* The frame in b->buffer to a socket, copied to the tap if somebody looks. False with errno. */
 bool bus_send(struct bus *b, struct socket *s, const struct bus_address *to, enum link l, enum msg m);
-void bus_wake(void *bus);
+void bus_wake(void *arg);
 void bus_count(enum stat_id id, enum link l, const char *label, const char *value);
 void bus_gauge(enum stat_id id, enum link l, const char *label, const char *value, double n);
 /* The series of frames or items of a link in one direction, for the hot path. */

@@ -62,8 +62,9 @@ web_on_read(struct bufferevent *bev, void *arg)
 		const size_t head = (size_t)end.pos + 4;
 		char *const text = (char *)evbuffer_pullup(in, -1);
 		const char *const length = memmem(text, head, "Content-Length: ", 16);
-		if (length != NULL)
-			body = (size_t)atoi(length + 16);
+		/* The buffer ends without a NUL; the digits end at the line's end, which is in it. */
+		for (const char *p = length; p != NULL && p[16] >= '0' && p[16] <= '9'; p++)
+			body = body * 10 + (size_t)(p[16] - '0');
 		if (evbuffer_get_length(in) < head + body)
 			return;
 		const size_t n = head + body < sizeof(w->last) - 1 ? head + body : sizeof(w->last) - 1;
