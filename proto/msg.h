@@ -76,8 +76,8 @@ enum msg msg_by_number(uint64_t number);		/* MSG_MAX when unknown */
 
 void msg_pack(msgpack_sbuffer *out, enum msg m, const union msg_body *body);
 /*
- * One body from p: exact arity, exact types, *used bytes. The bytes must have passed scan_frame or
- * scan_body before.
+ * One body from p: exact arity, exact types, *used bytes. The bytes must have passed
+ * scan_frame before.
  */
 bool msg_unpack(enum msg m, const void *p, size_t len, size_t *used, struct msg_arena *arena,
     union msg_body *out);

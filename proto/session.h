@@ -43,7 +43,6 @@ enum {
 /* Why a session starts over: label `reason` of muster_resync_total. */
 #define RESYNC_REASONS(R)							\
 	R(NONE,   "none")							\
-	R(FIRST,  "first")	/* nothing was ever received */			\
 	R(GAP,    "gap")	/* a number is missing */			\
 	R(REPEAT, "repeat")	/* a number came again */			\
 	R(EPOCH,  "epoch")	/* a frame of another session */		\
