@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "obj.h"
-#include "suggest.h"
+#include "config/nearest.h"
 #include "supervisor/paths.h"
 #include "version.h"
 
@@ -204,7 +204,7 @@ unknown(const char *word)
 
 	for (size_t i = 0; i < NITEMS(commands); i++)
 		names[i] = commands[i]->name;
-	const char *near = suggest(word, names, NITEMS(commands));
+	const char *near = nearest_word(word, strlen(word), names, NITEMS(commands));
 	if (near != NULL)
 		return cli_usage(&muster_command, "unknown command `%.64s`; did you mean `%s`?", word, near);
 	return cli_usage(&muster_command, "unknown command `%.64s`", word);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "obj.h"
-#include "suggest.h"
+#include "config/nearest.h"
 
 enum { FLAGS_MAX = 32 };
 
@@ -130,7 +130,7 @@ unknown(struct parse *p, const char *arg)
 		if (p->flags[i].name != NULL)
 			names[n++] = p->flags[i].name;
 	}
-	const char *near = arg[1] == '-' ? suggest(arg + 2, names, n) : NULL;
+	const char *near = arg[1] == '-' ? nearest_word(arg + 2, strlen(arg + 2), names, n) : NULL;
 	if (near != NULL)
 		return fail(p, "unknown option %.64s; did you mean --%s?", arg, near);
 	return fail(p, "unknown option %.64s", arg);

@@ -12,7 +12,7 @@
 #include "lost.h"
 #include "obj.h"
 #include "quit.h"
-#include "suggest.h"
+#include "config/nearest.h"
 #include "tapfile.h"
 
 enum { NAMES_MAX = 128 };
@@ -227,7 +227,7 @@ read_name(const struct command *self, const char *what, const char *name, name_a
 	}
 	if (name == NULL)
 		return true;
-	const char *near = suggest(name, names, n);
+	const char *near = nearest_word(name, strlen(name), names, n);
 	cli_usage(self, "unknown %s `%.64s`%s%s%s\nthere are: %s", what, name,
 	    near != NULL ? "; did you mean `" : "", near != NULL ? near : "", near != NULL ? "`?" : "", list);
 	return false;

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "cli/flags.h"
-#include "cli/suggest.h"
+#include "config/nearest.h"
 #include "obj.h"
 
 struct options {
@@ -110,7 +110,7 @@ check_near(void **state)
 {
 	static const char *const names[] = { "status", "tap", "check", "restart" };
 	const struct near_row *r = *state;
-	const char *got = suggest(r->word, names, NITEMS(names));
+	const char *got = nearest_word(r->word, strlen(r->word), names, NITEMS(names));
 
 	assert_string_equal(shown(got), shown(r->want));
 }
