@@ -27,7 +27,7 @@ enum { WORKERS_MAX = 64, PROGRESS_MS = 10000, BREAK_HISTORIES = 20000, BREAK_SEC
 
 struct options {
 	const char	*world, *broken;
-	uint64_t	 seed, histories;
+	uint64_t	 seed, histories, at_least;
 	int64_t		 seconds;
 	long		 jobs;
 	bool		 seed_given, verbose, no_breaks;
@@ -101,7 +101,8 @@ read_options(struct options *o, int argc, char **argv)
 		{ "world", required_argument, NULL, 'w' }, { "break", required_argument, NULL, 'b' },
 		{ "seconds", required_argument, NULL, 's' }, { "histories", required_argument, NULL, 'n' },
 		{ "seed", required_argument, NULL, 'S' }, { "jobs", required_argument, NULL, 'j' },
-		{ "verbose", no_argument, NULL, 'v' }, { "no-breaks", no_argument, NULL, 'N' }, { "help", no_argument, NULL, 'h' }, { 0 },
+		{ "verbose", no_argument, NULL, 'v' }, { "no-breaks", no_argument, NULL, 'N' },
+		{ "at-least", required_argument, NULL, 'l' }, { "help", no_argument, NULL, 'h' }, { 0 },
 	};
 
 	for (int c; (c = getopt_long(argc, argv, "", names, NULL)) != -1;) {
@@ -110,6 +111,7 @@ read_options(struct options *o, int argc, char **argv)
 		case 'b': o->broken = optarg; break;
 		case 's': o->seconds = (int64_t)number("seconds", optarg); break;
 		case 'n': o->histories = number("histories", optarg); break;
+		case 'l': o->at_least = number("at-least", optarg); break;
 		case 'S': o->seed = number("seed", optarg); o->seed_given = true; break;
 		case 'j': o->jobs = (long)number("jobs", optarg); break;
 		case 'v': o->verbose = true; break;
@@ -134,8 +136,9 @@ static void
 usage(int code)
 {
 	fprintf(code == 0 ? stdout : stderr,
-	    "usage: dst [--world W] [--seconds N] [--histories N] [--seed S] [--break RULE]"
-	    " [--no-breaks]\n           [--jobs N] [--verbose]\nA lone --seed replays that history.\n");
+	    "usage: dst [--world W] [--seconds N] [--at-least N] [--histories N] [--seed S]\n"
+	    "           [--break RULE] [--no-breaks] [--jobs N] [--verbose]\n"
+	    "A lone --seed replays that history. --at-least: so many, however long it takes.\n");
 	for (const struct world *const *w = worlds; *w != NULL; w++) {
 		fprintf(code == 0 ? stdout : stderr, "world %s\n", (*w)->name);
 		for (const struct world_break *b = (*w)->breaks; b->name != NULL; b++)
@@ -232,7 +235,7 @@ worker(struct shared *s, long index, const struct world *w, unsigned broken,
 	const long jobs = o->histories == 1 ? 1 : o->jobs;
 
 	for (uint64_t i = (uint64_t)index; o->histories == 0 || i < o->histories; i += (uint64_t)jobs) {
-		if (atomic_load(&s->stop) || clock_mono_ms() >= until_ms)
+		if (atomic_load(&s->stop) || (clock_mono_ms() >= until_ms && i >= o->at_least))
 			break;
 		if (!history(w, broken, o->seed + i, o, r)) {
 			atomic_store(&r->failed, true);
