@@ -62,6 +62,9 @@ class Socket:
     def connect(self, address):
         _check(_zmq.zmq_connect(self.handle, str(address).encode()))
 
+    def bind(self, address):
+        _check(_zmq.zmq_bind(self.handle, str(address).encode()))
+
     def send(self, *parts):
         for i, part in enumerate(parts):
             more = SNDMORE if i + 1 < len(parts) else 0
