@@ -1,0 +1,195 @@
+/* kube/cut.c - the part of every splitter: what is held, what is handed out, how it ends. */
+#include "cut.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cut_private.h"
+#include "obj.h"
+
+#define CUT_MAGIC	0x5c155045u
+
+/* Room for most objects; what a larger one needed is given back after it. */
+enum { HELD_FIRST = 32 * 1024, HELD_KEEP = 1024 * 1024 };
+
+static bool watch_whole(struct cut *);
+
+static const struct {
+	cut_step *step;
+	bool	(*whole)(struct cut *);
+} splitters[2][2] = {
+	[CUT_WATCH] = { [PROJECT_JSON] = { cut_json_watch, watch_whole },
+			[PROJECT_PROTO] = { cut_pb_watch, watch_whole } },
+	[CUT_LIST]  = { [PROJECT_JSON] = { cut_json_list, cut_json_list_whole },
+			[PROJECT_PROTO] = { cut_pb_list, cut_pb_list_whole } },
+};
+
+struct cut *
+cut_new(enum cut_shape shape, enum project_form form, cut_piece *piece, void *arg)
+{
+	struct cut *c;
+
+	OBJ_NEW(c, CUT_MAGIC);
+	c->step = splitters[shape][form].step;
+	c->whole = splitters[shape][form].whole;
+	c->list = shape == CUT_LIST;
+	c->piece = piece;
+	c->arg = arg;
+	return c;
+}
+
+void
+cut_free(struct cut **cp)
+{
+	struct cut *c;
+
+	if (*cp == NULL)
+		return;
+	OBJ_TAKE(c, cp, CUT_MAGIC);
+	free(c->held);
+	free(c->rv);
+	free(c->next);
+	OBJ_FREE(c);
+}
+
+bool
+cut_feed(struct cut *c, const void *bytes, size_t len)
+{
+	const char *p = bytes;
+
+	OBJ_CHECK(c, CUT_MAGIC);
+	while (len > 0 && !c->over) {
+		const size_t n = c->step(c, p, len);
+
+		c->over = n == 0;
+		p += n;
+		len -= n;
+	}
+	return !c->over;
+}
+
+bool
+cut_end(struct cut *c)
+{
+	OBJ_CHECK(c, CUT_MAGIC);
+	return !c->over && c->whole(c);
+}
+
+const char *
+cut_error(const struct cut *c)
+{
+	OBJ_CHECK(c, CUT_MAGIC);
+	return c->error;
+}
+
+const char *
+cut_list_rv(const struct cut *c)
+{
+	OBJ_CHECK(c, CUT_MAGIC);
+	return c->rv == NULL ? "" : c->rv;
+}
+
+const char *
+cut_list_continue(const struct cut *c)
+{
+	OBJ_CHECK(c, CUT_MAGIC);
+	return c->next == NULL ? "" : c->next;
+}
+
+size_t
+cut_items(const struct cut *c)
+{
+	OBJ_CHECK(c, CUT_MAGIC);
+	return c->items;
+}
+
+size_t
+cut_held(const struct cut *c)
+{
+	OBJ_CHECK(c, CUT_MAGIC);
+	return c->held_len;
+}
+
+bool
+cut_fail(struct cut *c, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(c->error, sizeof(c->error), format, ap);
+	va_end(ap);
+	c->over = true;
+	return false;
+}
+
+bool
+cut_hold(struct cut *c, const char *p, size_t len, size_t max)
+{
+	if (len > max - c->held_len)
+		return cut_fail(c, "after %zu pieces: one that is longer than %zu bytes", c->items, max);
+	const size_t needed = c->held_len + len + PROJECT_PADDING;
+	if (needed > c->held_size) {
+		c->held_size = c->held_size * 2 > HELD_FIRST ? c->held_size * 2 : HELD_FIRST;
+		if (c->held_size < needed)
+			c->held_size = needed;
+		c->held = obj_realloc(c->held, c->held_size);
+	}
+	memcpy(c->held + c->held_len, p, len);
+	c->held_len += len;
+	return true;
+}
+
+bool
+cut_give(struct cut *c, const char *p, size_t len, size_t behind)
+{
+	const bool in_place = c->held_len == 0 && behind >= PROJECT_PADDING && len <= CUT_PIECE_MAX;
+
+	if (!in_place && !cut_hold(c, p, len, CUT_PIECE_MAX))
+		return false;
+	c->items++;
+	if (in_place)
+		return c->piece(p, len, c->arg);
+	memset(c->held + c->held_len, 0, PROJECT_PADDING);
+	const bool go_on = c->piece(c->held, c->held_len, c->arg);
+	cut_drop(c);
+	return go_on;
+}
+
+void
+cut_drop(struct cut *c)
+{
+	c->held_len = 0;
+	if (c->held_size > HELD_KEEP) {
+		free(c->held);
+		c->held = NULL;
+		c->held_size = 0;
+	}
+}
+
+void
+cut_keep(char **to, const char *p, size_t len)
+{
+	if (*to != NULL)
+		return;
+	*to = obj_alloc(len + 1);
+	memcpy(*to, p, len);
+}
+
+bool
+cut_list_known(struct cut *c)
+{
+	if (cut_list_rv(c)[0] == '\0' || strlen(c->rv) > PROJECT_RV_MAX)
+		return cut_fail(c, "the list has no resourceVersion, or one of more than %d bytes",
+		    PROJECT_RV_MAX);
+	return true;
+}
+
+/* A watch may end between any two of its frames. */
+static bool
+watch_whole(struct cut *c)
+{
+	if (c->held_len == 0 && c->pb.head_len == 0 && c->pb.left == 0)
+		return true;
+	return cut_fail(c, "the stream ended within an event, of which %zu bytes had come", c->held_len);
+}

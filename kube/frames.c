@@ -1,0 +1,222 @@
+/* kube/frames.c - opens what comes over a watch: the event, the object in it, a bookmark. Pure, in place. */
+#include "frames.h"
+
+#include <string.h>
+
+#include "json_span.h"
+#include "obj.h"
+#include "project.h"
+
+#define INITIAL_END	"k8s.io/initial-events-end"
+
+/* Field numbers of k8s.io/apimachinery's generated.proto. */
+enum {
+	UNKNOWN_TYPE_META = 1, UNKNOWN_RAW = 2, UNKNOWN_ENCODING = 3, UNKNOWN_CONTENT_TYPE = 4,
+	TYPE_META_KIND = 2,
+	EVENT_TYPE = 1, EVENT_OBJECT = 2, EXTENSION_RAW = 1,
+	OBJECT_META = 1, META_RV = 6, META_ANNOTATIONS = 12, ENTRY_KEY = 1, ENTRY_VALUE = 2,
+};
+
+static const char *const types[WATCH_UNKNOWN] = {
+	[WATCH_ADDED] = "ADDED", [WATCH_MODIFIED] = "MODIFIED", [WATCH_DELETED] = "DELETED",
+	[WATCH_BOOKMARK] = "BOOKMARK", [WATCH_ERROR] = "ERROR",
+};
+
+static const char *open_json(struct json_span, struct watch_event *);
+static const char *open_pb(const void *, size_t, struct watch_event *);
+static bool bookmark_json(struct json_span, struct json_span *, bool *);
+static bool bookmark_pb(const void *, size_t, struct json_span *, bool *);
+static bool entry_is(struct pb, const char *, const char *);
+static bool is_text(const void *, size_t, const char *);
+static enum watch_type type_of(const void *, size_t);
+static void say(char *, size_t, const char *);
+
+bool
+watch_event_open(enum project_form form, const void *bytes, size_t len, size_t padding,
+    struct watch_event *out, char *err, size_t size)
+{
+	const char *wrong;
+
+	*out = (struct watch_event){ .type = WATCH_UNKNOWN };
+	if (form == PROJECT_JSON)
+		wrong = open_json((struct json_span){ bytes, len }, out);
+	else
+		wrong = open_pb(bytes, len, out);
+	if (wrong != NULL) {
+		say(err, size, wrong);
+		return false;
+	}
+	out->padding = (size_t)((const char *)bytes + len - ((const char *)out->object + out->len)) + padding;
+	return true;
+}
+
+bool
+watch_bookmark(enum project_form form, const void *object, size_t len, size_t padding, char *rv, size_t size,
+    bool *initial_end)
+{
+	struct json_span text = { 0 };
+
+	(void)padding;
+	*initial_end = false;
+	const bool ok = form == PROJECT_JSON
+	    ? bookmark_json((struct json_span){ object, len }, &text, initial_end)
+	    : bookmark_pb(object, len, &text, initial_end);
+	if (!ok || text.len == 0 || text.len >= size)
+		return false;
+	memcpy(rv, text.p, text.len);
+	rv[text.len] = '\0';
+	return memchr(rv, '\0', text.len) == NULL;
+}
+
+bool
+frames_wrapped(const void *bytes, size_t len)
+{
+	return len >= FRAMES_MAGIC_LEN && memcmp(bytes, FRAMES_MAGIC, FRAMES_MAGIC_LEN) == 0;
+}
+
+const char *
+frames_unwrap(const void *bytes, size_t len, struct frames_object *out)
+{
+	*out = (struct frames_object){ .message = pb_over(bytes, len) };
+	if (!frames_wrapped(bytes, len))
+		return NULL;
+	struct pb m = pb_over((const uint8_t *)bytes + FRAMES_MAGIC_LEN, len - FRAMES_MAGIC_LEN);
+	struct pb_field kind;
+
+	bool raw = false;
+
+	for (struct pb_field f; pb_next(&m, &f);) {
+		if (f.wire != PB_BYTES)
+			continue;
+		if (f.number == UNKNOWN_RAW) {
+			out->message = pb_inside(&f);
+			raw = true;
+		} else if (f.number == UNKNOWN_TYPE_META
+		    && pb_find(pb_inside(&f), TYPE_META_KIND, PB_BYTES, &kind)) {
+			out->kind = (const char *)kind.p;
+			out->kind_len = kind.len;
+		} else if ((f.number == UNKNOWN_ENCODING || f.number == UNKNOWN_CONTENT_TYPE) && f.len > 0) {
+			return "inside the protobuf wrapping is something else than protobuf";
+		}
+	}
+	return m.broken != NULL || raw ? m.broken : "the protobuf wrapping has nothing inside";
+}
+
+static const char *
+open_json(struct json_span line, struct watch_event *out)
+{
+	struct json_members m = json_members_of(line);
+	struct json_span type = { 0 };
+
+	for (struct json_span key, value; json_members_next(&m, &key, &value);) {
+		if (out->object == NULL && is_text(key.p, key.len, "object")) {
+			out->object = value.p;
+			out->len = value.len;
+		} else if (type.p == NULL && is_text(key.p, key.len, "type")
+		    && !json_span_text(value, &type)) {
+			return "a watch event whose type is no plain text";
+		}
+	}
+	if (!m.whole)
+		return "not a JSON object";
+	if (type.p == NULL || out->object == NULL)
+		return "not a watch event: it has no type or no object";
+	out->type = type_of(type.p, type.len);
+	return NULL;
+}
+
+static const char *
+open_pb(const void *bytes, size_t len, struct watch_event *out)
+{
+	struct frames_object o;
+	struct pb_field type = { 0 }, raw;
+	const char *wrong = frames_unwrap(bytes, len, &o);
+
+	for (struct pb_field f; wrong == NULL && pb_next(&o.message, &f);) {
+		if (f.wire != PB_BYTES)
+			continue;
+		if (f.number == EVENT_TYPE && type.p == NULL)
+			type = f;
+		else if (f.number == EVENT_OBJECT && out->object == NULL
+		    && pb_find(pb_inside(&f), EXTENSION_RAW, PB_BYTES, &raw)) {
+			out->object = raw.p;
+			out->len = raw.len;
+		}
+	}
+	if (wrong != NULL || o.message.broken != NULL)
+		return wrong != NULL ? wrong : o.message.broken;
+	if (type.p == NULL || out->object == NULL)
+		return "not a watch event: it has no type or no object";
+	out->type = type_of(type.p, type.len);
+	return NULL;
+}
+
+static bool
+bookmark_json(struct json_span object, struct json_span *rv, bool *initial_end)
+{
+	struct json_span meta, value, annotations, text;
+
+	if (!json_span_find(object, "metadata", &meta) || !json_span_find(meta, "resourceVersion", &value)
+	    || !json_span_text(value, rv))
+		return false;
+	*initial_end = json_span_find(meta, "annotations", &annotations)
+	    && json_span_find(annotations, INITIAL_END, &value)
+	    && json_span_text(value, &text) && is_text(text.p, text.len, "true");
+	return true;
+}
+
+static bool
+bookmark_pb(const void *bytes, size_t len, struct json_span *rv, bool *initial_end)
+{
+	struct frames_object o;
+	struct pb_field meta;
+
+	if (frames_unwrap(bytes, len, &o) != NULL || !pb_find(o.message, OBJECT_META, PB_BYTES, &meta))
+		return false;
+	struct pb m = pb_inside(&meta);
+	for (struct pb_field f; pb_next(&m, &f);) {
+		if (f.wire != PB_BYTES)
+			continue;
+		if (f.number == META_RV)
+			*rv = (struct json_span){ (const char *)f.p, f.len };
+		else if (f.number == META_ANNOTATIONS && entry_is(pb_inside(&f), INITIAL_END, "true"))
+			*initial_end = true;
+	}
+	return m.broken == NULL;
+}
+
+static bool
+entry_is(struct pb entry, const char *key, const char *value)
+{
+	struct pb_field k, v;
+
+	return pb_find(entry, ENTRY_KEY, PB_BYTES, &k) && is_text(k.p, k.len, key)
+	    && pb_find(entry, ENTRY_VALUE, PB_BYTES, &v) && is_text(v.p, v.len, value);
+}
+
+static bool
+is_text(const void *p, size_t len, const char *text)
+{
+	return strlen(text) == len && memcmp(p, text, len) == 0;
+}
+
+/* A type that a later server invents is UNKNOWN: to be skipped, not an error. */
+static enum watch_type
+type_of(const void *p, size_t len)
+{
+	unsigned t = 0;
+
+	while (t < NITEMS(types) && !is_text(p, len, types[t]))
+		t++;
+	return (enum watch_type)t;
+}
+
+static void
+say(char *buf, size_t size, const char *text)
+{
+	const size_t len = strlen(text), n = size == 0 ? 0 : len < size ? len : size - 1;
+
+	memcpy(buf, text, n);
+	if (size > 0)
+		buf[n] = '\0';
+}

@@ -1,0 +1,389 @@
+/*
+ * kube/json.cc - along the steps through one object as JSON. The only C++: simdjson, on demand.
+ *
+ * What is not on the way is skipped, not judged: of such parts only quotes and brackets matter, to
+ * any depth, without recursion. Two members of one name: the first counts. No exception can leave
+ * this file, for simdjson is built without them and nothing else here throws.
+ */
+#define SIMDJSON_EXCEPTIONS 0
+#include <simdjson.h>
+
+#include <bitset>
+#include <cstring>
+#include <new>
+
+#include "project_private.h"
+
+namespace ondemand = simdjson::ondemand;
+using simdjson::error_code;
+
+/*
+ * All projections share one: nothing of it is needed after a walk, and its buffers (six bytes for
+ * each byte of the largest object) are the larger part of what a projection costs. Buffers above
+ * KEEP are given back.
+ */
+struct json_walker {
+	ondemand::parser	parser;
+	simdjson::dom::parser	judge;	/* of subtrees that are kept as they are */
+};
+
+static constexpr size_t FIRST = 32 * 1024, KEEP = 1024 * 1024, DEPTH = 256;
+
+static json_walker *shared;
+static unsigned users;
+
+static bool walk(json_walker *, take *, const step *, ondemand::object);
+static bool found(json_walker *, take *, const step *, ondemand::value);
+static bool inside(json_walker *, take *, const step *, ondemand::value);
+static bool text(json_walker *, take *, const step *, ondemand::value);
+static bool quantity(json_walker *, take *, const step *, ondemand::value);
+static bool integer(json_walker *, take *, const step *, ondemand::value);
+static bool flag(json_walker *, take *, const step *, ondemand::value);
+static bool map(json_walker *, take *, const step *, ondemand::value);
+static bool texts(json_walker *, take *, const step *, ondemand::value);
+static bool rows(json_walker *, take *, const step *, ondemand::value);
+static bool whole(json_walker *, take *, const step *, std::string_view);
+static error_code text_of(ondemand::value, bool, std::string_view *);
+static error_code document_of(json_walker *, take *, std::string_view, size_t, ondemand::document *);
+template <class parser> static void make_room(parser &, size_t);
+static std::string_view padded(take *, std::string_view);
+static std::string_view trimmed(std::string_view);
+static bool refuse(take *, const step *, error_code, const char *);
+static bool refuse_at(take *, const step *, uint32_t, error_code, const char *);
+
+/* By enum step_what. */
+static bool (*const readers[])(json_walker *, take *, const step *, ondemand::value) = {
+	inside, text, text, quantity, integer, flag, map, map, texts, rows,
+};
+static_assert(sizeof(readers) / sizeof(readers[0]) == STEP_ROWS + 1,
+    "a reader for each enum step_what, in its order");
+
+json_walker *
+json_walker_new(void)
+{
+	if (shared == nullptr)
+		shared = new (std::nothrow) json_walker;
+	if (shared != nullptr)
+		users++;
+	return shared;
+}
+
+void
+json_walker_free(json_walker **wp)
+{
+	if (*wp != nullptr && --users == 0) {
+		delete shared;
+		shared = nullptr;
+	}
+	*wp = nullptr;
+}
+
+bool
+json_walker_walk(json_walker *w, take *t, const char *bytes, size_t len, size_t padding)
+{
+	const step *root = &t->way->steps[0];
+	ondemand::document doc;
+	ondemand::object object;
+	const char *after;
+
+	error_code err = document_of(w, t, { bytes, len }, padding, &doc);
+	if (err == simdjson::SUCCESS)
+		err = doc.get_object().get(object);
+	if (err != simdjson::SUCCESS)
+		return refuse(t, root, err, "not a JSON object");
+	if (!walk(w, t, root, object))
+		return false;
+	if (doc.current_location().get(after) == simdjson::SUCCESS)
+		return take_refuse(t, root, nullptr, 0, "something follows its end");
+	return true;
+}
+
+static bool
+walk(json_walker *w, take *t, const step *parent, ondemand::object object)
+{
+	std::bitset<WAY_STEPS_MAX> seen;
+
+	for (auto member : object) {
+		ondemand::field field;
+		std::string_view name;
+
+		error_code err = std::move(member).get(field);
+		if (err == simdjson::SUCCESS)
+			err = field.unescaped_key().get(name);
+		if (err != simdjson::SUCCESS)
+			return refuse(t, parent, err, "not a member of an object");
+		const step *s = way_by_name(t->way, parent, name.data(), name.size());
+		if (s == nullptr || seen[size_t(s - t->way->steps)])
+			continue;
+		seen[size_t(s - t->way->steps)] = true;
+		if (!found(w, t, s, field.value()))
+			return false;
+	}
+	return true;
+}
+
+/* null is as if it were not there. */
+static bool
+found(json_walker *w, take *t, const step *s, ondemand::value v)
+{
+	bool null;
+	const error_code err = v.is_null().get(null);
+
+	if (err != simdjson::SUCCESS)
+		return refuse(t, s, err, "not a value");
+	return null || readers[s->what](w, t, s, v);
+}
+
+static bool
+inside(json_walker *w, take *t, const step *s, ondemand::value v)
+{
+	ondemand::object object;
+	ondemand::array array;
+	std::string_view raw;
+
+	const error_code wrong = v.get_object().get(object);
+	if (s->slot == SLOT_NONE || s->child != STEP_NONE) {
+		if (wrong != simdjson::SUCCESS)
+			return refuse(t, s, wrong, "not an object");
+		if (s->slot == SLOT_NONE)
+			return walk(w, t, s, object);
+	}
+	/* Its text first; then, if something inside is wanted too, through it again. */
+	const error_code err = wrong == simdjson::SUCCESS ? object.raw_json().get(raw)
+	    : v.get_array().get(array) == simdjson::SUCCESS ? array.raw_json().get(raw)
+	    : (raw = v.raw_json_token(), simdjson::SUCCESS);
+	if (err != simdjson::SUCCESS)
+		return refuse(t, s, err, "not a value");
+	if (!whole(w, t, s, trimmed(raw)))
+		return false;
+	if (s->child == STEP_NONE)
+		return true;
+	const error_code again = object.reset().error();
+	return again == simdjson::SUCCESS ? walk(w, t, s, object) : refuse(t, s, again, "not an object");
+}
+
+static bool
+text(json_walker *, take *t, const step *s, ondemand::value v)
+{
+	std::string_view found_text;
+	const error_code err = text_of(v, false, &found_text);
+
+	return err == simdjson::SUCCESS ? take_text(t, s, found_text.data(), found_text.size())
+	    : refuse(t, s, err, "not a string");
+}
+
+static bool
+quantity(json_walker *, take *t, const step *s, ondemand::value v)
+{
+	std::string_view found_text;
+	const error_code err = text_of(v, true, &found_text);
+
+	return err == simdjson::SUCCESS ? take_text(t, s, found_text.data(), found_text.size())
+	    : refuse(t, s, err, "neither a string nor a number");
+}
+
+static bool
+integer(json_walker *, take *t, const step *s, ondemand::value v)
+{
+	int64_t number;
+	const error_code err = v.get_int64().get(number);
+
+	return err == simdjson::SUCCESS ? take_int(t, s, number)
+					: refuse(t, s, err, "not an integer of 64 bits");
+}
+
+static bool
+flag(json_walker *, take *t, const step *s, ondemand::value v)
+{
+	bool yes;
+	const error_code err = v.get_bool().get(yes);
+
+	return err == simdjson::SUCCESS ? take_flag(t, s, yes) : refuse(t, s, err, "neither true nor false");
+}
+
+static bool
+map(json_walker *, take *t, const step *s, ondemand::value v)
+{
+	ondemand::object object;
+
+	error_code err = v.get_object().get(object);
+	if (err != simdjson::SUCCESS)
+		return refuse(t, s, err, "not an object");
+	for (auto member : object) {
+		ondemand::field field;
+		std::string_view key, value;
+
+		err = std::move(member).get(field);
+		if (err == simdjson::SUCCESS)
+			err = field.unescaped_key().get(key);
+		if (err != simdjson::SUCCESS)
+			return refuse(t, s, err, "not a member of an object");
+		err = text_of(field.value(), s->what == STEP_MAP_QUANTITY, &value);
+		if (err != simdjson::SUCCESS)
+			return take_refuse(t, s, key.data(), key.size(),
+			    err == simdjson::INCORRECT_TYPE ? "not a string" : simdjson::error_message(err));
+		if (!take_pair(t, s, key.data(), key.size(), value.data(), value.size()))
+			return false;
+	}
+	return true;
+}
+
+static bool
+texts(json_walker *, take *t, const step *s, ondemand::value v)
+{
+	ondemand::array array;
+	uint32_t n = 0;
+
+	error_code err = v.get_array().get(array);
+	if (err != simdjson::SUCCESS)
+		return refuse(t, s, err, "not a list");
+	for (auto element : array) {
+		ondemand::value value;
+		std::string_view found_text;
+
+		err = std::move(element).get(value);
+		if (err == simdjson::SUCCESS)
+			err = text_of(value, false, &found_text);
+		if (err != simdjson::SUCCESS)
+			return refuse_at(t, s, n, err, "not a string");
+		if (!take_listed(t, s, found_text.data(), found_text.size()))
+			return false;
+		n++;
+	}
+	return true;
+}
+
+/* A record that is null is one without members, as in Go. */
+static bool
+rows(json_walker *w, take *t, const step *s, ondemand::value v)
+{
+	ondemand::array array;
+	uint32_t n = 0;
+
+	error_code err = v.get_array().get(array);
+	if (err != simdjson::SUCCESS)
+		return refuse(t, s, err, "not a list");
+	for (auto element : array) {
+		ondemand::value value;
+		ondemand::object record;
+		bool null = false;
+
+		err = std::move(element).get(value);
+		if (err == simdjson::SUCCESS)
+			err = value.is_null().get(null);
+		if (err == simdjson::SUCCESS && !null)
+			err = value.get_object().get(record);
+		if (err != simdjson::SUCCESS)
+			return refuse_at(t, s, n, err, "not an object");
+		if (!take_row(t, s) || (!null && !walk(w, t, s, record)))
+			return false;
+		n++;
+	}
+	return true;
+}
+
+/* A subtree as text, without blanks. On demand it was only skipped, so here it is judged. */
+static bool
+whole(json_walker *w, take *t, const step *s, std::string_view raw)
+{
+	size_t len;
+	simdjson::dom::element ignored;
+
+	make_room(w->judge, raw.size());
+	error_code err = w->judge.parse(raw.data(), raw.size()).get(ignored);
+	if (err != simdjson::SUCCESS)
+		return refuse(t, s, err, "not a value");
+	char *const buf = take_memory(t, raw.size() + simdjson::SIMDJSON_PADDING);
+	err = simdjson::minify(raw.data(), raw.size(), buf, len);
+	return err == simdjson::SUCCESS ? take_raw(t, s, buf, len) : refuse(t, s, err, "not a value");
+}
+
+/* A string; null is an empty one; with `numbers` a number as it is written, too. */
+static error_code
+text_of(ondemand::value v, bool numbers, std::string_view *out)
+{
+	ondemand::json_type type;
+
+	const error_code err = v.type().get(type);
+	if (err != simdjson::SUCCESS)
+		return err;
+	if (type == ondemand::json_type::string)
+		return v.get_string().get(*out);
+	*out = std::string_view("", 0);
+	if (type == ondemand::json_type::null) {
+		bool null;
+		return v.is_null().get(null);
+	}
+	if (type != ondemand::json_type::number || !numbers)
+		return simdjson::INCORRECT_TYPE;
+	*out = trimmed(v.raw_json_token());
+	return v.get_number().error();
+}
+
+/* Bytes that are not UTF-8 are mended like any other text here (project_take.c), as Go's decoder does. */
+static error_code
+document_of(json_walker *w, take *t, std::string_view bytes, size_t padding, ondemand::document *doc)
+{
+	if (padding < simdjson::SIMDJSON_PADDING)
+		bytes = padded(t, bytes);
+	make_room(w->parser, bytes.size());
+	error_code err = w->parser.iterate(bytes, bytes.size() + simdjson::SIMDJSON_PADDING).get(*doc);
+	if (err != simdjson::UTF8_ERROR)
+		return err;
+	const view mended = take_mend(t, { bytes.data(), bytes.size() });
+	bytes = padded(t, { mended.p, mended.len });
+	make_room(w->parser, bytes.size());
+	return w->parser.iterate(bytes, bytes.size() + simdjson::SIMDJSON_PADDING).get(*doc);
+}
+
+/* In steps of two, so that a kind whose objects grow slowly is not allocated for each of them. */
+template <class parser> static void
+make_room(parser &p, size_t len)
+{
+	size_t capacity = FIRST;
+
+	while (capacity < len)
+		capacity *= 2;
+	if (p.capacity() > KEEP && capacity <= KEEP)
+		p = parser();
+	/* What cannot be had is asked for once more by the parser itself, which then says so. */
+	if (p.capacity() < len && p.allocate(capacity, DEPTH) != simdjson::SUCCESS)
+		p = parser();
+}
+
+static std::string_view
+padded(take *t, std::string_view bytes)
+{
+	char *const copy = take_memory(t, bytes.size() + simdjson::SIMDJSON_PADDING);
+
+	std::memcpy(copy, bytes.data(), bytes.size());
+	std::memset(copy + bytes.size(), 0, simdjson::SIMDJSON_PADDING);
+	return { copy, bytes.size() };
+}
+
+/* A token reaches to the next one. */
+static std::string_view
+trimmed(std::string_view s)
+{
+	while (!s.empty() && std::strchr(" \t\r\n", s.back()) != nullptr)
+		s.remove_suffix(1);
+	return s;
+}
+
+/* `expected` when the type is wrong; else simdjson's own words for what is not JSON. */
+static bool
+refuse(take *t, const step *s, error_code err, const char *expected)
+{
+	return take_refuse(t, s, nullptr, 0,
+	    err == simdjson::INCORRECT_TYPE ? expected : simdjson::error_message(err));
+}
+
+static bool
+refuse_at(take *t, const step *s, uint32_t n, error_code err, const char *expected)
+{
+	char number[16];
+	const int len = snprintf(number, sizeof(number), "%u", unsigned(n));
+
+	return take_refuse(t, s, number, size_t(len),
+	    err == simdjson::INCORRECT_TYPE ? expected : simdjson::error_message(err));
+}

@@ -1,0 +1,381 @@
+/*
+ * kube/kubeconfig_fill.c - one cluster and one user of a kubeconfig, checked, into struct
+ * kubeconfig.
+ *
+ * The rules are those of client-go's validation; where it lets two contradicting settings pass,
+ * they are named here.
+ */
+#include <string.h>
+
+#include "kubeconfig_private.h"
+#include "obj.h"
+
+enum field_type { FIELD_TEXT, FIELD_PATH, FIELD_DATA, FIELD_TOKEN, FIELD_FLAG };
+
+struct field {
+	const char	*key;
+	enum field_type	 type;
+	size_t		 offset;	/* of a char *, a struct bytes (data, token) or a bool */
+};
+
+#define IN(member)	offsetof(struct kubeconfig, member)
+static const struct field cluster_fields[] = {
+	{ "server",                     FIELD_TEXT, IN(server) },
+	{ "tls-server-name",            FIELD_TEXT, IN(tls_server_name) },
+	{ "proxy-url",                  FIELD_TEXT, IN(proxy_url) },
+	{ "insecure-skip-tls-verify",   FIELD_FLAG, IN(insecure) },
+	{ "disable-compression",        FIELD_FLAG, IN(disable_compression) },
+	{ "certificate-authority",      FIELD_PATH, IN(ca_file) },
+	{ "certificate-authority-data", FIELD_DATA, IN(ca_data) },
+};
+static const struct field user_fields[] = {
+	{ "client-certificate",         FIELD_PATH, IN(cert_file) },
+	{ "client-certificate-data",    FIELD_DATA, IN(cert_data) },
+	{ "client-key",                 FIELD_PATH, IN(key_file) },
+	{ "client-key-data",            FIELD_DATA, IN(key_data) },
+	{ "token",                      FIELD_TOKEN, IN(token) },
+	{ "tokenFile",                  FIELD_PATH, IN(token_file) },
+	{ "username",                   FIELD_TEXT, IN(username) },
+	{ "password",                   FIELD_TEXT, IN(password) },
+};
+#undef IN
+
+#define IN(member)	offsetof(struct kubeconfig_exec, member)
+static const struct field exec_fields[] = {
+	{ "command",            FIELD_TEXT, IN(command) },
+	{ "apiVersion",         FIELD_TEXT, IN(api_version) },
+	{ "installHint",        FIELD_TEXT, IN(install_hint) },
+	{ "provideClusterInfo", FIELD_FLAG, IN(provide_cluster_info) },
+};
+#undef IN
+
+/* To act as somebody else is not supported; to ignore it would be to act as somebody else than asked. */
+static const char *const impersonation[] = { "as", "as-uid", "as-groups", "as-user-extra" };
+
+static void read_fields(void *, const struct field *, size_t, struct yaml_file *, const yaml_node_t *);
+static void read_field(void *, const struct field *, struct yaml_file *, const yaml_node_t *);
+static void set_text(char **, const char *, size_t);
+static char *resolve(const struct yaml_file *, const char *, size_t);
+static void read_exec(struct kubeconfig *, struct yaml_file *, const yaml_node_t *, const char *);
+static void check_exec(struct kubeconfig_exec *, struct yaml_file *, const yaml_node_t *, const char *);
+static void check_mode(const struct kubeconfig_exec *, struct yaml_file *, const yaml_node_t *, const char *);
+static char **read_args(struct yaml_file *, const yaml_node_t *);
+static char **read_env(struct yaml_file *, const yaml_node_t *);
+static char *read_variable(struct yaml_file *, const yaml_node_t *);
+static char **new_texts(const yaml_node_t *);
+static void read_extension(struct kubeconfig_exec **, struct yaml_file *, const yaml_node_t *);
+static void forget_user(struct kubeconfig *);
+
+static struct kubeconfig_exec *
+exec_of(struct kubeconfig *k)
+{
+	if (k->exec == NULL)
+		k->exec = obj_alloc(sizeof(*k->exec));
+	return k->exec;
+}
+
+void
+kubeconfig_fill_cluster(struct kubeconfig *k, struct yaml_file *f, const yaml_node_t *map, const char *name)
+{
+	const char *why = NULL;
+
+	read_fields(k, cluster_fields, NITEMS(cluster_fields), f, map);
+	if (k->server == NULL)
+		yaml_refuse(f, map, "cluster \"%s\" has no server", name);
+	if (*f->failed)
+		return;
+	if (k->ca_data.data != NULL)
+		bytes_wipe_text(&k->ca_file);
+	const bool ca = k->ca_file != NULL || k->ca_data.data != NULL;
+	char *const server = kubeconfig_server(k->server, ca || k->insecure, &why);
+	if (server == NULL)
+		yaml_refuse(f, yaml_get(f, map, "server"), "server of cluster \"%s\": %s", name, why);
+	free(k->server);
+	k->server = server;
+	if (k->insecure && ca)
+		yaml_refuse(f, map, "cluster \"%s\" has insecure-skip-tls-verify and a certificate "
+		    "authority; remove one of them", name);
+	why = k->proxy_url == NULL ? NULL : kubeconfig_proxy_fault(k->proxy_url);
+	if (why != NULL)
+		yaml_refuse(f, yaml_get(f, map, "proxy-url"), "proxy-url of cluster \"%s\": %s", name, why);
+	read_extension(&k->exec, f, map);
+}
+
+void
+kubeconfig_fill_user(struct kubeconfig *k, struct yaml_file *f, const yaml_node_t *map, const char *name)
+{
+	read_fields(k, user_fields, NITEMS(user_fields), f, map);
+	for (size_t i = 0; i < NITEMS(impersonation); i++) {
+		const yaml_node_t *const n = yaml_get(f, map, impersonation[i]);
+
+		if (n != NULL)
+			yaml_refuse(f, n, "user \"%s\" acts as somebody else (%s); that is not supported: "
+			    "use a user of its own", name, impersonation[i]);
+	}
+	if (k->cert_data.data != NULL)
+		bytes_wipe_text(&k->cert_file);
+	if (k->key_data.data != NULL)
+		bytes_wipe_text(&k->key_file);
+	const bool cert = k->cert_file != NULL || k->cert_data.data != NULL;
+	const bool key = k->key_file != NULL || k->key_data.data != NULL;
+	if (cert != key)
+		yaml_refuse(f, map, "user \"%s\" has a client %s without its %s", name,
+		    cert ? "certificate" : "key", cert ? "key" : "certificate");
+	const bool token = k->token.data != NULL || k->token_file != NULL;
+	if (token && k->username != NULL)
+		yaml_refuse(f, map, "user \"%s\" has a token and a username; only one is allowed", name);
+	if (k->username == NULL && k->password != NULL)
+		yaml_refuse(f, map, "user \"%s\" has a password without a username", name);
+	if (k->username != NULL && strchr(k->username, ':') != NULL)
+		yaml_refuse(f, map, "the username of user \"%s\" holds a colon", name);
+	const yaml_node_t *const provider = yaml_get(f, map, "auth-provider");
+	if (provider != NULL)
+		yaml_refuse(f, provider, "user \"%s\" has an auth-provider: Kubernetes removed them in 1.26; "
+		    "use an exec plugin (gke-gcloud-auth-plugin, kubelogin, ...)", name);
+	read_exec(k, f, map, name);
+	/* As kubectl: what was asked for by name outranks the plugin; nothing secret goes over plain HTTP. */
+	if (token || k->username != NULL)
+		kubeconfig_exec_free(&k->exec);
+	if (!*f->failed && strncmp(k->server, "http://", 7) == 0)
+		forget_user(k);
+}
+
+void
+kubeconfig_exec_free(struct kubeconfig_exec **ep)
+{
+	struct kubeconfig_exec *const e = *ep;
+
+	if (e == NULL)
+		return;
+	for (char **a = e->args; a != NULL && *a != NULL; a++)
+		bytes_wipe_text(a);
+	for (char **v = e->env; v != NULL && *v != NULL; v++)
+		bytes_wipe_text(v);
+	free(e->args);
+	free(e->env);
+	free(e->command);
+	free(e->api_version);
+	free(e->install_hint);
+	json_decref(e->cluster_config);
+	free(e);
+	*ep = NULL;
+}
+
+static void
+read_fields(void *into, const struct field *fields, size_t count, struct yaml_file *f, const yaml_node_t *map)
+{
+	for (size_t i = 0; i < count; i++)
+		read_field(into, &fields[i], f, map);
+}
+
+static void
+read_field(void *into, const struct field *field, struct yaml_file *f, const yaml_node_t *map)
+{
+	void *const at = (char *)into + field->offset;
+	const yaml_node_t *const n = yaml_get(f, map, field->key);
+	size_t len;
+
+	if (field->type == FIELD_FLAG) {
+		*(bool *)at = yaml_get_flag(f, map, field->key);
+		return;
+	}
+	if (n != NULL && field->type == FIELD_DATA && n->type == YAML_SCALAR_NODE) {
+		/* base64 may be folded over lines: its decoder looks at it, not yaml_text */
+		if (n->data.scalar.length > 0
+		    && !bytes_from_base64(at, (const char *)n->data.scalar.value, n->data.scalar.length))
+			yaml_refuse(f, n, "%s is not base64", field->key);
+		return;
+	}
+	const char *const text = yaml_get_text(f, map, field->key, &len);
+	if (text == NULL || len == 0)
+		return;
+	if (field->type == FIELD_PATH)
+		*(char **)at = resolve(f, text, len);
+	else if (field->type == FIELD_TEXT)
+		set_text(at, text, len);
+	else if (!kubeconfig_token_valid(text, len))
+		yaml_refuse(f, n, "%s holds a blank or a character that cannot be sent", field->key);
+	else
+		bytes_set(at, text, len);
+}
+
+static void
+set_text(char **to, const char *text, size_t len)
+{
+	bytes_wipe_text(to);
+	*to = obj_alloc(len + 1);
+	memcpy(*to, text, len);
+}
+
+static char *
+resolve(const struct yaml_file *f, const char *text, size_t len)
+{
+	char *path = NULL;
+
+	MUST(asprintf(&path, "%s%s%.*s", text[0] == '/' ? "" : f->folder, text[0] == '/' ? "" : "/",
+	    (int)len, text) != -1);
+	return path;
+}
+
+static void
+read_exec(struct kubeconfig *k, struct yaml_file *f, const yaml_node_t *user, const char *name)
+{
+	const yaml_node_t *const map = yaml_get_map(f, user, "exec");
+
+	if (map == NULL) {
+		kubeconfig_exec_free(&k->exec);		/* the cluster's extension was for a plugin */
+		return;
+	}
+	struct kubeconfig_exec *const e = exec_of(k);
+	read_fields(e, exec_fields, NITEMS(exec_fields), f, map);
+	e->args = read_args(f, map);
+	e->env = read_env(f, map);
+	check_exec(e, f, map, name);
+}
+
+static void
+check_exec(struct kubeconfig_exec *e, struct yaml_file *f, const yaml_node_t *map, const char *name)
+{
+	static const char group[] = "client.authentication.k8s.io/";
+
+	if (e->command == NULL)
+		yaml_refuse(f, map, "exec of user \"%s\" has no command", name);
+	else if (e->api_version == NULL)
+		yaml_refuse(f, map, "exec of user \"%s\" has no apiVersion", name);
+	else if (strncmp(e->api_version, group, strlen(group)) != 0
+	    || (strcmp(e->api_version + strlen(group), "v1") != 0
+		&& strcmp(e->api_version + strlen(group), "v1beta1") != 0))
+		yaml_refuse(f, yaml_get(f, map, "apiVersion"),
+		    "exec of user \"%s\": apiVersion must be %sv1 or %sv1beta1", name, group, group);
+	else
+		check_mode(e, f, map, name);
+	if (*f->failed || strchr(e->command, '/') == NULL || e->command[0] == '/')
+		return;
+	char *const path = resolve(f, e->command, strlen(e->command));
+	free(e->command);
+	e->command = path;
+}
+
+static void
+check_mode(const struct kubeconfig_exec *e, struct yaml_file *f, const yaml_node_t *map, const char *name)
+{
+	const yaml_node_t *const n = yaml_get(f, map, "interactiveMode");
+	size_t len;
+	const char *const mode = yaml_get_text(f, map, "interactiveMode", &len);
+
+	if (*f->failed)
+		return;
+	if (mode == NULL || len == 0) {
+		if (strstr(e->api_version, "/v1beta1") == NULL)
+			yaml_refuse(f, map, "exec of user \"%s\" has no interactiveMode, which v1 wants: "
+			    "say Never or IfAvailable", name);
+	} else if (strcmp(mode, "Always") == 0) {
+		yaml_refuse(f, n, "exec of user \"%s\" wants a terminal (interactiveMode: Always), which "
+		    "a daemon has not; use a plugin that can do without", name);
+	} else if (strcmp(mode, "Never") != 0 && strcmp(mode, "IfAvailable") != 0) {
+		yaml_refuse(f, n, "exec of user \"%s\": interactiveMode must be Never or IfAvailable", name);
+	}
+}
+
+static char **
+read_args(struct yaml_file *f, const yaml_node_t *map)
+{
+	const yaml_node_t *const list = yaml_get_list(f, map, "args"), *n;
+	char **const args = new_texts(list);
+	size_t len;
+
+	for (size_t i = 0; (n = yaml_item(f, list, i)) != NULL; i++) {
+		/* an argument may have lines */
+		if (n->type != YAML_SCALAR_NODE
+		    || strlen((char *)n->data.scalar.value) != n->data.scalar.length) {
+			yaml_refuse(f, n, "args must be texts without NUL");
+			break;
+		}
+		len = n->data.scalar.length;
+		set_text(&args[i], (const char *)n->data.scalar.value, len);
+	}
+	return args;
+}
+
+static char **
+read_env(struct yaml_file *f, const yaml_node_t *map)
+{
+	const yaml_node_t *const list = yaml_get_list(f, map, "env"), *n;
+	char **const env = new_texts(list);
+
+	for (size_t i = 0; (n = yaml_item(f, list, i)) != NULL; i++) {
+		env[i] = read_variable(f, n);
+		if (env[i] == NULL)
+			break;
+	}
+	return env;
+}
+
+/* "NAME=value" from { name, value }. */
+static char *
+read_variable(struct yaml_file *f, const yaml_node_t *n)
+{
+	char *text = NULL;
+	size_t name_len = 0, value_len = 0;
+
+	if (n->type != YAML_MAPPING_NODE) {
+		yaml_refuse(f, n, "env must be a list of name and value");
+		return NULL;
+	}
+	const char *const name = yaml_get_text(f, n, "name", &name_len);
+	const char *const value = yaml_get_text(f, n, "value", &value_len);
+	if (!*f->failed && (name_len == 0 || memchr(name, '=', name_len) != NULL))
+		yaml_refuse(f, n, "env: a variable has a name, without '='");
+	if (*f->failed)
+		return NULL;
+	MUST(asprintf(&text, "%.*s=%.*s", (int)name_len, name, (int)value_len,
+		 value == NULL ? "" : value)
+	    != -1);
+	return text;
+}
+
+/* Room for every item and the NULL behind them. */
+static char **
+new_texts(const yaml_node_t *list)
+{
+	const size_t count = list == NULL ? 0
+	    : (size_t)(list->data.sequence.items.top - list->data.sequence.items.start);
+
+	return obj_alloc((count + 1) * sizeof(char *));
+}
+
+/* What the cluster has to say to a plugin, kept until it is known whether there is one. */
+static void
+read_extension(struct kubeconfig_exec **ep, struct yaml_file *f, const yaml_node_t *map)
+{
+	const yaml_node_t *const list = yaml_get_list(f, map, "extensions"), *n;
+
+	for (size_t i = 0; (n = yaml_item(f, list, i)) != NULL; i++) {
+		size_t len;
+		const char *const name =
+		    n->type == YAML_MAPPING_NODE ? yaml_get_text(f, n, "name", &len) : NULL;
+		const yaml_node_t *const value =
+		    n->type == YAML_MAPPING_NODE ? yaml_get(f, n, "extension") : NULL;
+
+		if (name == NULL || value == NULL || strcmp(name, "client.authentication.k8s.io/exec") != 0)
+			continue;
+		if (*ep == NULL)
+			*ep = obj_alloc(sizeof(**ep));
+		json_decref((*ep)->cluster_config);
+		(*ep)->cluster_config = yaml_json(f, value);
+	}
+}
+
+static void
+forget_user(struct kubeconfig *k)
+{
+	bytes_wipe(&k->token);
+	bytes_wipe(&k->cert_data);
+	bytes_wipe(&k->key_data);
+	bytes_wipe_text(&k->cert_file);
+	bytes_wipe_text(&k->key_file);
+	bytes_wipe_text(&k->token_file);
+	bytes_wipe_text(&k->username);
+	bytes_wipe_text(&k->password);
+	kubeconfig_exec_free(&k->exec);
+}

@@ -1,0 +1,50 @@
+/*
+ * kube/kubeconfig_yaml.h - one YAML document, asked for known keys; every complaint with file and
+ * line.
+ *
+ * The first complaint is kept in f->err; after it, answers are empty and the caller need not look
+ * until the end. Texts of the file are never part of a complaint, only names of keys.
+ */
+#ifndef MUSTER_KUBECONFIG_YAML_H
+#define MUSTER_KUBECONFIG_YAML_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <yaml.h>
+
+struct yaml_file {
+	char		*path;		/* for complaints */
+	char		*folder;	/* absolute; relative paths in the file start here */
+	yaml_document_t	 doc;
+	bool		 loaded;
+	char		*err;
+	size_t		 size;
+	bool		*failed;	/* shared by all files of one loading */
+};
+
+/* False: not YAML, or two documents. An empty file is fine: it has no root. */
+bool yaml_file_open(struct yaml_file *f, const char *path, const char *text, size_t len, char *err,
+    size_t size, bool *failed);
+void yaml_file_close(struct yaml_file *f);	/* wipes what was read */
+const yaml_node_t *yaml_file_root(struct yaml_file *f);
+
+/* NULL: not there, or null. map NULL: nothing is there. */
+const yaml_node_t *yaml_get(struct yaml_file *f, const yaml_node_t *map, const char *key);
+/* These complain about another type. */
+const yaml_node_t *yaml_get_map(struct yaml_file *f, const yaml_node_t *map, const char *key);
+const yaml_node_t *yaml_get_list(struct yaml_file *f, const yaml_node_t *map, const char *key);
+const char *yaml_get_text(struct yaml_file *f, const yaml_node_t *map, const char *key, size_t *len);
+bool yaml_get_flag(struct yaml_file *f, const yaml_node_t *map, const char *key);
+/* The i-th item, up to NULL. */
+const yaml_node_t *yaml_item(struct yaml_file *f, const yaml_node_t *list, size_t i);
+/* The text of a scalar: one line without control characters; key is for the complaint. */
+const char *yaml_text(struct yaml_file *f, const yaml_node_t *node, const char *key, size_t *len);
+/* New reference; numbers and booleans as JSON writes them, everything else text. NULL after a complaint. */
+json_t *yaml_json(struct yaml_file *f, const yaml_node_t *node);
+
+/* node NULL: without a line. */
+void yaml_refuse(struct yaml_file *f, const yaml_node_t *node, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * kube/project.h - from the bytes of one Kubernetes object to what somebody asked for: the packed
+ * body of its kind's message (proto/kinds.h), one for each role that reads the kind.
+ *
+ * The same object gives the same bytes from JSON and from protobuf. Hostile input is refused with
+ * the field's name; nothing of an object that is refused is used.
+ */
+#ifndef MUSTER_PROJECT_H
+#define MUSTER_PROJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kinds.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { PROJECT_READERS_MAX = 8, PROJECT_NAME_MAX = 253, PROJECT_UID_MAX = 64, PROJECT_RV_MAX = 64 };
+
+enum project_form { PROJECT_JSON, PROJECT_PROTO };
+
+/* A compiled way through one kind at one API version, for the roles that are enabled. */
+struct projection;
+
+/* readers: mask of the enabled roles; those that read nothing of the kind do not count. */
+struct projection *projection_new(enum kind k, const char *version, uint64_t readers);
+void projection_free(struct projection **pp);
+/* Every field that is read stands under metadata: ask the server for PartialObjectMetadata only. */
+bool projection_metadata_only(const struct projection *p);
+
+/* One role's view of the object: a packed body, ready for actor_publish_packed. */
+struct projected_value {
+	enum role	 role;
+	const uint8_t	*bytes;
+	size_t		 len;
+};
+
+/* Valid until the next call with the same projection. */
+struct projected {
+	char			 name[PROJECT_NAME_MAX + 1];
+	char			 ns[64];		/* "": cluster-scoped */
+	char			 uid[PROJECT_UID_MAX + 1];
+	char			 rv[PROJECT_RV_MAX + 1];
+	struct projected_value	 values[PROJECT_READERS_MAX];
+	size_t			 nvalues;
+	char			 error[200];		/* "spec.taints[2].key: not a string" */
+};
+
+/*
+ * One object. JSON: the text, readable up to `padding` bytes behind its end (simdjson wants
+ * PROJECT_PADDING of them; fewer: it is copied). Protobuf: the message itself, or with the `k8s\0`
+ * envelope. False: refused, out->error says why; out->name may be set.
+ */
+enum { PROJECT_PADDING = 64 };
+bool project(struct projection *p, enum project_form form, const void *bytes, size_t len, size_t padding,
+    struct projected *out);
+
+/* What the caller needs of a watch event before it projects the object inside. */
+enum watch_type { WATCH_ADDED, WATCH_MODIFIED, WATCH_DELETED, WATCH_BOOKMARK, WATCH_ERROR, WATCH_UNKNOWN };
+struct watch_event {
+	enum watch_type	 type;
+	const void	*object;	/* view into the bytes given */
+	size_t		 len, padding;
+};
+/*
+ * A frame of the stream: one JSON line, or one protobuf WatchEvent. False with a text in err: not
+ * an event at all.
+ */
+bool watch_event_open(enum project_form form, const void *bytes, size_t len, size_t padding,
+    struct watch_event *out, char *err, size_t size);
+/* A bookmark's resourceVersion, and whether it ends the initial events. */
+bool watch_bookmark(enum project_form form, const void *object, size_t len, size_t padding,
+    char *rv, size_t size, bool *initial_end);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

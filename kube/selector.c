@@ -1,0 +1,286 @@
+/* kube/selector.c - selectors: matching, printing, and the LabelSelector object. */
+#include "selector.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "obj.h"
+#include "selector_private.h"
+
+/* How an operator is written between key and values. */
+static const struct {
+	const char	*before, *infix, *open, *close;
+} looks[OP_MAX] = {
+	[OP_IN]            = { "",  " in ",    "(", ")" },
+	[OP_NOT_IN]        = { "",  " notin ", "(", ")" },
+	[OP_EQUALS]        = { "",  "=",       "",  "" },
+	[OP_DOUBLE_EQUALS] = { "",  "==",      "",  "" },
+	[OP_NOT_EQUALS]    = { "",  "!=",      "",  "" },
+	[OP_GREATER]       = { "",  ">",       "",  "" },
+	[OP_LESS]          = { "",  "<",       "",  "" },
+	[OP_EXISTS]        = { "",  "",        "",  "" },
+	[OP_ABSENT]        = { "!", "",        "",  "" },
+};
+
+static const struct {
+	const char		*name;
+	enum selector_op	 op;
+} object_ops[] = {
+	{ "In", OP_IN }, { "NotIn", OP_NOT_IN }, { "Exists", OP_EXISTS }, { "DoesNotExist", OP_ABSENT },
+};
+
+/* Text into a buffer that may be too small. */
+struct out {
+	char	*buf;
+	size_t	 size, used;
+};
+
+static bool matches(const struct requirement *, bool, selector_get *, const void *);
+static bool has_value(const struct requirement *, const char *);
+static bool add_labels(struct selector *, const json_t *, char *, size_t);
+static bool add_expression(struct selector *, const json_t *, char *, size_t);
+static bool add_values(struct requirement *, const json_t *, char *, size_t);
+static bool refuse(char *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
+static void put(struct out *, const char *, bool);
+
+struct selector *
+selector_from_json(const json_t *object, char *err, size_t size)
+{
+	struct selector *s = selector_new(false);
+	const json_t *const labels = json_object_get(object, "matchLabels");
+	const json_t *const expressions = json_object_get(object, "matchExpressions");
+	bool ok = true;
+	size_t i;
+	json_t *item;
+
+	if (object == NULL || json_is_null(object)) {
+		s->nothing = true;
+		return s;
+	}
+	if (!json_is_object(object))
+		ok = refuse(err, size, "a label selector is an object");
+	else if (labels != NULL && !json_is_null(labels))
+		ok = add_labels(s, labels, err, size);
+	if (ok && expressions != NULL && !json_is_null(expressions) && !json_is_array(expressions))
+		ok = refuse(err, size, "matchExpressions: must be a list");
+	json_array_foreach(expressions, i, item) {
+		ok = ok && add_expression(s, item, err, size);
+	}
+	if (!ok)
+		selector_free(&s);
+	else
+		selector_sort(s);
+	return s;
+}
+
+void
+selector_free(struct selector **sp)
+{
+	struct selector *s;
+
+	if (*sp == NULL)
+		return;
+	OBJ_TAKE(s, sp, SELECTOR_MAGIC);
+	for (size_t i = 0; i < s->count; i++) {
+		for (size_t v = 0; v < s->list[i].nvalues; v++)
+			free(s->list[i].values[v]);
+		free(s->list[i].values);
+		free(s->list[i].key);
+	}
+	free(s->list);
+	OBJ_FREE(s);
+}
+
+bool
+selector_matches(const struct selector *s, selector_get *get, const void *arg)
+{
+	OBJ_CHECK(s, SELECTOR_MAGIC);
+	for (size_t i = 0; i < s->count; i++) {
+		if (!matches(&s->list[i], s->fields, get, arg))
+			return false;
+	}
+	return !s->nothing;
+}
+
+bool
+selector_empty(const struct selector *s)
+{
+	OBJ_CHECK(s, SELECTOR_MAGIC);
+	return s->count == 0 && !s->nothing;
+}
+
+const char *
+selector_equals(const struct selector *s, const char *key)
+{
+	OBJ_CHECK(s, SELECTOR_MAGIC);
+	for (size_t i = 0; i < s->count; i++) {
+		const struct requirement *r = &s->list[i];
+		const bool exact = r->op == OP_EQUALS || r->op == OP_DOUBLE_EQUALS || r->op == OP_IN;
+
+		if (exact && r->nvalues == 1 && strcmp(r->key, key) == 0)
+			return r->values[0];
+	}
+	return NULL;
+}
+
+void
+selector_each_key(const struct selector *s, void (*fn)(const char *key, void *arg), void *arg)
+{
+	OBJ_CHECK(s, SELECTOR_MAGIC);
+	for (size_t i = 0; i < s->count; i++)
+		fn(s->list[i].key, arg);
+}
+
+size_t
+selector_print(const struct selector *s, char *buf, size_t size)
+{
+	struct out o = { .buf = buf, .size = size };
+
+	OBJ_CHECK(s, SELECTOR_MAGIC);
+	if (size > 0)
+		buf[0] = '\0';
+	for (size_t i = 0; i < s->count; i++) {
+		const struct requirement *r = &s->list[i];
+
+		put(&o, i > 0 ? "," : "", false);
+		put(&o, looks[r->op].before, false);
+		put(&o, r->key, false);
+		put(&o, looks[r->op].infix, false);
+		put(&o, looks[r->op].open, false);
+		for (size_t v = 0; v < r->nvalues; v++) {
+			put(&o, v > 0 ? "," : "", false);
+			put(&o, r->values[v], s->fields);
+		}
+		put(&o, looks[r->op].close, false);
+	}
+	return o.used;
+}
+
+static bool
+matches(const struct requirement *r, bool fields, selector_get *get, const void *arg)
+{
+	const char *value = get(r->key, arg);
+	int64_t have, want;
+
+	if (value == NULL && fields)
+		value = "";
+	switch (r->op) {
+	case OP_IN:
+	case OP_EQUALS:
+	case OP_DOUBLE_EQUALS:
+		return value != NULL && has_value(r, value);
+	case OP_NOT_IN:
+	case OP_NOT_EQUALS:
+		return value == NULL || !has_value(r, value);
+	case OP_EXISTS:
+		return value != NULL;
+	case OP_ABSENT:
+		return value == NULL;
+	case OP_GREATER:
+	case OP_LESS:
+		if (value == NULL || !selector_integer(value, &have)
+		    || !selector_integer(r->values[0], &want))
+			return false;
+		return r->op == OP_GREATER ? have > want : have < want;
+	default:
+		return false;
+	}
+}
+
+static bool
+has_value(const struct requirement *r, const char *value)
+{
+	for (size_t i = 0; i < r->nvalues; i++) {
+		if (strcmp(r->values[i], value) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool
+add_labels(struct selector *s, const json_t *labels, char *err, size_t size)
+{
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(labels))
+		return refuse(err, size, "matchLabels: must be an object");
+	json_object_foreach((json_t *)(uintptr_t)labels, key, value) {
+		struct requirement *const r = selector_add(s, OP_EQUALS, key, strlen(key));
+
+		if (!json_is_string(value))
+			return refuse(err, size, "matchLabels[%s]: must be a string", key);
+		selector_add_value(r, json_string_value(value), json_string_length(value));
+		if (selector_wrong_requirement(r, err, size))
+			return false;
+	}
+	return true;
+}
+
+static bool
+add_expression(struct selector *s, const json_t *item, char *err, size_t size)
+{
+	const char *key = json_string_value(json_object_get(item, "key"));
+	const char *name = json_string_value(json_object_get(item, "operator"));
+	size_t i = 0;
+
+	if (!json_is_object(item))
+		return refuse(err, size, "matchExpressions: an item is an object");
+	key = key == NULL ? "" : key;
+	name = name == NULL ? "" : name;
+	while (i < NITEMS(object_ops) && strcmp(object_ops[i].name, name) != 0)
+		i++;
+	if (i == NITEMS(object_ops))
+		return refuse(err, size, "\"%s\" is not a valid label selector operator", name);
+	struct requirement *const r = selector_add(s, object_ops[i].op, key, strlen(key));
+	if (!add_values(r, json_object_get(item, "values"), err, size)
+	    || selector_wrong_requirement(r, err, size))
+		return false;
+	selector_sort_values(r, false);
+	return true;
+}
+
+static bool
+add_values(struct requirement *r, const json_t *values, char *err, size_t size)
+{
+	size_t i;
+	json_t *value;
+
+	if (values != NULL && !json_is_null(values) && !json_is_array(values))
+		return refuse(err, size, "matchExpressions: values must be a list of strings");
+	json_array_foreach(values, i, value) {
+		if (!json_is_string(value))
+			return refuse(err, size, "matchExpressions: values must be a list of strings");
+		selector_add_value(r, json_string_value(value), json_string_length(value));
+	}
+	return true;
+}
+
+static bool
+refuse(char *err, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(err, size, fmt, ap);
+	va_end(ap);
+	return false;
+}
+
+static void
+put(struct out *o, const char *text, bool escape)
+{
+	for (; *text != '\0'; text++) {
+		const bool special = escape && strchr("\\,=", *text) != NULL;
+
+		for (int i = special ? 0 : 1; i < 2; i++) {
+			if (o->used + 1 < o->size) {
+				o->buf[o->used] = i == 0 ? '\\' : *text;
+				o->buf[o->used + 1] = '\0';
+			}
+			o->used++;
+		}
+	}
+}

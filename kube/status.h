@@ -1,0 +1,54 @@
+/*
+ * kube/status.h - what the server says when it says no: metav1.Status from JSON or protobuf, or the
+ * words of whatever proxy answered in its place.
+ *
+ * Decisions go by code, reason and causes, never by the message; that one is for people. All text
+ * is UTF-8 without control characters, cut to fit.
+ */
+#ifndef MUSTER_KUBE_STATUS_H
+#define MUSTER_KUBE_STATUS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "writes.h"
+
+enum { STATUS_CAUSES_MAX = 16, STATUS_BODY_MAX = 1024 * 1024, STATUS_RETRY_MAX_S = 24 * 3600 };
+
+struct kube_cause {
+	char	reason[64];	/* "FieldValueInvalid" */
+	char	field[192];	/* "spec.taints[0].effect" */
+	char	message[512];
+};
+
+struct kube_status {
+	int			code;		/* of HTTP, or the Status's own inside a watch */
+	bool			given;		/* it was a Status; else only code and message are known */
+	char			reason[64];	/* "Conflict" */
+	char			message[1024];	/* `... cannot patch resource "nodes" ...` */
+	char			group[254], name[254];
+	char			kind[254];	/* often the resource ("nodes") */
+	int64_t			retry_after_s;	/* 0: nothing said */
+	struct kube_cause	causes[STATUS_CAUSES_MAX];
+	size_t			ncauses;	/* more than fit are dropped */
+};
+
+/*
+ * Any body of any answer, told apart by its first bytes: never fails. http_code: 0 for the object
+ * of an ERROR event (then the Status's own code counts).
+ */
+void status_read(struct kube_status *s, int http_code, const void *bytes, size_t len);
+
+/* How a request that got this answer ended. mutating: it was not a GET or LIST; those are never UNKNOWN. */
+enum outcome status_outcome(const struct kube_status *s, bool mutating);
+
+/* 410, by whatever name: list again. */
+bool status_expired(const struct kube_status *s);
+/* The server we asked lags behind one that we have seen: ask again later, do not give up. */
+bool status_too_large_rv(const struct kube_status *s);
+
+/* "field: message" lines, as RESULT carries them. The length, cut to fit. */
+size_t status_causes(const struct kube_status *s, char *buf, size_t size);
+
+#endif
