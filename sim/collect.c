@@ -1,0 +1,76 @@
+/* sim/collect.c - finds orphans by uid. */
+#include "collect.h"
+
+#include <string.h>
+
+#include "keytab.h"
+#include "obj.h"
+#include "objects.h"
+#include "store.h"
+
+static bool anybody_owned(const struct store *);
+static struct keytab *living(const struct store *);
+static bool is_orphan(const struct blob *, const struct keytab *);
+
+void
+collect_orphans(struct sim *s)
+{
+	if (!anybody_owned(s->store))
+		return;
+	struct keytab *alive = living(s->store);
+	for (size_t i = 0; i < store_nstorages(s->store); i++) {
+		struct storage *const st = store_nth(s->store, i);
+
+		/* Backwards: a deletion moves only what was looked at already. */
+		for (size_t n = st->n; n-- > 0;) {
+			if (is_orphan(st->objects[n], alive))
+				object_delete(s, st, st->objects[n], NULL);
+		}
+	}
+	keytab_free(&alive);
+}
+
+static bool
+anybody_owned(const struct store *store)
+{
+	for (size_t i = 0; i < store_nstorages(store); i++) {
+		const struct storage *const st = store_nth(store, i);
+
+		for (size_t n = 0; n < st->n; n++) {
+			if (blob_owners(st->objects[n])[0] != '\0')
+				return true;
+		}
+	}
+	return false;
+}
+
+static struct keytab *
+living(const struct store *store)
+{
+	struct keytab *const alive = keytab_new();
+
+	for (size_t i = 0; i < store_nstorages(store); i++) {
+		const struct storage *const st = store_nth(store, i);
+
+		for (size_t n = 0; n < st->n; n++) {
+			const char *const uid = blob_uid(st->objects[n]);
+
+			keytab_add(alive, uid, strlen(uid), NULL);
+		}
+	}
+	return alive;
+}
+
+static bool
+is_orphan(const struct blob *b, const struct keytab *alive)
+{
+	const char *owner = blob_owners(b);
+
+	if (owner[0] == '\0')
+		return false;
+	for (; owner[0] != '\0'; owner += strlen(owner) + 1) {
+		if (keytab_find(alive, owner, strlen(owner)) != KEYTAB_NONE)
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,13 @@
+"""tests/sim/test_kube_read.py - reading, on muster-sim. Cases: lib/kubecases_read.py.
+
+muster-test: parallel
+muster-test: timeout=900
+"""
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import kubecases_read
+from kubeservers import SimServer
+
+kubecases_read.run(SimServer)
