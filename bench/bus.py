@@ -10,48 +10,29 @@ import contextlib
 import json
 import os
 import pathlib
-import platform
 import resource
 import shutil
 import signal
 import socket
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BIN = pathlib.Path(os.environ.setdefault("MUSTER_BIN", str(ROOT / "build/bench/bin")))
 BIN_NOTAP = pathlib.Path(os.environ.get("MUSTER_BIN_NOTAP", ROOT / "build/bench-notap/bin"))
 RESULT = pathlib.Path(os.environ.get("MUSTER_BENCH_JSON", ROOT / "build/bench/bus.json"))
 sys.path.insert(0, str(ROOT / "tests/lib"))
+import figures
 import muster
 import procs
+from figures import cpu_ticks, figure, rollup
 
 BYTES = 256             # of a value, where nothing else is said
 KEYS = 15000            # the design load
 CONSUMERS = [f"test-consumer-{n}" for n in range(1, 7)]     # with the producer and metrics: eight actors
 WAIT_S = 30
-
-figures = {}            # name -> {unit, min, median, max}
-keys = {}               # the names that scripts rely on
-
-
-def figure(name, unit, values, key=None, digits=None):
-    """One line of the table, from several measurements; key: the name of its median in the JSON."""
-    values = sorted(values)
-    row = {"unit": unit, "min": values[0], "median": statistics.median(values), "max": values[-1],
-           "n": len(values)}
-    figures[name] = row
-    if key:
-        keys[key] = round(row["median"], 4)
-    if digits is None:
-        digits = 0 if row["median"] >= 1000 else 1 if row["median"] >= 10 else 3
-    shown = "".join(f"{row[column]:>14,.{digits}f}" for column in ("min", "median", "max"))
-    print(f"  {name:<54}{unit:<14}{shown}{len(values):>5}", flush=True)
-    return row["median"]
 
 
 def cpu_s():
@@ -226,17 +207,11 @@ def start():
     figure("start to ready, 8 actors", "ms", took, key="start_to_ready_ms")
 
 
-def rollup(pid, field):
-    with open(f"/proc/{pid}/smaps_rollup") as rollup_file:
-        return next(int(line.split()[1]) for line in rollup_file if line.startswith(f"{field}:"))
-
-
 def switches_and_ticks(pid):
     """Context switches of all its threads, and clock ticks of CPU, so far."""
     switches = sum(int(line.split()[1]) for task in pathlib.Path(f"/proc/{pid}/task").iterdir()
                    for line in (task / "status").read_text().splitlines() if "ctxt_switches" in line)
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return switches, int(fields[11]) + int(fields[12])
+    return switches, cpu_ticks(pid)
 
 
 def idle():
@@ -311,40 +286,5 @@ REQUIRED = ("session_ratio_256", "fanout_p50_us", "fanout_p99_us", "resync_15000
             "start_to_ready_ms", "idle_pss_kib")
 
 
-def machine():
-    model = [line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")]
-    return {"cpu": model[0] if model else platform.machine(), "cores": os.cpu_count(),
-            "kernel": platform.release(), "load": round(os.getloadavg()[0], 2)}
-
-
-def go_first():
-    """Others on the machine are not what we measure: ahead of them, if we may."""
-    try:
-        os.nice(-10)
-    except PermissionError:
-        print("no right to a higher priority: other work on this machine shows in the figures")
-
-
-def main():
-    began = time.monotonic()
-    about = machine()
-    go_first()
-    print(f"{about['cpu']}, {about['cores']} cores, Linux {about['kernel']}, load {about['load']}")
-    failed = []
-    for title, measure in SECTIONS:
-        print(f"\n{title:<70}{'min':>14}{'median':>14}{'max':>14}{'n':>5}", flush=True)
-        try:
-            measure()
-        except Exception:       # the other figures are still worth having
-            traceback.print_exc()
-            failed.append(title)
-    RESULT.parent.mkdir(parents=True, exist_ok=True)
-    RESULT.write_text(json.dumps({**keys, "machine": about, "figures": figures}, indent=2) + "\n")
-    print(f"\n{time.monotonic() - began:.0f} s; written to {RESULT}")
-    missing = [key for key in REQUIRED if key not in keys]
-    if failed or missing:
-        sys.exit(f"could not be measured: {', '.join(failed + missing)}")
-
-
 if __name__ == "__main__":
-    main()
+    figures.run(SECTIONS, REQUIRED, RESULT)

@@ -1,0 +1,268 @@
+"""tests/lib/kubecases_server.py - what an API server must do for any client: one list of cases, two servers.
+
+tests/real/test_server.py and tests/sim/test_server.py run it. It proves the harness on the real server, and
+the simulator by the same assertions.
+"""
+import kube
+import kubecrds
+import kubesuite
+from kube import KubeError, rv
+from kubesuite import case, expect_error
+from muster import wait_for
+
+SOME = 20
+
+
+def node(name, **labels):
+    return {"metadata": {"name": name, "labels": labels}}
+
+
+def widget(name, **spec):
+    return {"metadata": {"name": name}, "spec": spec}
+
+
+def events(stream, count):
+    """The next so many events, bookmarks left out."""
+    found = []
+    for event in stream:
+        if event["type"] != "BOOKMARK":
+            found.append((event["type"], event["object"]["metadata"]["name"]))
+        if len(found) == count:
+            return found
+    raise AssertionError(f"the watch ended after {found}")
+
+
+@case
+def objects_are_created_read_changed_and_deleted(server):
+    created = server.kube.create("nodes", node("crud", color="red"))
+    assert created["metadata"]["uid"] and rv(created) > 0
+    assert server.kube.get("nodes", "crud") == created
+    created["metadata"]["labels"]["color"] = "blue"
+    replaced = server.kube.replace("nodes", created)
+    assert rv(replaced) > rv(created) and replaced["metadata"]["uid"] == created["metadata"]["uid"]
+    merged = server.kube.merge("nodes", "crud", {"metadata": {"labels": {"color": None}}})
+    assert "labels" not in merged["metadata"]
+    server.kube.delete("nodes", "crud")
+    assert server.kube.find("nodes", "crud") is None
+
+
+@case
+def refusals_say_why(server):
+    server.kube.create("nodes", node("twice"))
+    expect_error(409, "AlreadyExists", server.kube.create, "nodes", node("twice"))
+    expect_error(404, "NotFound", server.kube.get, "nodes", "nobody")
+    stale = server.kube.get("nodes", "twice")
+    server.kube.merge("nodes", "twice", {"metadata": {"labels": {"a": "b"}}})
+    expect_error(409, "Conflict", server.kube.replace, "nodes", stale)
+    expect_error(409, "Conflict", server.kube.delete, "nodes", "twice", uid="not-that-one")
+    expect_error(422, "Invalid", server.kube.create, "nodes", node("Not A Name"))
+    wrong = widget("bad", size=-1, mode="sideways")
+    refused = expect_error(422, "Invalid", server.kube.create, "widgets", wrong)
+    assert {cause["field"] for cause in refused.causes} == {"spec.size", "spec.mode"}
+    unknown = server.kube.raw("GET", "apis/test.muster.dev/v1/gadgets")
+    assert (unknown.code, unknown.body) == (404, b"404 page not found\n")
+    expect_error(404, "NotFound", server.kube.create, "widgets", widget("w"), "no-such-namespace")
+
+
+@case
+def a_watch_tells_every_change_from_its_version_on(server):
+    begin = server.kube.list("nodes")["metadata"]["resourceVersion"]
+    server.kube.create("nodes", node("seen"))
+    server.kube.merge("nodes", "seen", {"metadata": {"labels": {"a": "b"}}})
+    server.kube.delete("nodes", "seen")
+    wanted = [("ADDED", "seen"), ("MODIFIED", "seen"), ("DELETED", "seen")]
+    assert events(server.kube.watch("nodes", begin), 3) == wanted
+    assert events(server.kube.watch("nodes", begin), 3) == wanted, "the same watch again"
+
+
+@case
+def a_watch_with_a_selector_sees_entering_and_leaving(server):
+    begin = server.kube.list("nodes")["metadata"]["resourceVersion"]
+    server.kube.create("nodes", node("sel", color="red"))
+    server.kube.create("nodes", node("other", color="blue"))
+    server.kube.merge("nodes", "sel", {"metadata": {"labels": {"color": "blue"}}})
+    server.kube.merge("nodes", "other", {"metadata": {"labels": {"color": "red"}}})
+    assert events(server.kube.watch("nodes", begin, labelSelector="color=red"), 3) == [
+        ("ADDED", "sel"), ("DELETED", "sel"), ("ADDED", "other")]
+    assert events(server.kube.watch("nodes", begin, fieldSelector="metadata.name=other"), 2) == [
+        ("ADDED", "other"), ("MODIFIED", "other")]
+
+
+@case
+def a_watch_list_begins_with_everything_and_says_where_it_ends(server):
+    for number in range(SOME):
+        server.kube.create("widgets", widget(f"wl-{number}", size=number))
+    names, live = set(), None
+    for event in server.kube.watch_list("widgets"):
+        if event["type"] == "BOOKMARK":
+            if kube.is_initial_end(event):
+                live = rv(event["object"])
+                assert {f"wl-{n}" for n in range(SOME)} <= names
+                server.kube.delete("widgets", "wl-0")
+        elif live is None:
+            assert event["type"] == "ADDED"
+            names.add(event["object"]["metadata"]["name"])
+        else:
+            assert (event["type"], event["object"]["metadata"]["name"]) == ("DELETED", "wl-0")
+            assert rv(event["object"]) > live, "the version of a deletion is its own"
+            break
+
+
+@case
+def bookmarks_carry_a_version_and_nothing_else(server):
+    server.kube.create("widgets", widget("mark", size=1))
+    begin = server.kube.list("widgets")["metadata"]["resourceVersion"]
+    server.kube.create("nodes", node("elsewhere"))
+    server.kube.list("widgets")         # a consistent list brings the cache of the real server up to now
+    found = [event for event in server.kube.watch("widgets", begin, seconds=5, allowWatchBookmarks="true")]
+    assert found and all(event["type"] == "BOOKMARK" for event in found), found
+    last = found[-1]["object"]
+    assert last["kind"] == "Widget" and rv(last) > int(begin) and "spec" not in last
+
+
+@case
+def a_list_in_pages_is_of_one_version(server):
+    for number in range(SOME):
+        server.kube.create("widgets", widget(f"page-{number:02}", size=1))
+    names, versions, token = [], set(), None
+    while True:
+        query = {"limit": "7", "continue": token} if token else {"limit": "7"}
+        page = server.kube.list("widgets", "default", **query)
+        names += [item["metadata"]["name"] for item in page["items"]]
+        versions.add(page["metadata"]["resourceVersion"])
+        token = page["metadata"].get("continue")
+        if not token:
+            break
+        server.kube.create("widgets", widget(f"page-late-{len(names)}", size=1))
+    assert len(versions) == 1 and len(set(names)) == len(names)
+    assert [n for n in names if n.startswith("page-")] == [f"page-{n:02}" for n in range(SOME)]
+
+
+@case
+def versions_that_are_gone_are_410(server):
+    server.kube.create("widgets", widget("old", size=1))
+    begin = server.kube.list("widgets")["metadata"]["resourceVersion"]
+    page = server.kube.list("widgets", limit="1")
+    token = page["metadata"].get("continue")
+    server.kube.merge("widgets", "old", {"spec": {"size": 2}})
+    server.expire()
+    refused = expect_gone(lambda: next(server.kube.watch("widgets", begin)))
+    assert refused == "Expired", refused
+    if token:
+        expect_error(410, "Expired", server.kube.list, "widgets", **{"limit": "1", "continue": token})
+    fresh = server.kube.list("widgets")["metadata"]["resourceVersion"]
+    server.kube.merge("widgets", "old", {"spec": {"size": 3}})
+    assert events(server.kube.watch("widgets", fresh), 1) == [("MODIFIED", "old")]
+
+
+def expect_gone(begin):
+    """The reason of a 410, be it the answer or the first event."""
+    try:
+        event = begin()
+    except KubeError as error:
+        assert error.code == 410, error
+        return error.reason
+    assert event["type"] == "ERROR" and event["object"]["code"] == 410, event
+    return event["object"]["reason"]
+
+
+@case
+def what_happens_behind_a_client_is_found_by_a_list_only(server):
+    server.kube.create("nodes", node("before"))
+    begin = server.kube.list("nodes")["metadata"]["resourceVersion"]
+    server.behind(lambda kube: (kube.delete("nodes", "before"), kube.create("nodes", node("after"))))
+    assert expect_gone(lambda: next(server.kube.watch("nodes", begin))) == "Expired"
+    assert server.kube.names("nodes") == ["after"]
+
+
+@case
+def definitions_of_the_peers_are_accepted(server):
+    files = [*kubecrds.from_module(kubecrds.CAPI, "clusters", "machinedeployments", "machines"),
+             *kubecrds.from_module(kubecrds.KARPENTER, "nodeclaims", "nodepools")]
+    server.install(*files)
+    machine = {"clusterName": "c", "bootstrap": {"dataSecretName": "x"},
+               "infrastructureRef": {"apiGroup": "x.y", "kind": "X", "name": "x"}}
+    spec = {"clusterName": "c", "replicas": 2, "selector": {"matchLabels": {"a": "b"}},
+            "template": {"metadata": {"labels": {"a": "b"}}, "spec": machine}}
+    made = server.kube.create("machinedeployments", {"metadata": {"name": "md"}, "spec": spec})
+    assert made["spec"]["replicas"] == 2
+    assert server.kube.get("machinedeployments.v1beta1", "md")["apiVersion"] == "cluster.x-k8s.io/v1beta1"
+    bad = {"metadata": {"name": "bad"}, "spec": {}}
+    expect_error(422, "Invalid", server.kube.create, "machinedeployments", bad)
+    claim = {"nodeClassRef": {"group": "g.example", "kind": "K", "name": "n"},
+             "requirements": [{"key": "a", "operator": "In", "values": ["b"]}]}
+    server.kube.create("nodeclaims", {"metadata": {"name": "claim"}, "spec": claim})
+    claim["requirements"][0]["operator"] = "Perhaps"
+    expect_error(422, "Invalid", server.kube.create, "nodeclaims", {**bad, "spec": claim})
+
+
+@case
+def a_version_of_the_future_is_asked_for_later(server):
+    future = str(rv(server.kube.list("nodes")) + 1_000_000)
+    refused = expect_error(504, "Timeout", server.kube.list, "nodes", resourceVersion=future,
+                           resourceVersionMatch="NotOlderThan")
+    assert [cause["reason"] for cause in refused.causes] == ["ResourceVersionTooLarge"], refused.causes
+    assert refused.status["details"]["retryAfterSeconds"] >= 1
+
+
+@case
+def metadata_alone_can_be_asked_for(server):
+    server.kube.create("widgets", widget("partial", size=1, color="red"))
+    one = server.kube.get("widgets", "partial", accept=kube.METADATA_ONLY)
+    assert (one["kind"], one["apiVersion"]) == ("PartialObjectMetadata", "meta.k8s.io/v1")
+    assert "spec" not in one
+    listed = server.kube.list("widgets", accept=kube.METADATA_ONLY_LIST)
+    assert listed["kind"] == "PartialObjectMetadataList" and all("spec" not in i for i in listed["items"])
+    begin = listed["metadata"]["resourceVersion"]
+    server.kube.merge("widgets", "partial", {"spec": {"size": 2}})
+    event = next(server.kube.watch("widgets", begin, accept=kube.METADATA_ONLY))
+    assert event["type"] == "MODIFIED" and event["object"]["kind"] == "PartialObjectMetadata"
+
+
+@case
+def both_versions_of_a_kind_show_one_object(server):
+    server.kube.create("widgets", widget("both", size=1))
+    old = server.kube.get("widgets.v1beta1", "both")
+    assert old["apiVersion"] == "test.muster.dev/v1beta1" and old["spec"] == {"size": 1}
+    begin = str(rv(old))
+    server.kube.merge("widgets.v1beta1", "both", {"spec": {"size": 2}})
+    event = next(server.kube.watch("widgets", begin))
+    assert event["object"]["apiVersion"] == "test.muster.dev/v1" and event["object"]["spec"] == {"size": 2}
+
+
+@case
+def the_audit_log_tells_who_asked_what(server):
+    robot = server.client(user_agent="robot/7")
+    robot.create("nodes", node("audited"))
+    expect_error(404, "NotFound", robot.get, "nodes", "unaudited")
+    robot.merge("nodes", "audited", {"metadata": {"labels": {"a": "b"}}})
+    next(robot.watch("nodes", "0"))
+    robot.delete("nodes", "audited")
+
+    def mine():
+        rows = [row for row in server.audit() if row["user-agent"] == "robot/7"]
+        return [(row["verb"], row["resource"], row["name"], row["code"]) for row in rows]
+    wanted = [("create", "nodes", "audited", 201), ("get", "nodes", "unaudited", 404),
+              ("patch", "nodes", "audited", 200), ("watch", "nodes", "", 200),
+              ("delete", "nodes", "audited", 200)]
+    wait_for(lambda: mine() == wanted, f"{wanted}, not {mine()}", timeout=10)
+
+
+@case
+def a_paused_server_answers_later(server):
+    quick = server.client()
+    quick.timeout = 1
+    server.pause()
+    try:
+        quick.list("nodes")
+        raise AssertionError("a paused server answered")
+    except TimeoutError:
+        pass
+    finally:
+        server.resume()
+    server.kube.list("nodes")
+
+
+def run(make, *more):
+    """more: cases of one kind of server alone."""
+    kubesuite.run(make, *more, prepare=lambda server: server.install(kubecrds.widgets()))

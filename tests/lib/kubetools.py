@@ -1,0 +1,284 @@
+"""tests/lib/kubetools.py - the real peers: etcd, kube-apiserver, kubectl, built once, kept outside the tree.
+
+    python3 tests/lib/kubetools.py [TOOL...]     builds what is missing, prints where each tool is
+    kubetools.path("kubectl")                    the same from a test, which is skipped when it cannot be had
+    kubetools.module("sigs.k8s.io/karpenter", "v1.15.0")   the files of a Go module
+
+A tool is TOOL-VERSION-RECIPE in $MUSTER_CACHE (else ~/.cache/muster); another recipe is another folder. It is
+built beside that folder and moved there when it is whole, so half a build is never found. Who comes while
+somebody builds waits for it. Everything comes from the registries of Go and Debian, checked by their sums.
+"""
+import contextlib
+import dataclasses
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import zipfile
+
+import procs
+import tap
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CACHE = pathlib.Path(os.environ.get("MUSTER_CACHE")
+                     or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "muster")
+GO_PLACES = ("/usr/local/go/bin", "/usr/lib/go/bin", "/usr/lib/go-1.25/bin", "/usr/lib/go-1.26/bin")
+GO_OLDEST = (1, 25)
+GO_MISSING = ("Go 1.25 or newer is missing (Debian 12's own is too old): unpack one of https://go.dev/dl/ to "
+              "/usr/local/go, or have `go` in the PATH")
+PROGRESS_S = 15
+KUBERNETES = "1.35.4"
+
+
+class Missing(Exception):
+    """A tool that cannot be had here; its text says why and what to do."""
+
+
+@dataclasses.dataclass(frozen=True)
+class GoTool:
+    """A main package of a public module, or the one in `folder` of our tree, with its modules' versions."""
+    version: str
+    modules: dict
+    package: str = "."
+    folder: str = ""
+    ldflags: str = "-s -w"
+
+    def recipe(self):
+        sources = sorted((ROOT / self.folder).glob("*.go")) if self.folder else []
+        return repr([self.version, sorted(self.modules.items()), self.package, self.ldflags,
+                     *(source.read_text() for source in sources)])
+
+    def make(self, name, work):
+        go = find_go()
+        for source in (ROOT / self.folder).glob("*.go") if self.folder else ():
+            shutil.copy(source, work)
+        (work / "go.mod").write_text(self.go_mod(name))
+        every = _run(name, [go, "list", "-deps", self.package], work).split()
+        _run(name, [go, "build", "-v", "-trimpath", "-buildvcs=false", f"-ldflags={self.ldflags}",
+                    "-o", name, self.package], work, len(every))
+        for left in ("go.mod", "go.sum", *(path.name for path in work.glob("*.go"))):
+            (work / left).unlink(missing_ok=True)
+
+    def go_mod(self, name):
+        """Kubernetes asks for its own libraries as v0.0.0: each is replaced by its published version."""
+        lines = [f"module muster.test/{name}", "go %d.%d.0" % GO_OLDEST,
+                 *(f"require {path} {version}" for path, version in self.modules.items())]
+        if "k8s.io/kubernetes" in self.modules:
+            version = self.modules["k8s.io/kubernetes"]
+            text = pathlib.Path(_download("k8s.io/kubernetes", version)["GoMod"]).read_text()
+            published = version.replace("v1.", "v0.", 1)
+            lines += [f"replace {path} => {path} {published}" for path in
+                      re.findall(r"^\s*(k8s\.io/[\w-]+) => \./staging/", text, re.M)]
+        return "\n".join(lines) + "\n"
+
+
+@dataclasses.dataclass(frozen=True)
+class DebianTool:
+    """One file out of a Debian package: installing the package would start a service."""
+    version: str
+    package: str
+    file: str
+
+    def recipe(self):
+        return repr([self.version, self.package, self.file])
+
+    def make(self, name, work):
+        if shutil.which("apt-get") is None:
+            raise Missing(f"{name} comes out of the Debian package {self.package}, and this is not Debian")
+        try:
+            _run(name, ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", self.package], work)
+        except Missing:
+            hint = f"try `apt-get update`; the package is {self.package}"
+            raise Missing(f"{name} could not be fetched: {hint}") from None
+        archive, = work.glob("*.deb")
+        with open(work / name, "wb") as out:
+            tarball = subprocess.Popen(["dpkg-deb", "--fsys-tarfile", str(archive)], stdout=subprocess.PIPE)
+            subprocess.run(["tar", "-xO", self.file], stdin=tarball.stdout, stdout=out, check=True)
+            tarball.communicate()
+        archive.unlink()
+        (work / name).chmod(0o755)
+
+
+_STAMP = " ".join(f"-X k8s.io/{library}/version.{key}={value}"
+                  for library in ("component-base", "client-go/pkg")
+                  for key, value in (("gitVersion", f"v{KUBERNETES}"), ("gitMajor", "1"), ("gitMinor", "35")))
+
+
+def _kubernetes(command):
+    return GoTool(KUBERNETES, {"k8s.io/kubernetes": f"v{KUBERNETES}"}, f"k8s.io/kubernetes/cmd/{command}",
+                  ldflags=f"-s -w {_STAMP}")
+
+
+TOOLS = {
+    "etcd": GoTool("3.6.5", {"go.etcd.io/etcd/server/v3": "v3.6.5"}, "go.etcd.io/etcd/server/v3"),
+    "etcd-debian": DebianTool("3.4", "etcd-server", "./usr/bin/etcd"),
+    "kubectl": _kubernetes("kubectl"),
+    "kube-apiserver": _kubernetes("kube-apiserver"),
+    "clientgo": GoTool("0.35.4", {f"k8s.io/{library}": "v0.35.4" for library in
+                                  ("api", "apimachinery", "client-go")}, folder="tests/real/go/clientgo"),
+    "oracle": GoTool("0.35.4", {"k8s.io/apimachinery": "v0.35.4", "gopkg.in/inf.v0": "v0.9.1",
+                                "gopkg.in/evanphx/json-patch.v4": "v4.13.0"}, folder="tests/real/oracle"),
+    # bench/kube.py measures us beside it
+    "node-cache": GoTool("0.23.3", {"sigs.k8s.io/controller-runtime": "v0.23.3", "k8s.io/api": "v0.35.4",
+                                    "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/node-cache"),
+}
+
+
+def place(name):
+    tool = TOOLS[name]
+    mark = hashlib.sha256(tool.recipe().encode()).hexdigest()[:12]
+    return CACHE / f"{name}-{tool.version}-{mark}" / name
+
+
+def path(name):
+    """The program, built now if need be. A test that cannot have it is skipped (a failure when CI=true)."""
+    try:
+        return str(have(name))
+    except Missing as why:
+        raise tap.Skip(str(why)) from None
+
+
+def have(name):
+    program = place(name)
+    if program.exists():
+        return program
+    CACHE.mkdir(parents=True, exist_ok=True)
+    with _lock(name):
+        if program.exists():
+            return program
+        work = pathlib.Path(tempfile.mkdtemp(prefix=f".{name}-", dir=CACHE))
+        try:
+            _say(f"{name} {TOOLS[name].version}: to be kept in {program.parent}")
+            began = time.monotonic()
+            TOOLS[name].make(name, work)
+            work.chmod(0o755)
+            work.rename(program.parent)
+            _say(f"{name}: built in {time.monotonic() - began:.0f} s")
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+    return program
+
+
+def module(name, version):
+    """The files of a Go module, fetched now if need be. A test that cannot have it is skipped."""
+    folder = CACHE / "modules" / f"{name}@{version}"
+    try:
+        if not folder.exists():
+            _unpack(_download(name, version)["Zip"], f"{name}@{version}/", folder)
+    except Missing as why:
+        raise tap.Skip(str(why)) from None
+    return folder
+
+
+def _unpack(archive, prefix, folder):
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".unpack-", dir=CACHE) as work, zipfile.ZipFile(archive) as files:
+        files.extractall(work)
+        with contextlib.suppress(OSError):      # somebody was faster
+            (pathlib.Path(work) / prefix).rename(folder)
+
+
+def find_go():
+    """The newest Go is not searched for: the first that is new enough will do."""
+    for folder in [*os.environ.get("PATH", "").split(":"), *GO_PLACES]:
+        go = pathlib.Path(folder or ".") / "go"
+        if os.access(go, os.X_OK) and go.is_file():
+            said = subprocess.run([str(go), "version"], capture_output=True, text=True).stdout
+            number = re.search(r"go(\d+)\.(\d+)", said)
+            if number and tuple(map(int, number.groups())) >= GO_OLDEST:
+                return str(go)
+    raise Missing(GO_MISSING)
+
+
+def _download(name, version):
+    """What `go mod download` says of a module. Only its files are wanted, so it may ask for a newer Go."""
+    with tempfile.TemporaryDirectory(prefix="muster-go-") as nowhere:
+        command = [find_go(), "mod", "download", "-json", f"{name}@{version}"]
+        said = subprocess.run(command, cwd=nowhere, env=_environment(), stdin=subprocess.DEVNULL,
+                              text=True, capture_output=True)
+    try:
+        found = json.loads(said.stdout)
+    except ValueError:
+        raise Missing(f"{name} {version} could not be fetched: {said.stderr}") from None
+    if "Zip" not in found:
+        raise Missing(f"{name} {version} could not be fetched: {found.get('Error')}")
+    return found
+
+
+def _environment():
+    return dict(os.environ, GOFLAGS="-mod=mod", GOWORK="off", CGO_ENABLED="0", LC_ALL="C")
+
+
+class _lock:
+    """One builder per tool on this machine; the lock dies with its holder."""
+
+    def __init__(self, name):
+        self.name, self.file = name, open(CACHE / f".{name}.lock", "w")
+
+    def __enter__(self):
+        try:
+            fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            _say(f"{self.name}: somebody builds it, waiting")
+            fcntl.flock(self.file, fcntl.LOCK_EX)
+
+    def __exit__(self, *_):
+        self.file.close()
+
+
+def _run(name, command, folder, packages=0):
+    """stdout of a command that must succeed. Its stderr is counted for the progress, and shown on failure."""
+    child = subprocess.Popen(command, cwd=folder, env=_environment(), stdin=subprocess.DEVNULL, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_lowly)
+    said, began = [], time.monotonic()
+
+    def listen():
+        shown = began
+        for line in child.stderr:
+            said.append(line)
+            if time.monotonic() - shown > PROGRESS_S:
+                shown = time.monotonic()
+                fetched = sum(text.startswith("go: downloading") for text in said)
+                done = f"{len(said) - fetched} of {packages} packages" if packages else f"{fetched} downloads"
+                _say(f"{name}: {done} after {shown - began:.0f} s")
+
+    listener = threading.Thread(target=listen)
+    listener.start()
+    output = child.stdout.read()
+    listener.join()
+    if child.wait() != 0:
+        raise Missing(f"{name} cannot be built: `{' '.join(command)}` said\n{''.join(said[-20:])}")
+    return output
+
+
+def _lowly():
+    os.nice(10)
+    procs.die_with_parent()
+
+
+def _say(text):
+    """stderr: stdout belongs to TAP, or to the answer."""
+    print(f"# {text}", file=sys.stderr, flush=True)
+
+
+def main():
+    wrong = [name for name in sys.argv[1:] if name not in TOOLS]
+    if wrong:
+        sys.exit(f"no tool {wrong[0]}; there are: {' '.join(TOOLS)}")
+    try:
+        for name in sys.argv[1:] or TOOLS:
+            print(f"{name} {have(name)}", flush=True)
+    except Missing as why:
+        sys.exit(f"{why}")
+
+
+if __name__ == "__main__":
+    main()
