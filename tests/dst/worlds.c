@@ -5,9 +5,11 @@
 #include <stddef.h>
 
 #include "dst.h"
+#include "world_kube.h"
 #include "world_session.h"
 
 const struct world *const worlds[] = {
 	&session_world,
+	&kube_world,
 	NULL,
 };

@@ -1,0 +1,454 @@
+/*
+ * tests/dst/kube_watcher.c - one instance of the watcher: reflector, store, plan and lease, put together as the
+ * actor's own files do it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "keytab.h"
+#include "obj.h"
+#include "world_kube.h"
+
+static sim_fn turn;
+static int64_t drive_reading(struct kube_instance *);
+static int64_t drive_writes(struct kube_instance *);
+static int64_t drive_lease(struct kube_instance *);
+static void perform(struct kube_instance *, const struct reflector_step *);
+static void tell_all(struct kube_instance *);
+static void publish(struct kube_instance *, enum store_news, uint32_t, const struct kube_object *);
+static void judge_age(struct kube_instance *, uint32_t, const struct kube_object *);
+static store_gone_fn on_gone;
+static uint32_t key_of(const char *);
+static struct store_picture picture(const struct kube_instance *, const char *);
+static void merge(struct kube_instance *, const struct kube_call *, enum plan_merge);
+
+/* A word about an object, with room for its texts. */
+struct word {
+	struct store_word	w;
+	char			key[KUBE_TEXT], uid[KUBE_TEXT], rv[KUBE_TEXT];
+};
+static void say(struct word *, uint32_t, const struct kube_object *);
+
+void
+watcher_start(struct kube_instance *in)
+{
+	struct kube_world *w = in->world;
+	const struct reflector_config config = {
+		.watchlist = true, .page = 3, .relist_ms = w->relist_ms,
+	};
+	const struct lease_config lease = {
+		.elect = w->elect, .duration_ms = w->lease_ms, .identity = in->name,
+	};
+
+	in->node.name = in->name;
+	in->node.turn = turn;
+	in->node.arg = in;
+	in->server = (struct reflector_server){ 0 };
+	in->store = store_new();
+	in->ready = in->believing = in->leaving = in->late_first = false;
+	memset(in->view, 0, sizeof(in->view));
+	in->reading = NULL;
+	reflector_init(&in->reflector, &config, &in->server, random_next(&w->sim->random));
+	plan_init(&in->plan, 50, 20, random_next(&w->sim->random), w->sim->now_ms);
+	lease_init(&in->lease, &lease, random_next(&w->sim->random), w->sim->now_ms);
+	SIM_SAY(w->sim, "%s starts", in->name);
+	sim_node_start(w->sim, &in->node);
+}
+
+void
+watcher_crash(struct kube_instance *in)
+{
+	sim_node_crash(in->world->sim, &in->node);
+	watcher_free(in);
+	actor_orphaned(in);
+}
+
+void
+watcher_free(struct kube_instance *in)
+{
+	if (in->reading != NULL)
+		wire_stop(in->reading);
+	in->reading = NULL;
+	store_free(&in->store);
+}
+
+/* Nothing new; then the Lease goes back, unless something of ours may still arrive. */
+void
+watcher_leave(struct kube_instance *in)
+{
+	in->leaving = true;
+	sim_wake(in->world->sim, &in->node, in->world->sim->now_ms);
+}
+
+static void
+turn(struct sim *sim, void *arg, uint64_t n)
+{
+	(void)sim, (void)n;
+	watcher_drive(arg);
+}
+
+void
+watcher_drive(struct kube_instance *in)
+{
+	const int64_t reading_ms = drive_reading(in), lease_ms = drive_lease(in);
+	const int64_t writes_ms = drive_writes(in);
+	int64_t at_ms = reading_ms < lease_ms ? reading_ms : lease_ms;
+
+	at_ms = writes_ms < at_ms ? writes_ms : at_ms;
+	if (at_ms != INT64_MAX)
+		sim_wake(in->world->sim, &in->node, at_ms);
+}
+
+/* ---- Reading ---- */
+
+static int64_t
+drive_reading(struct kube_instance *in)
+{
+	for (;;) {
+		const struct reflector_step step = reflector_next(&in->reflector, in->world->sim->now_ms);
+
+		if (step.verb == REFLECT_WAIT)
+			return step.at_ms;
+		perform(in, &step);
+	}
+}
+
+static void
+perform(struct kube_instance *in, const struct reflector_step *step)
+{
+	struct kube_world *w = in->world;
+	const bool keep_marks = kube_broken(w, BREAK_KUBE_MARKS);
+
+	switch (step->verb) {
+	case REFLECT_DISCOVER:
+		reflector_discovered(&in->reflector, true, w->sim->now_ms);
+		break;
+	case REFLECT_BEGIN:
+		in->believing = step->believe;
+		if (!in->late_first)
+			store_begin(in->store, step->believe);
+		in->late_first = false;
+		if (kube_broken(w, BREAK_KUBE_READY_GATE) && !in->ready) {
+			tell_all(in);
+			in->ready = true;
+		}
+		break;
+	case REFLECT_WATCHLIST:
+	case REFLECT_LIST:
+	case REFLECT_WATCH:
+		SIM_SAY(w->sim, "%s asks: %s %u rv \"%s\"%s%s (%s)", in->name,
+		    step->verb == REFLECT_LIST ? "list" : step->verb == REFLECT_WATCH ? "watch" : "watch-list",
+		    step->ask.id, step->ask.rv == NULL ? "" : step->ask.rv, step->ask.cont == NULL ? "" : " continue ",
+		    step->ask.cont == NULL ? "" : step->ask.cont, reflector_reason_name(step->reason));
+		wire_read(in, step);
+		break;
+	case REFLECT_STOP:
+		if (in->reading != NULL)
+			wire_stop(in->reading);
+		in->reading = NULL;
+		break;
+	case REFLECT_COMMIT:
+		SIM_SAY(w->sim, "%s: complete at %s", in->name, step->rv);
+		if (kube_broken(w, BREAK_KUBE_SWEEP))
+			store_drop(in->store);
+		else
+			store_commit(in->store, step->rv, on_gone, in);
+		in->believing = false;
+		break;
+	case REFLECT_DROP:
+		SIM_SAY(w->sim, "%s: dropped (%s)", in->name, reflector_reason_name(step->reason));
+		if (kube_broken(w, BREAK_KUBE_DROP))
+			store_commit(in->store, in->reflector.list_rv, on_gone, in);
+		else if (keep_marks)
+			in->late_first = true;
+		else
+			store_drop(in->store);
+		in->believing = false;
+		break;
+	case REFLECT_SYNCED:
+		if (!in->ready)
+			tell_all(in);
+		in->ready = true;
+		break;
+	case REFLECT_ALARM:
+	case REFLECT_WAIT:
+		break;
+	}
+}
+
+/* The first complete picture of this life replaces what the actor had from the one before. */
+static void
+tell_all(struct kube_instance *in)
+{
+	for (uint32_t key = 0; key < in->world->server.keys; key++) {
+		const struct kube_object *o = &in->view[key];
+
+		if (o->uid != 0) {
+			if (in->told == in->world->server.lives)	/* else the past may have changed */
+				judge_age(in, key, o);
+			actor_put(in, key, o);
+		} else if (in->mirror[key].uid != 0) {
+			actor_gone(in, key);
+		}
+	}
+	in->told = in->world->server.lives;
+}
+
+void
+watcher_item(struct kube_instance *in, uint32_t id, uint32_t key, const struct kube_object *o)
+{
+	struct word word;
+
+	if (reflector_item(&in->reflector, id, in->world->sim->now_ms) == TAKE_SKIP)
+		return;
+	say(&word, key, o);
+	publish(in, store_seen(in->store, &word.w), key, o);
+}
+
+void
+watcher_event(struct kube_instance *in, uint32_t id, const struct kube_event *e)
+{
+	struct word word;
+
+	say(&word, e->key, &e->object);
+	if (reflector_event(&in->reflector, id, e->type, word.rv, in->world->sim->now_ms) == TAKE_SKIP)
+		return;
+	SIM_SAY(in->world->sim, "%s gets %s n%u u%u rv %s", in->name,
+	    e->type == WATCH_ADDED ? "ADDED" : e->type == WATCH_DELETED ? "DELETED" : "MODIFIED", e->key,
+	    e->object.uid, word.rv);
+	publish(in, e->type == WATCH_DELETED ? store_deleted(in->store, &word.w) : store_seen(in->store, &word.w),
+	    e->key, &e->object);
+}
+
+void
+watcher_bookmark(struct kube_instance *in, uint32_t id, uint64_t rv, bool initial_end)
+{
+	char text[KUBE_TEXT];
+
+	kube_rv(text, rv);
+	const struct store_picture p = picture(in, text);
+	reflector_bookmark(&in->reflector, id, text, initial_end, &p, in->world->sim->now_ms);
+	drive_reading(in);
+}
+
+void
+watcher_page(struct kube_instance *in, const struct kube_call *c)
+{
+	char rv[KUBE_TEXT], cont[2 * KUBE_TEXT] = "";
+
+	kube_rv(rv, c->snapshot);
+	const struct store_picture p = picture(in, rv);
+	if (!c->last_page)
+		snprintf(cont, sizeof(cont), "%s.%u", rv, c->offset);
+	reflector_page(&in->reflector, c->id, rv, cont, &p, in->world->sim->now_ms);
+}
+
+static struct store_picture
+picture(const struct kube_instance *in, const char *rv)
+{
+	if (kube_broken(in->world, BREAK_KUBE_BRAKE))
+		return (struct store_picture){ 0 };
+	return store_picture(in->store, rv);
+}
+
+/* ---- What is published ---- */
+
+static void
+publish(struct kube_instance *in, enum store_news news, uint32_t key, const struct kube_object *o)
+{
+	if (news == STORE_IGNORE && kube_broken(in->world, BREAK_KUBE_OLDER) && !in->world->server.ended[o->uid])
+		news = STORE_UPDATED;
+	if (news != STORE_IGNORE)
+		in->view[key] = news == STORE_GONE ? (struct kube_object){ 0 } : *o;
+	if (!in->ready)
+		return;
+	switch (news) {
+	case STORE_IGNORE:
+		break;
+	case STORE_ADDED:
+	case STORE_UPDATED:
+	case STORE_REPLACED:
+		judge_age(in, key, o);
+		actor_put(in, key, o);
+		break;
+	case STORE_GONE:
+		actor_gone(in, key);
+		break;
+	}
+}
+
+/* The mirror never goes back within a uid, except on the word of a list that was confirmed. */
+static void
+judge_age(struct kube_instance *in, uint32_t key, const struct kube_object *o)
+{
+	const struct kube_object *had = &in->mirror[key];
+
+	if (had->uid == o->uid && o->rv < had->rv && !in->believing)
+		sim_fail(in->world->sim, "%s goes back: n%u from %d to %d", in->name, key, (int)had->rv, (int)o->rv);
+}
+
+static void
+on_gone(const char *key, size_t len, void *arg)
+{
+	struct kube_instance *in = arg;
+	const uint32_t k = key_of(key);
+
+	(void)len;
+	in->view[k] = (struct kube_object){ 0 };
+	if (in->ready)
+		actor_gone(in, k);
+}
+
+/* ---- Writes ---- */
+
+static int64_t
+drive_writes(struct kube_instance *in)
+{
+	static const struct lease always = { .elect = false, .until_ms = INT64_MAX };
+	struct kube_world *w = in->world;
+	const struct lease *lease = kube_broken(w, BREAK_KUBE_LEASE) ? &always : &in->lease;
+
+	for (;;) {
+		const struct plan_step step = plan_next(&in->plan, lease, w->sim->now_ms);
+
+		if (step.verb == PLAN_WAIT)
+			return step.at_ms;
+		if (step.verb == PLAN_SEND)
+			wire_write(in, step.slot, in->jobs[step.slot], step.timeout_ms);
+		else
+			actor_told(in, in->jobs[step.slot], step.outcome, NULL);
+	}
+}
+
+void
+watcher_written(struct kube_instance *in, const struct kube_call *c)
+{
+	struct kube_world *w = in->world;
+	const bool sent = c->sent && !kube_broken(w, BREAK_KUBE_UNKNOWN);
+	const struct plan_result r = plan_answered(&in->plan, c->slot, &(struct plan_answer){
+		.sent = sent, .status = c->reply.status, .reason = c->reply.reason == NULL ? "" : c->reply.reason,
+		.retry_after_ms = c->reply.status == 429 ? 1000 : -1, .body = c->reply.body,
+	}, w->sim->now_ms);
+
+	SIM_SAY(w->sim, "%s: write %u: %s%s", in->name, c->deed, outcome_name(r.outcome), r.again ? ", again" : "");
+	if (!r.again) {
+		if (!kube_broken(w, BREAK_KUBE_OWN_WRITE))
+			merge(in, c, r.merge);
+		/* What was done before a restore was never done. */
+		actor_told(in, c->deed, r.outcome, c->server_life == w->server.lives ? &c->reply : NULL);
+	}
+	watcher_drive(in);
+}
+
+static void
+merge(struct kube_instance *in, const struct kube_call *c, enum plan_merge how)
+{
+	struct kube_world *w = in->world;
+	const struct kube_write *what = &w->deeds[c->deed].write;
+	const char *stream_rv = kube_broken(w, BREAK_KUBE_PASSED) ? "" : in->reflector.rv;
+	struct word word;
+
+	if (how == MERGE_OBJECT) {
+		say(&word, what->key, &c->reply.object);
+		publish(in, store_answered(in->store, &word.w, stream_rv), what->key, &c->reply.object);
+	} else if (how == MERGE_GONE) {
+		const struct kube_object o = { .uid = what->uid };
+
+		say(&word, what->key, &o);
+		publish(in, kube_broken(w, BREAK_KUBE_TOMBSTONE) ? store_deleted(in->store, &word.w)
+		    : store_removed(in->store, &word.w), what->key, &o);
+	}
+}
+
+/* ---- The Lease ---- */
+
+static int64_t
+drive_lease(struct kube_instance *in)
+{
+	struct kube_world *w = in->world;
+	const int64_t wall_us = 1700000000000000 + w->sim->now_ms * 1000 + in->index * INT64_C(3600000000);
+
+	if (in->leaving && !in->lease.stopping
+	    && (plan_settled(&in->plan, w->sim->now_ms)
+	    || (kube_broken(w, BREAK_KUBE_RELEASE) && plan_under_way(&in->plan) == 0)))
+		lease_stop(&in->lease, w->sim->now_ms);
+	for (;;) {
+		const struct lease_step step = lease_next(&in->lease, w->sim->now_ms, wall_us);
+
+		if (step.verb == LEASE_WAIT)
+			return step.at_ms;
+		if (step.verb == LEASE_STOPPED)
+			return INT64_MAX;
+		wire_lease(in, &step);
+	}
+}
+
+void
+watcher_elected(struct kube_instance *in, const struct kube_call *c)
+{
+	if (kube_broken(in->world, BREAK_KUBE_SEND_TIME))
+		in->lease.asked_ms = in->world->sim->now_ms;
+	lease_answered(&in->lease, c->result, c->result == LEASE_OK ? &c->seen : NULL, in->world->sim->now_ms);
+	watcher_drive(in);
+}
+
+/* ---- What must hold ---- */
+
+void
+watcher_check(struct kube_instance *in)
+{
+	struct kube_world *w = in->world;
+
+	if (!in->node.up)
+		return;
+	if (store_count(in->store) > w->server.keys || store_tombstones(in->store) > KUBE_WRITES_MAX)
+		sim_fail(w->sim, "%s: the store holds %u keys and %u tombstones", in->name, store_count(in->store),
+		    store_tombstones(in->store));
+	if (store_bytes(in->store) > 64 * 1024)
+		sim_fail(w->sim, "%s: the store holds %d bytes", in->name, (int)store_bytes(in->store));
+}
+
+const char *
+watcher_unsettled(struct kube_instance *in)
+{
+	const struct kube_server *s = &in->world->server;
+
+	if (!in->node.up)
+		return "an instance is down";
+	if (!in->ready || reflector_state(&in->reflector) != KIND_STATE_SYNCED)
+		return "an instance has no complete picture";
+	if (in->plan.count > 0)
+		return "a write is under way";
+	for (uint32_t key = 0; key < s->keys; key++) {
+		char name[KUBE_TEXT], rv[KUBE_TEXT];
+		const struct kube_object *o = &s->now.objects[key];
+
+		kube_key(name, key);
+		if (store_rv(in->store, name, strlen(name), rv, sizeof(rv)) != (o->uid != 0))
+			return o->uid != 0 ? "an object is not in a store" : "a store holds an object that is gone";
+		if (o->uid != 0 && kube_number(rv) != o->rv)
+			return "a store holds another version than the server";
+		if (in->mirror[key].uid != o->uid || (o->uid != 0 && in->mirror[key].rv != o->rv))
+			return "a mirror is not what the server has";
+	}
+	return NULL;
+}
+
+/* ---- Words ---- */
+
+static void
+say(struct word *word, uint32_t key, const struct kube_object *o)
+{
+	kube_key(word->key, key);
+	kube_uid(word->uid, o->uid);
+	kube_rv(word->rv, o->rv);
+	word->w = (struct store_word){
+		.key = word->key, .key_len = strlen(word->key), .uid = word->uid, .rv = word->rv };
+}
+
+static uint32_t
+key_of(const char *name)
+{
+	return (uint32_t)(name[7] - '0') * 10 + (uint32_t)(name[8] - '0');
+}

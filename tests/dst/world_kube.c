@@ -1,0 +1,431 @@
+/* tests/dst/world_kube.c - the history of two instances on one cluster: what goes wrong when. */
+#include "world_kube.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj.h"
+
+enum { ENCORES = 3, LONG_LEASE_MS = 15000, SHORT_LEASE_MS = 6000 };
+
+typedef void act_fn(struct kube_world *);
+static act_fn change, remove_one, replace, flash, burst, compact, write_one, crash, leave, stop, change_weather,
+    lie, restore, drop_lease, spoil_lease;
+
+static const struct act {
+	act_fn		*fn;
+	uint32_t	 weight;
+} acts[] = {
+	{ change,         250 }, { remove_one,     70 }, { replace,     40 }, { flash,       20 },
+	{ burst,           20 }, { write_one,     450 }, { compact,     30 }, { crash,       25 },
+	{ leave,           12 }, { stop,           25 }, { change_weather, 20 }, { lie,      10 },
+	{ restore,          2 }, { drop_lease,      4 }, { spoil_lease,  4 },
+};
+
+static sim_fn act_again, restart, crash_at;
+static void draw_weather(struct kube_world *);
+static struct kube_instance *any_instance(struct kube_world *);
+static uint32_t any_key(struct kube_world *);
+static void change_key(struct kube_world *, uint32_t);
+static bool is_full(const struct kube_world *);
+static void restart_soon(struct kube_instance *);
+static unsigned leaders(const struct kube_world *);
+
+static const struct world_break breaks[] = {
+#define BREAK_ROW(ID, name_, what_) { .name = (name_), .what = (what_) },
+	KUBE_BREAKS(BREAK_ROW)
+	{ .name = NULL },
+};
+
+static void *
+setup(struct sim *sim)
+{
+	struct kube_world *w = obj_alloc(sizeof(*w));
+
+	w->sim = sim;
+	server_init(&w->server, sim);
+	memcpy(w->server.lease.rv, "1", 2);
+	w->actions = 20 + (uint32_t)sim_random(sim, 60);
+	w->latency_ms = sim_chance(sim, 800) ? 5 + (int64_t)sim_random(sim, 50) : 500;
+	w->lease_ms = sim_chance(sim, 500) ? LONG_LEASE_MS : SHORT_LEASE_MS;
+	w->elect = !sim_chance(sim, 100);
+	w->lossy = sim_chance(sim, 250);
+	w->relist_ms = w->lossy && sim->broken != BREAK_KUBE_RESYNC ? 120000 : 0;
+	draw_weather(w);
+	for (int i = 0; i < KUBE_INSTANCES; i++) {
+		struct kube_instance *in = &w->instances[i];
+
+		in->world = w;
+		in->index = i;
+		in->name[0] = (char)('a' + i);
+		in->restarting = true;
+		sim_at(sim, (int64_t)sim_random(sim, 300), restart, in, 0);
+	}
+	sim_at(sim, 1, act_again, w, 0);
+	return w;
+}
+
+static void
+teardown(void *arg)
+{
+	struct kube_world *w = arg;
+
+	for (int i = 0; i < KUBE_INSTANCES; i++)
+		watcher_free(&w->instances[i]);
+	wire_free(w);
+	free(w);
+}
+
+static bool
+storming(void *arg)
+{
+	const struct kube_world *w = arg;
+
+	return w->actions > 0;
+}
+
+static void
+check(struct sim *sim, void *arg)
+{
+	struct kube_world *w = arg;
+
+	(void)sim;
+	for (int i = 0; i < KUBE_INSTANCES; i++)
+		watcher_check(&w->instances[i]);
+}
+
+static void
+calm(struct sim *sim, void *arg)
+{
+	struct kube_world *w = arg;
+
+	w->calm_ms = sim->now_ms;
+	w->weather = (struct kube_weather){ 0 };
+	w->server.lies = 0;
+	for (int i = 0; i < KUBE_INSTANCES; i++) {
+		struct kube_instance *in = &w->instances[i];
+
+		in->node.stopped_ms = 0;
+		if (in->node.up)
+			sim_wake(sim, &in->node, sim->now_ms);
+	}
+	wire_news(w);
+}
+
+static const char *
+unsettled(struct sim *sim, void *arg)
+{
+	struct kube_world *w = arg;
+
+	for (int i = 0; i < KUBE_INSTANCES; i++) {
+		const char *wrong = w->instances[i].leaving ? "an instance is about to leave"
+		    : watcher_unsettled(&w->instances[i]);
+
+		if (wrong != NULL)
+			return wrong;
+	}
+	if (sim->now_ms < w->calm_ms + 2 * w->lease_ms)
+		return "what the faults delayed may still be under way";
+	if (w->arriving > 0)
+		return "a write is on its way, though nobody may be waiting for it";
+	if (w->elect && leaders(w) != 1)
+		return leaders(w) == 0 ? "nobody leads" : "two instances lead";
+	if (!w->encore) {
+		SIM_SAY(sim, "encore");
+		w->encore = true;
+		for (int i = 0; i < ENCORES; i++)
+			change(w);
+		return "the encore has just begun";
+	}
+	return NULL;
+}
+
+const struct world kube_world = {
+	.name = "kube", .breaks = breaks, .settle_ms = 1800 * 1000, .hold_ms = 5000,
+	.setup = setup, .storming = storming, .check = check, .calm = calm,
+	.unsettled = unsettled, .teardown = teardown,
+};
+
+static unsigned
+leaders(const struct kube_world *w)
+{
+	unsigned n = 0;
+
+	for (int i = 0; i < KUBE_INSTANCES; i++)
+		n += lease_view(&w->instances[i].lease, w->sim->now_ms).leading;
+	return n;
+}
+
+/* ---- What happens ---- */
+
+static void
+act_again(struct sim *sim, void *arg, uint64_t n)
+{
+	struct kube_world *w = arg;
+	const uint64_t kind = sim_random(sim, 1000);
+	uint64_t sum = 0;
+
+	(void)n;
+	for (size_t i = 0; i < NITEMS(acts); i++)
+		sum += acts[i].weight;
+	uint64_t at = sim_random(sim, sum);
+	for (size_t i = 0; i < NITEMS(acts); i++) {
+		if (at < acts[i].weight) {
+			acts[i].fn(w);
+			break;
+		}
+		at -= acts[i].weight;
+	}
+	if (--w->actions > 0) {
+		const uint64_t gap_ms = kind < 700 ? 100 : kind < 900 ? 1000 : kind < 970 ? 5000 : kind < 995 ? 20000 : 120000;
+
+		sim_at(sim, sim->now_ms + (int64_t)sim_random(sim, gap_ms), act_again, w, 0);
+	}
+}
+
+/* None at all, much of one kind beside a little of each, or a little of each. */
+static void
+draw_weather(struct kube_world *w)
+{
+	struct kube_weather *x = &w->weather;
+	uint32_t *const kinds[] = {
+		&x->refuse, &x->lose, &x->lose_answer, &x->slow, &x->limit, &x->fail, &x->cut, &x->mute, &x->stray,
+		&x->duplicate, &x->lag,
+	};
+	const uint64_t style = sim_random(w->sim, 3);
+
+	for (size_t i = 0; i < NITEMS(kinds); i++)
+		*kinds[i] = style != 0 && sim_chance(w->sim, 500) ? (uint32_t)sim_random(w->sim, 150) : 0;
+	if (style == 1)
+		*kinds[sim_random(w->sim, NITEMS(kinds))] = 200 + (uint32_t)sim_random(w->sim, 600);
+	if (style != 0 && sim_chance(w->sim, 300))
+		x->stray = 700;
+	x->lossy = w->lossy ? (uint32_t)sim_random(w->sim, 200) : 0;
+}
+
+static void
+change_weather(struct kube_world *w)
+{
+	draw_weather(w);
+}
+
+static void
+change(struct kube_world *w)
+{
+	change_key(w, any_key(w));
+}
+
+static void
+change_key(struct kube_world *w, uint32_t key)
+{
+	if (is_full(w))
+		return;
+	if (w->server.now.objects[key].uid == 0)
+		server_create(&w->server, key);
+	else
+		server_change(&w->server, key);
+	SIM_SAY(w->sim, "server: n%u is u%u at %d", key, w->server.now.objects[key].uid, (int)w->server.rv);
+	wire_news(w);
+}
+
+static void
+remove_one(struct kube_world *w)
+{
+	const uint32_t key = any_key(w);
+
+	if (is_full(w) || w->server.now.objects[key].uid == 0)
+		return;
+	server_delete(&w->server, key);
+	SIM_SAY(w->sim, "server: n%u is deleted at %d", key, (int)w->server.rv);
+	wire_news(w);
+}
+
+static void
+replace(struct kube_world *w)
+{
+	const uint32_t key = any_key(w);
+
+	if (is_full(w) || w->server.now.objects[key].uid == 0)
+		return;
+	server_delete(&w->server, key);
+	change_key(w, key);
+}
+
+static void
+flash(struct kube_world *w)
+{
+	const uint32_t key = any_key(w);
+
+	if (is_full(w) || w->server.now.objects[key].uid != 0)
+		return;
+	change_key(w, key);
+	server_delete(&w->server, key);
+	wire_news(w);
+}
+
+static void
+burst(struct kube_world *w)
+{
+	for (uint64_t n = sim_random(w->sim, 8); n > 0; n--)
+		(sim_chance(w->sim, 300) ? remove_one : change)(w);
+}
+
+static void
+compact(struct kube_world *w)
+{
+	const uint64_t span = w->server.rv - w->server.compacted;
+
+	server_compact(&w->server, w->server.compacted + sim_random(w->sim, span + 1));
+	SIM_SAY(w->sim, "server: compacted to %d", (int)w->server.compacted);
+}
+
+/* Mostly whoever may, sometimes whoever may not. */
+static void
+write_one(struct kube_world *w)
+{
+	struct kube_instance *in = any_instance(w);
+
+	for (int i = 0; i < KUBE_INSTANCES && sim_chance(w->sim, 800); i++) {
+		if (w->instances[i].node.up && lease_view(&w->instances[i].lease, w->sim->now_ms).leading)
+			in = &w->instances[i];
+	}
+	actor_act(in);
+}
+
+static void
+crash(struct kube_world *w)
+{
+	struct kube_instance *in = any_instance(w);
+
+	if (!in->node.up || in->leaving || w->sim->now_ms < w->no_restart_ms)
+		return;
+	SIM_SAY(w->sim, "%s crashes", in->name);
+	watcher_crash(in);
+	restart_soon(in);
+}
+
+static void
+leave(struct kube_world *w)
+{
+	struct kube_instance *in = any_instance(w);
+
+	if (!in->node.up || in->leaving || w->sim->now_ms < w->no_restart_ms)
+		return;
+	SIM_SAY(w->sim, "%s is told to end", in->name);
+	watcher_leave(in);
+	sim_node_at(w->sim, &in->node, w->sim->now_ms + 500 + (int64_t)sim_random(w->sim, 9000), crash_at, in, 0);
+}
+
+static void
+crash_at(struct sim *sim, void *arg, uint64_t n)
+{
+	struct kube_instance *in = arg;
+
+	(void)n;
+	SIM_SAY(sim, "%s ends", in->name);
+	watcher_crash(in);
+	restart_soon(in);
+}
+
+static void
+restart_soon(struct kube_instance *in)
+{
+	struct kube_world *w = in->world;
+	const uint64_t within_ms = sim_chance(w->sim, 700) ? 500 : 30000;
+
+	in->restarting = true;
+	sim_at(w->sim, w->sim->now_ms + (int64_t)sim_random(w->sim, within_ms), restart, in, 0);
+}
+
+static void
+restart(struct sim *sim, void *arg, uint64_t n)
+{
+	struct kube_instance *in = arg;
+
+	(void)sim, (void)n;
+	in->restarting = false;
+	watcher_start(in);
+}
+
+static void
+stop(struct kube_world *w)
+{
+	struct kube_instance *in = any_instance(w);
+
+	SIM_SAY(w->sim, "%s is stopped", in->name);
+	sim_node_stop(w->sim, &in->node, (int64_t)sim_random(w->sim, (uint64_t)w->lease_ms * 5 / 2));
+}
+
+/* The next complete list is empty, though the server knows better. */
+static void
+lie(struct kube_world *w)
+{
+	w->server.lies = w->lossy;
+}
+
+static void
+restore(struct kube_world *w)
+{
+	const uint64_t span = w->server.rv - w->server.compacted;
+
+	if (!w->lossy || span == 0)
+		return;
+	server_restore(&w->server, w->server.compacted + sim_random(w->sim, span));
+	SIM_SAY(w->sim, "server: restored to %d", (int)w->server.rv);
+	actor_forget_own(w);
+	wire_news(w);
+}
+
+/* Somebody deletes the Lease. Both know who held it, and nobody starts without knowing. */
+static void
+drop_lease(struct kube_world *w)
+{
+	for (int i = 0; i < KUBE_INSTANCES; i++) {
+		const struct kube_instance *in = &w->instances[i];
+
+		if (!in->node.up || !in->lease.known || in->leaving)
+			return;
+	}
+	SIM_SAY(w->sim, "server: the Lease is deleted");
+	w->server.has_lease = false;
+	kube_rv(w->server.lease.rv, kube_number(w->server.lease.rv) + 1);
+	w->no_restart_ms = w->sim->now_ms + 2 * w->lease_ms;
+}
+
+static void
+spoil_lease(struct kube_world *w)
+{
+	static const int64_t durations[] = { 0, -5, 1, 999999999 };
+	struct lease_record *r = &w->server.lease.record;
+
+	if (!w->server.has_lease)
+		return;
+	SIM_SAY(w->sim, "server: somebody writes nonsense into the Lease");
+	*r = (struct lease_record){
+		.holder = "ghost", .duration_s = durations[sim_random(w->sim, NITEMS(durations))],
+		.transitions = sim_chance(w->sim, 500) ? -1 : INT64_MAX,
+	};
+	w->server.lease.digest++;
+	kube_rv(w->server.lease.rv, kube_number(w->server.lease.rv) + 1);
+}
+
+static struct kube_instance *
+any_instance(struct kube_world *w)
+{
+	return &w->instances[sim_random(w->sim, KUBE_INSTANCES)];
+}
+
+/* A few hot keys get half of everything. */
+static uint32_t
+any_key(struct kube_world *w)
+{
+	const uint32_t hot = w->server.keys < 2 ? w->server.keys : 2;
+
+	return (uint32_t)sim_random(w->sim, sim_chance(w->sim, 500) ? hot : w->server.keys);
+}
+
+static bool
+is_full(const struct kube_world *w)
+{
+	return w->server.nlog >= KUBE_LOG_MAX / 2;
+}
