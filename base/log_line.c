@@ -15,10 +15,7 @@
 #include "obj.h"
 #include "utf8.h"
 
-enum {
-	LINE_BYTES = PIPE_BUF,	/* one write(2) of this much to a pipe is not mixed with another's */
-	UNIT_MAX   = 8,		/* one character of input becomes at most this many bytes of output */
-};
+enum { LINE_BYTES = PIPE_BUF };	/* one write(2) of this much to a pipe is not mixed with another's */
 
 struct line {
 	char		*at;
@@ -31,18 +28,14 @@ struct value {
 	size_t		 len;
 };
 
-/* Writes the first character of s as it must appear in the line; returns the bytes taken from s. */
-typedef size_t unit_fn(const char *s, size_t len, char out[UNIT_MAX], size_t *out_len);
-
-static unit_fn unit_json, unit_console;
-
 /* How a key and its value are written. */
 static const struct form {
 	const char	*before_key, *after_key, *nothing;
-	unit_fn		*unit;
+	utf8_show	*show;
 } forms[] = {
-	[LOG_JSON]    = { .before_key = ",\"", .after_key = "\":", .nothing = "null", .unit = unit_json },
-	[LOG_CONSOLE] = { .before_key = " ", .after_key = "=", .nothing = "-", .unit = unit_console },
+	[LOG_JSON]    = { .before_key = ",\"", .after_key = "\":", .nothing = "null",
+	    .show = utf8_show_json },
+	[LOG_CONSOLE] = { .before_key = " ", .after_key = "=", .nothing = "-", .show = utf8_show_text },
 };
 
 static const char *const key_names[LK_MAX] = {
@@ -72,7 +65,7 @@ static void member(struct line *, enum log_format, const struct log_kv *);
 static void make_tail(char *, size_t, bool, uint64_t, int);
 static bool has_key(const struct log_kv *, enum log_key);
 static bool put(struct line *, const char *);
-static void put_text(struct line *, char *, unit_fn *, struct value);
+static void put_text(struct line *, char *, utf8_show *, struct value);
 static struct value value_of(const struct log_kv *);
 static bool plain(struct value);
 static char *limit(const struct line *, const struct log_kv *);
@@ -138,9 +131,9 @@ head_json(struct line *l, const char *actor, int64_t wall_ms, enum log_level lev
 	/* Past this the line can be cut anywhere; a buffer without room for the shortest line gets none. */
 	if ((size_t)(l->end - l->at) < strlen(head) + 64 || !put(l, head))
 		return false;
-	put_text(l, l->at + 32, unit_json, (struct value){ actor, strlen(actor) });
+	put_text(l, l->at + 32, utf8_show_json, (struct value){ actor, strlen(actor) });
 	put(l, "\",\"msg\":\"");
-	put_text(l, limit(l, kvs) - 1, unit_json, (struct value){ msg, strlen(msg) });
+	put_text(l, limit(l, kvs) - 1, utf8_show_json, (struct value){ msg, strlen(msg) });
 	put(l, "\"");
 	return true;
 }
@@ -157,12 +150,12 @@ head_console(struct line *l, bool colour, const char *actor, int64_t wall_ms, en
 	if ((size_t)(l->end - l->at) < strlen(head) + 64 || !put(l, head))
 		return false;
 	char *const column = l->at;
-	put_text(l, l->at + 32, unit_console, (struct value){ actor, strlen(actor) });
+	put_text(l, l->at + 32, utf8_show_text, (struct value){ actor, strlen(actor) });
 	while (l->at < column + 9)
 		*l->at++ = ' ';
 	if (l->at[-1] != ' ')
 		*l->at++ = ' ';
-	put_text(l, limit(l, kvs), unit_console, (struct value){ msg, strlen(msg) });
+	put_text(l, limit(l, kvs), utf8_show_text, (struct value){ msg, strlen(msg) });
 	return true;
 }
 
@@ -190,7 +183,7 @@ member(struct line *l, enum log_format format, const struct log_kv *kv)
 
 		if (!put(&m, quote) || m.at + 3 > stop)
 			return;
-		put_text(&m, stop, f->unit, v);
+		put_text(&m, stop, f->show, v);
 		put(&m, quote);
 	}
 	l->at = m.at;
@@ -236,14 +229,14 @@ put(struct line *l, const char *s)
 
 /* Up to stop, between characters, "..." for the rest. The caller has seen to it that three bytes fit. */
 static void
-put_text(struct line *l, char *stop, unit_fn *unit, struct value v)
+put_text(struct line *l, char *stop, utf8_show *show, struct value v)
 {
 	char *last_cut = l->at;
 
 	while (v.len > 0) {
-		char out[UNIT_MAX];
+		char out[UTF8_SHOWN_MAX];
 		size_t n;
-		const size_t used = unit(v.s, v.len, out, &n);
+		const size_t used = show(v.s, v.len, out, &n);
 
 		if (stop - l->at >= 3)
 			last_cut = l->at;
@@ -286,41 +279,6 @@ value_of(const struct log_kv *kv)
 	/* No more than a line can show: a body of megabytes costs no more than its first bytes. */
 	return (struct value){ kv->str, kv->len == SIZE_MAX ? strnlen(kv->str, LINE_BYTES)
 				      : kv->len < LINE_BYTES ? kv->len : LINE_BYTES };
-}
-
-static size_t
-unit_json(const char *s, size_t len, char out[UNIT_MAX], size_t *out_len)
-{
-	static const char shorts[128] = {
-		['"'] = '"',  ['\\'] = '\\', ['\n'] = 'n', ['\t'] = 't',
-		['\r'] = 'r', ['\b'] = 'b',  ['\f'] = 'f',
-	};
-	const unsigned char c = (unsigned char)s[0];
-	const size_t n = utf8_length(s, len);
-
-	if (n == 0) {
-		*out_len = (size_t)snprintf(out, UNIT_MAX, "\\ufffd");
-		return 1;
-	}
-	if (n == 1 && shorts[c] != 0)
-		*out_len = (size_t)snprintf(out, UNIT_MAX, "\\%c", shorts[c]);
-	else if (n == 1 && (c < 0x20 || c == 0x7f))
-		*out_len = (size_t)snprintf(out, UNIT_MAX, "\\u%04x", c);
-	else if (n == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0)	/* C1: 0x9b steers a terminal */
-		*out_len = (size_t)snprintf(out, UNIT_MAX, "\\u%04x", (unsigned char)s[1]);
-	else
-		memcpy(out, s, *out_len = n);
-	return n;
-}
-
-/* As in JSON, but a byte that is no UTF-8 shows itself: for people who look for the cause. */
-static size_t
-unit_console(const char *s, size_t len, char out[UNIT_MAX], size_t *out_len)
-{
-	if (utf8_length(s, len) != 0)
-		return unit_json(s, len, out, out_len);
-	*out_len = (size_t)snprintf(out, UNIT_MAX, "\\x%02x", (unsigned char)s[0]);
-	return 1;
 }
 
 static bool

@@ -7,6 +7,7 @@
 #include "keytab.h"
 
 static struct repeat *entry(struct repeats *, uint64_t);
+static void make_room(struct repeats *);
 static void keep(struct repeat *, enum log_level, int, const char *, const struct log_kv *);
 static uint64_t fingerprint(enum log_level, int, const char *, const struct log_kv *);
 
@@ -22,8 +23,10 @@ repeats_hold(struct repeats *rs, enum log_level level, int errnum, const char *m
 	if (r->hash != hash)
 		*r = (struct repeat){ .hash = hash, .since_ms = now_ms };
 	r->seen++;
-	if (r->seen == REPEAT_FREE + 1)
+	if (r->seen == REPEAT_FREE + 1) {
 		keep(r, level, errnum, msg, kvs);
+		make_room(rs);
+	}
 	return r->seen > REPEAT_FREE;
 }
 
@@ -33,7 +36,7 @@ repeats_take(struct repeats *rs, int64_t now_ms)
 	for (size_t i = 0; i < REPEAT_LINES; i++) {
 		struct repeat *const r = &rs->lines[i];
 
-		if (r->hash == 0 || now_ms - r->since_ms < REPEAT_WINDOW_MS)
+		if (r->hash == 0 || (!r->due && now_ms - r->since_ms < REPEAT_WINDOW_MS))
 			continue;
 		r->hash = 0;
 		if (r->seen <= REPEAT_FREE)
@@ -70,6 +73,23 @@ entry(struct repeats *rs, uint64_t hash)
 		}
 	}
 	return best;
+}
+
+/* With all of them held back a new line would pass as often as it liked. */
+static void
+make_room(struct repeats *rs)
+{
+	struct repeat *oldest = &rs->lines[0];
+
+	for (size_t i = 0; i < REPEAT_LINES; i++) {
+		struct repeat *const r = &rs->lines[i];
+
+		if (r->hash == 0 || r->seen <= REPEAT_FREE)
+			return;
+		if (r->since_ms < oldest->since_ms)
+			oldest = r;
+	}
+	oldest->due = true;
 }
 
 /* The caller's keys are gone when the line is told: copy them, cutting what is long. */

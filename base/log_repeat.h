@@ -3,8 +3,8 @@
  * in.
  *
  * The same line (level, text, keys and values) passes ten times in ten seconds; the rest are
- * counted and, when the window ends, told by one line with "repeated". There is room to watch eight
- * different lines; a line that finds none (all eight are being held back) passes as it is.
+ * counted and, when the window ends, told by one line with "repeated". There is room to hold back
+ * eight different lines; when a ninth begins to repeat, the window of the oldest ends early.
  */
 #ifndef MUSTER_LOG_REPEAT_H
 #define MUSTER_LOG_REPEAT_H
@@ -14,7 +14,7 @@
 enum {
 	REPEAT_FREE       = 10,
 	REPEAT_WINDOW_MS  = 10000,
-	REPEAT_LINES      = 8,
+	REPEAT_LINES      = 9,	/* one of them not held back: the next new line finds room */
 	REPEAT_KEYS       = 12,
 	REPEAT_TEXT_BYTES = 512,
 };
@@ -22,6 +22,7 @@ enum {
 struct repeat {
 	uint64_t	 hash;		/* 0: free */
 	int64_t		 since_ms;
+	bool		 due;		/* its window ends now */
 	uint32_t	 seen;		/* held back: those above REPEAT_FREE */
 	enum log_level	 level;
 	int		 errnum;

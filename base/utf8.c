@@ -1,5 +1,7 @@
-/* base/utf8.c - well-formed UTF-8, by the table of the Unicode standard (table 3-7). */
+/* base/utf8.c - well-formed UTF-8, by the table of the Unicode standard (3-7), and how it is shown. */
 #include "utf8.h"
+
+#include <string.h>
 
 #include "obj.h"
 
@@ -12,6 +14,8 @@ static const struct {
 	{ 0xe1, 0xec, 0x80, 0xbf, 3 }, { 0xed, 0xed, 0x80, 0x9f, 3 }, { 0xee, 0xef, 0x80, 0xbf, 3 },
 	{ 0xf0, 0xf0, 0x90, 0xbf, 4 }, { 0xf1, 0xf3, 0x80, 0xbf, 4 }, { 0xf4, 0xf4, 0x80, 0x8f, 4 },
 };
+
+static size_t escape(char[UTF8_SHOWN_MAX], char, unsigned, unsigned);
 
 size_t
 utf8_length(const char *s, size_t len)
@@ -30,4 +34,47 @@ utf8_length(const char *s, size_t len)
 			return 0;
 	}
 	return forms[f].bytes;
+}
+
+size_t
+utf8_show_json(const char *s, size_t len, char out[UTF8_SHOWN_MAX], size_t *out_len)
+{
+	static const char shorts[128] = {
+		['"'] = '"',  ['\\'] = '\\', ['\n'] = 'n', ['\t'] = 't',
+		['\r'] = 'r', ['\b'] = 'b',  ['\f'] = 'f',
+	};
+	const unsigned char c = (unsigned char)s[0];
+	const size_t n = utf8_length(s, len);
+
+	if (n == 0)
+		*out_len = escape(out, 'u', 0xfffd, 4);
+	else if (n == 1 && shorts[c] != 0)
+		*out_len = escape(out, shorts[c], 0, 0);
+	else if (n == 1 && (c < 0x20 || c == 0x7f))
+		*out_len = escape(out, 'u', c, 4);
+	else if (n == 2 && c == 0xc2 && (unsigned char)s[1] < 0xa0)	/* C1: 0x9b steers a terminal */
+		*out_len = escape(out, 'u', (unsigned char)s[1], 4);
+	else
+		memcpy(out, s, *out_len = n);
+	return n > 0 ? n : 1;
+}
+
+size_t
+utf8_show_text(const char *s, size_t len, char out[UTF8_SHOWN_MAX], size_t *out_len)
+{
+	if (utf8_length(s, len) != 0)
+		return utf8_show_json(s, len, out, out_len);
+	*out_len = escape(out, 'x', (unsigned char)s[0], 2);
+	return 1;
+}
+
+/* A backslash, that letter, and so many digits. */
+static size_t
+escape(char out[UTF8_SHOWN_MAX], char letter, unsigned code, unsigned digits)
+{
+	out[0] = '\\';
+	out[1] = letter;
+	for (unsigned i = 0; i < digits; i++)
+		out[2 + i] = "0123456789abcdef"[code >> 4 * (digits - 1 - i) & 15];
+	return 2 + digits;
 }

@@ -2,11 +2,13 @@
 #include "ends.h"
 
 #include <czmq.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "clock.h"
 #include "obj.h"
@@ -36,6 +38,7 @@ struct sink {
 	uint64_t	 producer;	/* incarnation announced last */
 };
 
+static void make_folder(const char *, enum role);
 static void on_report(enum role, uint64_t, const char *, void *);
 
 struct event_base *
@@ -86,6 +89,7 @@ source_new(struct event_base *base, const char *dir, uint32_t keys, uint32_t val
 	}
 	s->padding = (struct wire_bin){ .p = padding, .len = value_bytes };
 	msgpack_sbuffer_init(&s->value);
+	make_folder(dir, ROLE_TEST_PRODUCER);
 	s->tap = tap_open(base, dir, ROLE_TEST_PRODUCER, INCARNATION);
 	MUST(s->tap != NULL);
 	s->bus = bus_new(base, dir, ROLE_TEST_PRODUCER, INCARNATION, &token, s->tap, &owner);
@@ -145,6 +149,7 @@ sink_new(struct event_base *base, const char *dir, void (*fn)(const struct chang
 
 	owner.wanted[LINK_SAMPLES] = MSG_BIT(SAMPLE);
 	s->producer = INCARNATION;
+	make_folder(dir, ROLE_TEST_CONSUMER_1);
 	s->tap = tap_open(base, dir, ROLE_TEST_CONSUMER_1, INCARNATION);
 	MUST(s->tap != NULL);
 	s->bus = bus_new(base, dir, ROLE_TEST_CONSUMER_1, INCARNATION, &token, s->tap, &owner);
@@ -177,6 +182,16 @@ bench_watched(void)
 #else
 	return false;
 #endif
+}
+
+/* Where an end binds; the supervisor makes it otherwise. */
+static void
+make_folder(const char *dir, enum role r)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%.200s/%s", dir, role_name(r));
+	MUST(mkdir(path, 0700) == 0 || errno == EEXIST);
 }
 
 /* Between these two ends nothing can be wrong: a figure with a refused frame in it is no figure. */

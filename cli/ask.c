@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "obj.h"
+#include "utf8.h"
 
 static int connect_to(const char *, char *);
 static bool wait_for(int, short, int64_t);
@@ -170,16 +171,22 @@ wait_for(int fd, short events, int64_t until_ms)
 	return true;
 }
 
-/* The text of {"error":"..."}, allocated; NULL: no error. */
+/* The text of {"error":"..."} as a terminal may have it, allocated; NULL: no error. */
 static char *
 error_in(const char *answer)
 {
 	json_t *o = json_loads(answer, 0, NULL);
 	const char *text = json_string_value(json_object_get(o, "error"));
-	char *copy = text != NULL ? obj_strdup(text) : NULL;
+	char *shown = text != NULL ? obj_alloc(strlen(text) * UTF8_SHOWN_MAX + 1) : NULL;
 
+	for (size_t len = 0; text != NULL && *text != '\0';) {
+		size_t n;
+
+		text += utf8_show_text(text, strlen(text), shown + len, &n);
+		len += n;
+	}
 	json_decref(o);
-	return copy;
+	return shown;
 }
 
 static void

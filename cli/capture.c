@@ -31,8 +31,10 @@ static bool
 read_topic(struct capture *c, const struct bytes *topic)
 {
 	struct bytes word[TOPIC_WORDS];
-	const uint8_t *p = topic->p, *const end = topic->p + topic->len;
 
+	if (topic->len == 0)	/* then p may be NULL */
+		return false;
+	const uint8_t *p = topic->p, *const end = topic->p + topic->len;
 	for (size_t i = 0; i < TOPIC_WORDS; i++) {
 		const uint8_t *slash = p < end ? memchr(p, '/', (size_t)(end - p)) : NULL;
 		const uint8_t *stop = slash != NULL && i + 1 < TOPIC_WORDS ? slash : end;

@@ -5,19 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "check.h"
 #include "obj.h"
 #include "config/nearest.h"
 #include "supervisor/paths.h"
 #include "version.h"
 
-static int run_check(const struct command *, const struct cli *, int, char **);
-static int run_help(const struct command *, const struct cli *, int, char **);
+static int run_help(const struct command *, struct cli *, int, char **);
 
-static const struct command check_command = {
-	.name = "check", .synopsis = "FILE", .run = run_check,
-	.summary = "Says whether a configuration file is good, line by line.",
-};
 static const struct command help_command = {
 	.name = "help", .synopsis = "[COMMAND]", .summary = "Explains a command.", .run = run_help,
 };
@@ -27,21 +21,22 @@ static const struct command *const commands[] = {
 	&version_command, &help_command,
 };
 
-/* The program itself, as the command that reads what stands before the command. */
-static const struct flag global_flags[] = {
+/* Of every command. */
+static const struct flag common_flags[] = {
 	{ "run-dir", 0, "DIR", offsetof(struct cli, run_dir),
 	    "folder of the running musterd ($MUSTER_RUN_DIR, /run/muster, $XDG_RUNTIME_DIR/muster)" },
-	{ "version", 0, NULL, sizeof(struct cli), "what `muster version` prints" },
-};
-static const struct command muster_command = {
-	.synopsis = "COMMAND ...", .flags = global_flags, .nflags = NITEMS(global_flags),
 };
 
-struct global {
-	struct cli	cli;
-	bool		version;
+/* The program itself, as the command that reads what stands before the command. */
+struct own {
+	bool	version;
 };
-_Static_assert(offsetof(struct global, version) == sizeof(struct cli), "where --version is kept");
+static const struct flag own_flags[] = {
+	{ "version", 0, NULL, offsetof(struct own, version), "what `muster version` prints" },
+};
+static const struct command muster_command = {
+	.synopsis = "COMMAND ...", .flags = own_flags, .nflags = NITEMS(own_flags),
+};
 
 static void print_commands(FILE *);
 static const struct command *find(const char *);
@@ -52,33 +47,36 @@ static void complain(const struct command *, const char *, va_list) __attribute_
 int
 cli_main(int argc, char **argv)
 {
-	struct global g = { 0 };
+	const char *default_dir = paths_run_dir(NULL, "");
+	struct cli cli = { .run_dir = default_dir != NULL ? default_dir : "" };
+	struct own own = { 0 };
 	int words, code;
 
-	const int own = first_word(argc, argv);
-	if (!cli_words(&muster_command, own - 1, argv + 1, &g, 0, 0, &words, &code))
+	const int first = first_word(argc, argv);
+	if (!cli_words(&muster_command, &cli, first - 1, argv + 1, &own, 0, 0, &words, &code))
 		return code;
-	if (g.version)
-		return version_command.run(&version_command, &g.cli, 1, (char *[]){ argv[0], NULL });
-	if (own == argc) {
+	if (own.version)
+		return version_command.run(&version_command, &cli, 1, (char *[]){ argv[0], NULL });
+	if (first == argc) {
 		print_commands(stderr);
 		return CLI_USAGE;
 	}
-	const struct command *c = find(argv[own]);
+	const struct command *c = find(argv[first]);
 	if (c == NULL)
-		return unknown(argv[own]);
-	const char *run_dir = paths_run_dir(g.cli.run_dir, "");
-	g.cli.run_dir = run_dir != NULL ? run_dir : "";
-	return c->run(c, &g.cli, argc - own, argv + own);
+		return unknown(argv[first]);
+	return c->run(c, &cli, argc - first, argv + first);
 }
 
 bool
-cli_words(const struct command *c, int argc, char **argv, void *out, int min, int max, int *words, int *code)
+cli_words(const struct command *c, struct cli *cli, int argc, char **argv, void *out, int min, int max,
+    int *words, int *code)
 {
+	const struct flags common = { .rows = common_flags, .n = NITEMS(common_flags), .out = cli };
+	const struct flags all = { .rows = c->flags, .n = c->nflags, .out = out, .next = &common };
 	char why[FLAGS_WHY_MAX];
 	bool help;
 
-	*words = flags_parse(c->flags, c->nflags, argc, argv, out, &help, why);
+	*words = flags_parse(&all, argc, argv, &help, why);
 	if (help) {
 		if (c->name != NULL)
 			cli_help(c);
@@ -101,9 +99,9 @@ cli_help(const struct command *c)
 {
 	printf("usage: muster %s%s%s\n\n%s\n", c->name, c->synopsis[0] != '\0' ? " " : "", c->synopsis,
 	    c->summary);
-	if (c->nflags > 0)
-		printf("\n");
+	printf("\n");
 	flags_print(stdout, c->flags, c->nflags);
+	flags_print(stdout, common_flags, NITEMS(common_flags));
 	if (c->more != NULL)
 		printf("\n%s", c->more);
 }
@@ -140,19 +138,11 @@ complain(const struct command *c, const char *fmt, va_list ap)
 }
 
 static int
-run_check(const struct command *self, const struct cli *cli, int argc, char **argv)
-{
-	(void)self;
-	(void)cli;
-	return check_main(argc, argv);
-}
-
-static int
-run_help(const struct command *self, const struct cli *cli, int argc, char **argv)
+run_help(const struct command *self, struct cli *cli, int argc, char **argv)
 {
 	int words, code;
 
-	if (!cli_words(self, argc - 1, argv + 1, NULL, 0, 1, &words, &code))
+	if (!cli_words(self, cli, argc - 1, argv + 1, NULL, 0, 1, &words, &code))
 		return code;
 	if (words == 0) {
 		print_commands(stdout);
@@ -161,13 +151,7 @@ run_help(const struct command *self, const struct cli *cli, int argc, char **arg
 	const struct command *c = find(argv[1]);
 	if (c == NULL)
 		return unknown(argv[1]);
-	if (c == &check_command) {
-		char name[] = "check", help[] = "--help";
-
-		return check_main(2, (char *[]){ name, help, NULL });
-	}
 	cli_help(c);
-	(void)cli;
 	return CLI_OK;
 }
 
@@ -179,7 +163,8 @@ print_commands(FILE *out)
 	for (size_t i = 0; i < NITEMS(commands); i++)
 		fprintf(out, "  %-24s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out, "\noptions:\n");
-	flags_print(out, global_flags, NITEMS(global_flags));
+	flags_print(out, common_flags, NITEMS(common_flags));
+	flags_print(out, own_flags, NITEMS(own_flags));
 	fprintf(out, "\nexamples:\n"
 	    "  muster status -w                           the actors, every second\n"
 	    "  muster tap --link stats -n 10              ten messages of that link\n"

@@ -9,9 +9,9 @@
 /* Exit codes that scripts rely on. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_DEGRADED = 3 };
 
-/* What stands before the command. */
+/* What any command takes, before its name or behind it. */
 struct cli {
-	const char	*run_dir;
+	const char	*run_dir;	/* "": none is known */
 };
 
 struct command {
@@ -20,20 +20,20 @@ struct command {
 	size_t			  nflags;
 	const char		 *more;		/* examples and exit codes, for the help */
 	/* argv[0] is the name. Returns the exit code. */
-	int			(*run)(const struct command *self, const struct cli *cli, int argc,
-				    char **argv);
+	int			(*run)(const struct command *self, struct cli *cli, int argc, char **argv);
 };
 
-extern const struct command status_command, tap_command, version_command;
+extern const struct command status_command, tap_command, check_command, version_command;
 extern const struct command level_command, restart_command, reload_command;
 
 int cli_main(int argc, char **argv);
 /*
- * Reads the flags into *out and moves the other words to the front of argv. True: there are between
- * min and max of them, *words. False: usage was printed, return *code.
+ * Reads the command's flags into *out, those of every command into *cli, and moves the other words to
+ * the front of argv. True: there are between min and max of them, *words. False: usage was printed,
+ * return *code.
  */
-bool cli_words(const struct command *c, int argc, char **argv, void *out, int min, int max, int *words,
-    int *code);
+bool cli_words(const struct command *c, struct cli *cli, int argc, char **argv, void *out, int min, int max,
+    int *words, int *code);
 void cli_help(const struct command *c);
 /* "muster NAME: text" on stderr, a hint where the help is, CLI_USAGE. */
 int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

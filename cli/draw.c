@@ -68,7 +68,7 @@ static void measure(const struct roster *, int[COLUMNS]);
 static void draw_row(FILE *, const struct roster_actor *, const int[COLUMNS], const struct draw_style *);
 static void draw_cell(FILE *, const char *, int, bool, enum paint, const struct draw_style *);
 static void draw_trouble(FILE *, const struct roster_actor *, const char *, const struct draw_style *);
-static void draw_words(FILE *, const char *, const char *, const struct draw_style *);
+static void draw_words(FILE *, const struct roster_actor *, const char *, const struct draw_style *);
 static int cell_width(const char *);
 static enum paint paint_of(const char *);
 static void clean(char *, const char *);
@@ -181,8 +181,7 @@ draw_trouble(FILE *out, const struct roster_actor *a, const char *bar, const str
 		clean(text, a->last_exit);
 		fprintf(out, "  %s   last exit: %s\n", bar, text);
 	}
-	if (a->last_words != NULL)
-		draw_words(out, a->last_words, bar, style);
+	draw_words(out, a, bar, style);
 	if (a->next_start_ms > 0)
 		fprintf(out, "  %s   next start: in %.1f s\n", bar, (double)a->next_start_ms / 1000);
 	else if (strcmp(a->state, "failed") == 0)
@@ -191,21 +190,15 @@ draw_trouble(FILE *out, const struct roster_actor *a, const char *bar, const str
 
 /* Several lines, each below the other. */
 static void
-draw_words(FILE *out, const char *words, const char *bar, const struct draw_style *style)
+draw_words(FILE *out, const struct roster_actor *a, const char *bar, const struct draw_style *style)
 {
-	const char *title = "last words: ";
+	for (size_t i = 0; i < ROSTER_WORDS_MAX && a->last_words[i] != NULL; i++) {
+		char text[CELL_MAX];
 
-	while (*words != '\0') {
-		const size_t len = strcspn(words, "\n");
-		char line[CELL_MAX], text[CELL_MAX];
-
-		snprintf(line, sizeof(line), "%.*s", (int)len, words);
-		clean(text, line);
-		fprintf(out, "  %s   %s", bar, title);
+		clean(text, a->last_words[i]);
+		fprintf(out, "  %s   %s", bar, i == 0 ? "last words: " : "            ");
 		draw_cell(out, text, 0, false, PAINT_FAINT, style);
 		fprintf(out, "\n");
-		title = "            ";
-		words += len + (words[len] == '\n');
 	}
 }
 

@@ -11,7 +11,6 @@ enum { PREFIX_MAX = 128, KEY_BYTES_MAX = 1024 };
 
 static bool speaks(const struct filter *, enum role, enum link);
 static bool wants_message(const struct filter *, enum link, enum msg);
-static bool is_item(enum msg);
 static bool is_value(enum msg);
 
 /*
@@ -85,14 +84,9 @@ static bool
 wants_message(const struct filter *f, enum link l, enum msg m)
 {
 	if (f->message != MSG_MAX && is_value(f->message))
-		return is_item(m) && link_carries(l, f->message);
+		return m == MSG_RESULT_ITEMS ? link_answers(l, f->message)
+					     : msg_table[m].many && link_carries(l, f->message);
 	return f->message == MSG_MAX || f->message == m;
-}
-
-static bool
-is_item(enum msg m)
-{
-	return m == MSG_SNAP_ITEMS || m == MSG_DELTA;
 }
 
 /* Carried inside items rather than sent by itself. */
@@ -100,7 +94,7 @@ static bool
 is_value(enum msg m)
 {
 	for (unsigned l = 0; l < LINK_MAX; l++) {
-		if (link_carries((enum link)l, m))
+		if (link_carries((enum link)l, m) || link_answers((enum link)l, m))
 			return true;
 	}
 	return false;

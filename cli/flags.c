@@ -10,25 +10,29 @@
 enum { FLAGS_MAX = 32 };
 
 struct parse {
-	const struct flag	*flags;
-	size_t			 n;
+	const struct flags	*flags;
 	int			 argc, at;
 	char			**argv;
-	void			*out;
 	char			*why;
 };
 
-static bool take(struct parse *, const struct flag *, const char *);
+/* A row, and the struct that its value goes to. */
+struct found {
+	const struct flag	*row;		/* NULL: there is no such option */
+	void			*out;
+};
+
+static struct found find(const struct flags *, const char *, size_t, char);
+static bool take(struct parse *, const struct found *, const char *);
 static bool take_long(struct parse *, const char *);
 static bool take_letters(struct parse *, const char *);
 static bool unknown(struct parse *, const char *);
 static bool fail(struct parse *, const char *, ...) __attribute__((format(printf, 2, 3)));
 
 int
-flags_parse(const struct flag *flags, size_t n, int argc, char **argv, void *out, bool *help,
-    char why[FLAGS_WHY_MAX])
+flags_parse(const struct flags *flags, int argc, char **argv, bool *help, char why[FLAGS_WHY_MAX])
 {
-	struct parse p = { .flags = flags, .n = n, .argc = argc, .argv = argv, .out = out, .why = why };
+	struct parse p = { .flags = flags, .argc = argc, .argv = argv, .why = why };
 	bool words_only = false;
 	int words = 0;
 
@@ -50,10 +54,10 @@ flags_parse(const struct flag *flags, size_t n, int argc, char **argv, void *out
 }
 
 void
-flags_print(FILE *out, const struct flag *flags, size_t n)
+flags_print(FILE *out, const struct flag *rows, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct flag *f = &flags[i];
+		const struct flag *f = &rows[i];
 		char name[64];
 		int len = 0;
 
@@ -72,17 +76,13 @@ take_long(struct parse *p, const char *arg)
 {
 	const char *equals = strchr(arg, '=');
 	const size_t len = equals != NULL ? (size_t)(equals - arg) - 2 : strlen(arg) - 2;
+	const struct found f = find(p->flags, arg + 2, len, '\0');
 
-	for (size_t i = 0; i < p->n; i++) {
-		const char *name = p->flags[i].name;
-
-		if (name != NULL && strlen(name) == len && strncmp(arg + 2, name, len) == 0) {
-			if (p->flags[i].arg == NULL && equals != NULL)
-				return fail(p, "option --%s takes no value", name);
-			return take(p, &p->flags[i], equals != NULL ? equals + 1 : NULL);
-		}
-	}
-	return unknown(p, arg);
+	if (f.row == NULL)
+		return unknown(p, arg);
+	if (f.row->arg == NULL && equals != NULL)
+		return fail(p, "option --%s takes no value", f.row->name);
+	return take(p, &f, equals != NULL ? equals + 1 : NULL);
 }
 
 /* -w, -ojson, -wo json: switches may stand together, the first option with a value takes the rest. */
@@ -90,23 +90,38 @@ static bool
 take_letters(struct parse *p, const char *arg)
 {
 	for (const char *letter = arg + 1; *letter != '\0'; letter++) {
-		size_t i = 0;
+		const struct found f = find(p->flags, "", 0, *letter);
 
-		while (i < p->n && p->flags[i].letter != *letter)
-			i++;
-		if (i == p->n)
+		if (f.row == NULL)
 			return unknown(p, arg);
-		if (p->flags[i].arg != NULL)
-			return take(p, &p->flags[i], letter[1] != '\0' ? letter + 1 : NULL);
-		take(p, &p->flags[i], NULL);
+		if (f.row->arg != NULL)
+			return take(p, &f, letter[1] != '\0' ? letter + 1 : NULL);
+		take(p, &f, NULL);
 	}
 	return true;
 }
 
-static bool
-take(struct parse *p, const struct flag *f, const char *value)
+/* By its name, or by its letter. */
+static struct found
+find(const struct flags *flags, const char *name, size_t len, char letter)
 {
-	void *to = (char *)p->out + f->offset;
+	for (; flags != NULL; flags = flags->next) {
+		for (size_t i = 0; i < flags->n; i++) {
+			const struct flag *f = &flags->rows[i];
+
+			if (letter != '\0' ? f->letter == letter
+			    : f->name != NULL && strlen(f->name) == len && strncmp(f->name, name, len) == 0)
+				return (struct found){ .row = f, .out = flags->out };
+		}
+	}
+	return (struct found){ 0 };
+}
+
+static bool
+take(struct parse *p, const struct found *found, const char *value)
+{
+	const struct flag *f = found->row;
+	void *to = (char *)found->out + f->offset;
 
 	if (f->arg == NULL) {
 		*(bool *)to = true;
@@ -126,9 +141,11 @@ unknown(struct parse *p, const char *arg)
 	const char *names[FLAGS_MAX];
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->n && n < FLAGS_MAX; i++) {
-		if (p->flags[i].name != NULL)
-			names[n++] = p->flags[i].name;
+	for (const struct flags *f = p->flags; f != NULL; f = f->next) {
+		for (size_t i = 0; i < f->n && n < FLAGS_MAX; i++) {
+			if (f->rows[i].name != NULL)
+				names[n++] = f->rows[i].name;
+		}
 	}
 	const char *near = arg[1] == '-' ? nearest_word(arg + 2, strlen(arg + 2), names, n) : NULL;
 	if (near != NULL)

@@ -14,6 +14,14 @@ struct flag {
 	const char	*help;
 };
 
+/* A table of them, and the struct that their values go to. */
+struct flags {
+	const struct flag	*rows;
+	size_t			 n;
+	void			*out;
+	const struct flags	*next;		/* more of them; NULL: no */
+};
+
 enum { FLAGS_WHY_MAX = 256 };
 
 /*
@@ -21,8 +29,7 @@ enum { FLAGS_WHY_MAX = 256 };
  * of argv, in order; returns how many, or -1 with the reason in why. *help: --help or -h was among
  * them.
  */
-int flags_parse(const struct flag *flags, size_t n, int argc, char **argv, void *out, bool *help,
-    char why[FLAGS_WHY_MAX]);
-void flags_print(FILE *out, const struct flag *flags, size_t n);
+int flags_parse(const struct flags *flags, int argc, char **argv, bool *help, char why[FLAGS_WHY_MAX]);
+void flags_print(FILE *out, const struct flag *rows, size_t n);
 
 #endif

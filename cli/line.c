@@ -41,7 +41,7 @@ line_next(struct line *l, struct capture *c, struct msg_arena *arena)
 	if (!frame_next(&c->frame, arena, &l->value))
 		return false;
 	l->size = (size_t)(c->frame.next - start);
-	if (c->message == MSG_SNAP_ITEMS || c->message == MSG_DELTA)
+	if (msg_table[c->message].many)
 		open_item(l, place, arena);
 	return true;
 }
@@ -86,11 +86,12 @@ open_item(struct line *l, uint32_t place, struct msg_arena *arena)
 	l->has_key = true;
 	l->key = item.key;
 	l->gone = item.gone;
-	l->seq += place;
+	if (l->message != MSG_RESULT_ITEMS)	/* whose number is the write's */
+		l->seq += place;
 	if (item.trace != 0)
 		l->trace = item.trace;
 	l->value_type = MSG_MAX;
-	if (!item.gone && type != MSG_MAX && link_carries(l->link, type)
+	if (!item.gone && type != MSG_MAX && (link_carries(l->link, type) || link_answers(l->link, type))
 	    && msg_unpack_value(type, item.value.p, item.value.len, arena, &l->value))
 		l->value_type = type;
 }
@@ -201,22 +202,17 @@ plain(FILE *out, struct wire_str s)
 		putc('-', out);
 }
 
-/* A JSON string: UTF-8 stays, other bytes become the code point of their number. */
+/* A JSON string. */
 static void
 quoted(FILE *out, struct wire_str s)
 {
 	putc('"', out);
 	for (uint32_t i = 0; i < s.len;) {
-		const unsigned char c = (unsigned char)s.p[i];
-		const size_t len = utf8_length(s.p + i, s.len - i);
+		char shown[UTF8_SHOWN_MAX];
+		size_t n;
 
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < ' ' || c == 0x7f || len == 0)
-			fprintf(out, "\\u%04x", c);
-		else
-			fwrite(s.p + i, 1, len, out);
-		i += len > 0 ? (uint32_t)len : 1;
+		i += (uint32_t)utf8_show_json(s.p + i, s.len - i, shown, &n);
+		fwrite(shown, 1, n, out);
 	}
 	putc('"', out);
 }

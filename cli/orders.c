@@ -3,9 +3,9 @@
 
 #include "ask.h"
 
-static int run_level(const struct command *, const struct cli *, int, char **);
-static int run_restart(const struct command *, const struct cli *, int, char **);
-static int run_reload(const struct command *, const struct cli *, int, char **);
+static int run_level(const struct command *, struct cli *, int, char **);
+static int run_restart(const struct command *, struct cli *, int, char **);
+static int run_reload(const struct command *, struct cli *, int, char **);
 
 const struct command level_command = {
 	.name = "level", .synopsis = "ACTOR|musterd|all debug|info|warn|error",
@@ -27,35 +27,35 @@ const struct command reload_command = {
 };
 
 static int
-run_level(const struct command *self, const struct cli *cli, int argc, char **argv)
+run_level(const struct command *self, struct cli *cli, int argc, char **argv)
 {
 	char request[256];
 	int words, code;
 
-	if (!cli_words(self, argc - 1, argv + 1, NULL, 2, 2, &words, &code))
+	if (!cli_words(self, cli, argc - 1, argv + 1, NULL, 2, 2, &words, &code))
 		return code;
 	snprintf(request, sizeof(request), "level %.100s %.100s", argv[1], argv[2]);
 	return ask_order(self, cli, request);
 }
 
 static int
-run_restart(const struct command *self, const struct cli *cli, int argc, char **argv)
+run_restart(const struct command *self, struct cli *cli, int argc, char **argv)
 {
 	char request[256];
 	int words, code;
 
-	if (!cli_words(self, argc - 1, argv + 1, NULL, 1, 1, &words, &code))
+	if (!cli_words(self, cli, argc - 1, argv + 1, NULL, 1, 1, &words, &code))
 		return code;
 	snprintf(request, sizeof(request), "restart %.100s", argv[1]);
 	return ask_order(self, cli, request);
 }
 
 static int
-run_reload(const struct command *self, const struct cli *cli, int argc, char **argv)
+run_reload(const struct command *self, struct cli *cli, int argc, char **argv)
 {
 	int words, code;
 
-	if (!cli_words(self, argc - 1, argv + 1, NULL, 0, 0, &words, &code))
+	if (!cli_words(self, cli, argc - 1, argv + 1, NULL, 0, 0, &words, &code))
 		return code;
 	return ask_order(self, cli, "reload");
 }

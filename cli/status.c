@@ -20,7 +20,7 @@ struct options {
 	bool		 watch;
 };
 
-static int run(const struct command *, const struct cli *, int, char **);
+static int run(const struct command *, struct cli *, int, char **);
 static int watch(const struct command *, const struct cli *, bool, const struct draw_style *);
 static int show(const struct command *, const struct cli *, bool, const struct draw_style *);
 static struct draw_style style_of(FILE *);
@@ -42,12 +42,12 @@ const struct command status_command = {
 };
 
 static int
-run(const struct command *self, const struct cli *cli, int argc, char **argv)
+run(const struct command *self, struct cli *cli, int argc, char **argv)
 {
 	struct options o = { .output = "text" };
 	int words, code;
 
-	if (!cli_words(self, argc - 1, argv + 1, &o, 0, 0, &words, &code))
+	if (!cli_words(self, cli, argc - 1, argv + 1, &o, 0, 0, &words, &code))
 		return code;
 	const bool json = strcmp(o.output, "json") == 0;
 	if (!json && strcmp(o.output, "text") != 0)

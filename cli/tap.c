@@ -22,7 +22,7 @@ struct options {
 	bool		 received;
 };
 
-static int run(const struct command *, const struct cli *, int, char **);
+static int run(const struct command *, struct cli *, int, char **);
 
 static const struct flag flags[] = {
 	{ "actor",    0,   "ACTOR",     offsetof(struct options, actor),    "only what this actor sends" },
@@ -77,13 +77,13 @@ static bool take(struct tapping *, const struct capture_raw *);
 static name_at role_at, link_at, message_at;
 
 static int
-run(const struct command *self, const struct cli *cli, int argc, char **argv)
+run(const struct command *self, struct cli *cli, int argc, char **argv)
 {
 	struct options o = { .output = "text" };
 	struct tapping t = { .command = self, .filter = FILTER_ALL, .left = UINT64_MAX };
 	int words, code;
 
-	if (!cli_words(self, argc - 1, argv + 1, &o, 0, 0, &words, &code))
+	if (!cli_words(self, cli, argc - 1, argv + 1, &o, 0, 0, &words, &code))
 		return code;
 	if (!read_options(self, &o, &t))
 		return CLI_USAGE;

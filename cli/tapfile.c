@@ -9,7 +9,6 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <msgpack.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,12 +28,11 @@ struct tapfile {
 	FILE		*stream;
 	long		 offset;	/* of the record last read or tried */
 	uint8_t		*buf;		/* TAPFILE_RECORD_MAX, when reading */
-	msgpack_sbuffer	 out;		/* when writing */
 	int		 error;		/* of the first write that failed */
 };
 
 static struct tapfile *make(FILE *);
-static void append(msgpack_sbuffer *, const struct bytes *);
+static bool put_bytes(FILE *, uint8_t, const struct bytes *);
 static bool take_bytes(struct bytes *, struct bytes *);
 static bool take_length(struct bytes *, size_t, size_t *);
 
@@ -47,7 +45,6 @@ tapfile_create(const char *path)
 	if (f == NULL)
 		return NULL;
 	struct tapfile *t = make(f);
-	msgpack_sbuffer_init(&t->out);
 	t->error = fwrite(header, 1, HEADER_BYTES, f) == HEADER_BYTES ? 0 : errno;
 	return t;
 }
@@ -84,34 +81,26 @@ tapfile_close(struct tapfile **tp)
 		t->error = errno;
 	const int error = t->error;
 	free(t->buf);
-	if (t->out.data != NULL)
-		msgpack_sbuffer_destroy(&t->out);
 	OBJ_FREE(t);
 	errno = error;
 	return error == 0;
 }
 
+/* By hand like the reading, and straight into the stream: nothing can be missing in the middle. */
 bool
 tapfile_write(struct tapfile *t, const struct capture_raw *raw)
 {
-	msgpack_packer pk;
+	const size_t len = 1 + 3 * (1 + LENGTH_BYTES) + raw->topic.len + raw->meta.len + raw->frame.len;
+	const uint32_t length = htobe32((uint32_t)len);
 
 	OBJ_CHECK(t, TAPFILE_MAGIC);
-	msgpack_sbuffer_clear(&t->out);
-	msgpack_packer_init(&pk, &t->out, msgpack_sbuffer_write);
-	msgpack_pack_array(&pk, 3);
-	msgpack_pack_str(&pk, raw->topic.len);
-	append(&t->out, &raw->topic);
-	msgpack_pack_bin(&pk, raw->meta.len);
-	append(&t->out, &raw->meta);
-	msgpack_pack_bin(&pk, raw->frame.len);
-	append(&t->out, &raw->frame);
-	const size_t len = t->out.size;
 	if (len > TAPFILE_RECORD_MAX)
 		return true;	/* no frame is that large: the reader would refuse it */
-	const uint32_t length = htobe32((uint32_t)len);
-	if (fwrite(&length, 1, LENGTH_BYTES, t->stream) != LENGTH_BYTES
-	    || fwrite(t->out.data, 1, len, t->stream) != len)
+	if (t->error == 0
+	    && (fwrite(&length, 1, LENGTH_BYTES, t->stream) != LENGTH_BYTES
+		|| putc(MP_ARRAY3, t->stream) == EOF || !put_bytes(t->stream, MP_STR32, &raw->topic)
+		|| !put_bytes(t->stream, MP_BIN32, &raw->meta)
+		|| !put_bytes(t->stream, MP_BIN32, &raw->frame)))
 		t->error = errno;
 	return t->error == 0;
 }
@@ -164,12 +153,14 @@ make(FILE *stream)
 	return t;
 }
 
-/* A damaged record may lack parts; memcpy must not see their NULL. */
-static void
-append(msgpack_sbuffer *out, const struct bytes *b)
+/* A damaged record may lack parts: then p is NULL. */
+static bool
+put_bytes(FILE *f, uint8_t type, const struct bytes *b)
 {
-	if (b->len > 0)
-		msgpack_sbuffer_write(out, (const char *)b->p, b->len);
+	const uint32_t length = htobe32((uint32_t)b->len);
+
+	return putc(type, f) != EOF && fwrite(&length, 1, LENGTH_BYTES, f) == LENGTH_BYTES
+	    && (b->len == 0 || fwrite(b->p, 1, b->len, f) == b->len);
 }
 
 /* A str or bin off the front. */

@@ -32,6 +32,7 @@
 #endif
 
 #define ACTOR_SECTIONS(A)							\
+	A(KUBE_WATCHER, "Reads the cluster for all actors and writes for them: the one holder of its credential.") \
 	A(METRICS, "Serves the figures of all actors, and the health checks.")
 
 /* run-dir: the path of a socket below it has at most 107 bytes (supervision.md 3, ipc). */
@@ -51,6 +52,28 @@
 	    "Actors run as this user, if root starts musterd. Empty: the user who starts it.") \
 	S(SUPERVISOR, "confine", CHOICE("landlock|none"), "landlock", 0, 0,	\
 	    "Landlock lets each actor open only its own files.")		\
+	S(KUBE_WATCHER, "kubeconfig", CREDENTIAL, "", 0, 1024,			\
+	    "How to reach the cluster. Empty: the service account inside a Pod, else $KUBECONFIG or ~/.kube/config.") \
+	S(KUBE_WATCHER, "context", STR, "", 0, 253,				\
+	    "Context of the kubeconfig. Empty: its current-context.")		\
+	S(KUBE_WATCHER, "credential-dir", PATH, "", 0, 1024,			\
+	    "Folder of certificates, keys and tokens that the kubeconfig names, if they lie elsewhere.") \
+	S(KUBE_WATCHER, "exec-plugin-dir", PATH, "", 0, 1024,			\
+	    "Folder of the programs that an exec credential plugin runs; without it no plugin can start.") \
+	S(KUBE_WATCHER, "namespace", STR, "", 0, 63,				\
+	    "Read namespaced objects of this namespace only. Empty: of all.")	\
+	S(KUBE_WATCHER, "leader-elect", BOOL, "false", 0, 0,			\
+	    "Write only while holding the Lease. Needed as soon as there are two replicas.") \
+	S(KUBE_WATCHER, "leader-elect-lease-duration", DURATION, "15s", SECONDS(3), MINUTES(10),	\
+	    "How long a leader that fell silent keeps the others waiting.")	\
+	S(KUBE_WATCHER, "lease-name", STR, "muster", 1, 253,			\
+	    "Name of the Lease.")						\
+	S(KUBE_WATCHER, "lease-namespace", STR, "", 0, 63,			\
+	    "Its namespace. Empty: the one of the credential, else default.")	\
+	S(KUBE_WATCHER, "writes-per-second", INT, "50", 1, 10000,		\
+	    "Rate of all actors' writes together; twice as many in a burst.")	\
+	S(KUBE_WATCHER, "max-objects", INT, "20000", 100, 1000000,		\
+	    "Objects to expect at most: the memory limit grows with it.")	\
 	S(METRICS, "metrics-bind-address", ADDR, ":8080", 0, 0,			\
 	    "Where /metrics is served.")					\
 	S(METRICS, "health-probe-bind-address", ADDR, ":9440", 0, 0,		\

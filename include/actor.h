@@ -17,6 +17,7 @@
 #include "msg.h"
 #include "roles.h"
 #include "workqueue.h"
+#include "writes.h"
 
 struct actor;
 struct event_base;
@@ -48,17 +49,40 @@ struct actor_row {
 	void		(*handler)(struct actor *a, void *self, const struct change *c);
 };
 
+/*
+ * A write that a consumer asks of us (kube-watcher): body is a view, copy what you keep. It is
+ * answered by actor_result under its handle, once, whenever that may be; a handle whose session has
+ * ended meanwhile is void, and answering it does nothing. What has no session, is malformed, or
+ * came too late does not get here.
+ */
+struct write_in {
+	enum role		 from;
+	enum link		 link;
+	uint64_t		 id, handle, trace;
+	int64_t			 deadline_ms;	/* CLOCK_MONOTONIC: after it, do not send it any more */
+	const struct body_write	*body;		/* op is a valid enum op, body at most WRITE_BODY_MAX bytes */
+};
+
 struct actor_spec {
 	const char		 *name;		/* NULL: any role (test actors) */
 	size_t			  state_size;	/* of self: zeroed, handed to every function */
 	const struct actor_row	 *rows;
 	size_t			  nrows;
+	/* Before ZeroMQ and its threads exist: the place to fork a helper. Settings are known. */
+	void			(*prepare)(struct actor *a, void *self);
 	/* Before `bound`: open what you serve. */
 	void			(*start)(struct actor *a, void *self);
 	void			(*tick)(struct actor *a, void *self, int64_t now_ms);
 	int64_t			  tick_ms;
 	enum work_result	(*work)(struct actor *a, void *self, const struct work *w, int64_t *after_ms);
+	/* Of a role that binds a link with writes. */
+	void			(*on_write)(struct actor *a, void *self, const struct write_in *w);
 	void			(*on_tree)(struct actor *a, void *self, const char *json);
+	/*
+	 * Asked to stop: finish what must not be left half done, then actor_exit(a, 0). NULL: the
+	 * loop ends at once.
+	 */
+	void			(*ending)(struct actor *a, void *self);
 	void			(*stop)(struct actor *a, void *self);	/* last words; then the loop ends */
 };
 
@@ -68,6 +92,7 @@ int actor_main(const struct actor_spec *spec, int argc, char **argv);
 enum role actor_role(const struct actor *a);
 uint64_t actor_incarnation(const struct actor *a);
 const char *actor_run_dir(const struct actor *a);
+const char *actor_instance(const struct actor *a);	/* of this musterd among its replicas (lifeline.h) */
 struct event_base *actor_base(struct actor *a);
 
 /*
@@ -84,20 +109,80 @@ int64_t actor_setting_i64(const struct actor *a, const char *key);
  */
 enum err actor_publish(struct actor *a, enum link l, const char *key, const char *uid, const char *rv,
     enum msg type, const union msg_body *body, uint64_t trace);
+/*
+ * The same with a body that is packed already. force: even the same bytes are sent on, so that every mirror's
+ * resourceVersion moves: the answer to an own write.
+ */
+enum err actor_publish_packed(struct actor *a, enum link l, const char *key, const char *uid, const char *rv,
+    enum msg type, const void *bytes, size_t len, uint64_t trace, bool force);
 void actor_retract(struct actor *a, enum link l, const char *key, uint64_t trace);
 void actor_link_ready(struct actor *a, enum link l);
 uint64_t actor_new_trace(struct actor *a);
+/* The configuration has that peer, and some link leads to or from it. Known before `start`. */
+bool actor_has_peer(const struct actor *a, enum role r);
+
+/*
+ * Answering a write. Objects of the answer go first: those the link's store holds by their keys (as
+ * they stand there now, version and all, or that they are gone; a key that is not in the store is
+ * left out), others as items of their own (RAW, or a live read; key, uid, rv, type, value). The
+ * consumer puts the former into its mirror before it hears of the result. actor_result fills in id
+ * and items, and cuts overlong texts.
+ */
+enum err actor_result_items(struct actor *a, uint64_t handle, const struct body_item *items, size_t n);
+void actor_result(struct actor *a, uint64_t handle, const struct body_result *r,
+    const char *const *keys, size_t nkeys);
 
 /*
  * Consuming: every key currently in the mirrors of this link (all its producers); stale ones too,
  * see actor_fresh.
  */
 void actor_each(struct actor *a, enum link l, void (*fn)(const struct change *c, void *arg), void *arg);
+/* Calls fn for this one key, if a mirror of the link has it. */
+bool actor_get(struct actor *a, enum link l, const char *key, size_t len,
+    void (*fn)(const struct change *c, void *arg), void *arg);
 /*
  * False while any mirror of the link is being resynced or its producer is silent: read, but destroy
  * nothing.
  */
 bool actor_fresh(const struct actor *a, enum link l);
+
+/*
+ * Writing, over a link that has writes and of which the actor reads something. Texts may be NULL
+ * for "".
+ *
+ * `done` comes exactly once (unless the process ends first), from the loop, never from inside
+ * actor_write. One write of an object may be under way, and WRITES_MAX of all (write_table.h); what
+ * is too much ends BUSY. Reading (GET, LIST) and EVENT claim no object. A write is sent only inside
+ * a session whose snapshot was complete; until then it waits, and at its deadline it ends EXPIRED:
+ * nothing happened. The session is lost, or no answer came until a second after the deadline:
+ * UNKNOWN, read live before you plan again. When `done` comes, the mirror holds what the write made
+ * of the object.
+ */
+struct write_ask {
+	enum op		 op;
+	const char	*group, *version, *resource, *ns, *name, *subresource;
+	const char	*uid, *rv;		/* preconditions */
+	const char	*labels, *fields;	/* selectors of a LIST */
+	const void	*body;			/* JSON text, without NUL */
+	size_t		 body_len;
+	int64_t		 timeout_ms;		/* > 0 */
+	uint64_t	 trace;
+};
+
+/* All of it views, valid during the call. */
+struct write_result {
+	uint64_t		 id, trace;
+	enum op			 op;
+	enum outcome		 outcome;
+	unsigned		 status;		/* of HTTP; 0: none came */
+	struct wire_str		 reason, message, causes, rv;
+	int64_t			 retry_after_ms;
+	const struct change	*items;		/* objects of the answer; CHANGE_GONE: without a value */
+	size_t			 nitems;
+};
+typedef void write_done(struct actor *a, void *self, const struct write_result *r, void *arg);
+
+uint64_t actor_write(struct actor *a, enum link l, const struct write_ask *w, write_done *done, void *arg);
 
 /* Working: keys for spec.work. */
 void actor_enqueue(struct actor *a, const char *key, size_t len, enum work_priority prio, uint64_t trace);

@@ -7,8 +7,9 @@
  *
  * supervisor -> actor
  *	boot name=<role> incarnation=<n> token=<hex> run-dir=<path> level=<level>
- *	     format=<json|console> beat-ms=<n>
- *			first record, always
+ *	     format=<json|console> beat-ms=<n> instance=<name>
+ *			first record, always. instance names this musterd among its replicas: host, and a
+ *			part that is new with each start of musterd, but not with a restart of the actor
  *	config <key>=<value>\n<key>=<value>...
  *			second record: the actor's section, checked, defaults filled in
  *	peer <role> <incarnation> <token hex|-> <up|down|off>

@@ -14,6 +14,10 @@
 	S(BUS_REJECTED, "muster_bus_rejected_total", COUNTER, "Frames refused, by link and reason.")	\
 	S(BUS_AGAIN, "muster_bus_again_total", COUNTER,						\
 	    "Sends refused by a full socket in spite of credit (a bug).")			\
+	S(ASKED, "muster_asked_writes_total", COUNTER,					\
+	    "Writes this actor asked for, by link, operation and outcome.")			\
+	S(ASKED_TIME, "muster_asked_write_duration_seconds", HISTOGRAM,				\
+	    "Time from asking for a write to its outcome, by link and operation.")		\
 	S(KEYS, "muster_keys", GAUGE, "Keys held, by link and side (store or mirror).")			\
 	S(TAP_SENT, "muster_tap_records_total", COUNTER, "Records copied for tap readers.")		\
 	S(TAP_LOST, "muster_tap_lost_total", COUNTER, "Records not copied because a tap reader was slow.") \
@@ -32,6 +36,23 @@
 	S(HTTP_REQUESTS, "rest_client_requests_total", COUNTER, "HTTP requests, by code, method and host.") \
 	S(HTTP_DURATION, "rest_client_request_duration_seconds", HISTOGRAM,			\
 	    "HTTP request time, by verb and host.")						\
+	S(WATCH_EVENTS, "muster_watch_events_total", COUNTER, "Events of watches, by kind and type.")	\
+	S(WATCH_RESTARTS, "muster_watch_restarts_total", COUNTER, "Watches begun, by kind and reason.")	\
+	S(WATCH_ALARMS, "muster_watch_alarms_total", COUNTER,					\
+	    "Watches that fell silent or stalled, by kind and reason.")	\
+	S(RELISTS, "muster_relist_total", COUNTER, "Full lists begun, by kind and reason.")		\
+	S(CACHE_OBJECTS, "muster_cache_objects", GAUGE, "Objects known of a kind.")			\
+	S(OBJECTS_REFUSED, "muster_objects_refused_total", COUNTER,					\
+	    "Objects that could not be read, by kind.")	\
+	S(WRITES, "muster_writes_total", COUNTER, "Writes for other actors, by actor, verb and outcome.") \
+	S(WRITE_DURATION, "muster_write_duration_seconds", HISTOGRAM,				\
+	    "Time from an actor's request to its result, by verb.")				\
+	S(EVENTS_DROPPED, "muster_events_dropped_total", COUNTER,				\
+	    "Kubernetes Events given up: too many, or the server did not take them.")		\
+	S(LEADER, "leader_election_master_status", GAUGE,					\
+	    "1 while this instance leads, by name of the Lease.")	\
+	S(LEADER_SLOW, "leader_election_slowpath_total", COUNTER,					\
+	    "Renewals that had to read the Lease first.")	\
 	S(CPU, "process_cpu_seconds_total", COUNTER, "User and system CPU time.")			\
 	S(RSS, "process_resident_memory_bytes", GAUGE, "Resident memory.")				\
 	S(FDS, "process_open_fds", GAUGE, "Open file descriptors.")					\

@@ -2,32 +2,110 @@
  * proto/kinds.h - every Kubernetes kind that is read, and the fields somebody asked for. kube-
  * watcher drops the rest.
  *
- * KINDS: K(ID, API group, resource, kind). KIND_FIELDS: P(KIND, type, name, API versions, JSON
- * path, protobuf path, readers); the protobuf path gives field numbers (k8s.io/api generated.proto)
- * and is empty for kinds without protobuf. A field is projected when one of its readers is enabled.
+ * A kind is a message: its fields below are the fields of its body, in this order, with the way to
+ * each of them. Both readers (JSON and protobuf) are driven by this one table.
+ *
+ * KINDS: K(ID, body, number, ONE, API group, resource, Kind, scope, versions, form)
+ *	versions	those we can read, best first; discovery chooses among what the server has
+ *	form		PROTO: built in, read as protobuf (JSON when the server answers so); JSON: a CRD
+ * <body>_FIELDS: P(type, name, JSON path, protobuf path, readers)
+ *	type		as in messages.h: str, flag, i64, map (text to text, sorted by key), rows (records of
+ *			text columns)
+ *	JSON path	names with dots. A list of records gives its columns in brackets:
+ *			"spec.taints[key,value,effect]"; "[]" alone: a list of texts.
+ *			"v1beta1=a.b|v1beta2=c.d" where versions differ. A trailing "!" (str only):
+ *			the whole subtree as JSON text.
+ *	protobuf path	the same way in field numbers (k8s.io/api generated.proto); "" for kinds without
+ *			protobuf. A letter after the last number says what stands there: t a metav1.Time (as
+ *			RFC 3339 text), i an integer, b a bool, q a Quantity; none: a string.
+ *	readers		roles that get this field. A role that reads no field of a kind never hears of
+ *			it. Each role gets its own projection over its own link (links.h), so a change
+ *			wakes only those who asked for what changed.
+ *
+ * Missing, null and empty are the same: "", 0, false, no entries.
  */
 #ifndef MUSTER_KINDS_H
 #define MUSTER_KINDS_H
 
 #include "roles.h"
 
-#define KINDS(K)								\
-	K(NODE, "", "nodes", "Node")
+#ifdef MUSTER_TEST_ACTORS
+#include "../tests/actors/kinds.def"
+#else
+#define TEST_KINDS(K)
+#define TEST_KIND_BODIES(B)
+#define TEST_NODE_READERS	0
+#endif
 
-#define KIND_FIELDS(P)	/* KIND, type, name, versions, JSON, protobuf, readers */			\
-	P(NODE, map,  labels,        "v1", "metadata.labels",      "1.11", ROLE_BIT(NODE_STATE))	\
-	P(NODE, map,  annotations,   "v1", "metadata.annotations", "1.12", ROLE_BIT(NODE_STATE))	\
-	P(NODE, str,  provider_id,   "v1", "spec.providerID",      "2.3",  ROLE_BIT(NODE_STATE))	\
-	P(NODE, flag, unschedulable, "v1", "spec.unschedulable",   "2.4",  ROLE_BIT(NODE_STATE))	\
-	P(NODE, list, taints,        "v1", "spec.taints",          "2.5",  ROLE_BIT(NODE_STATE))	\
-	P(NODE, list, conditions,    "v1", "status.conditions",    "3.4",  ROLE_BIT(NODE_STATE))	\
-	P(NODE, list, addresses,     "v1", "status.addresses",     "3.5",  ROLE_BIT(NODE_STATE))
+#define KINDS(K)	/* ID, body, number, ONE, group, resource, Kind, scope, versions, form */ \
+	K(NODE, node, 0x0201, ONE, "", "nodes", "Node", CLUSTER, "v1", PROTO)			\
+	TEST_KINDS(K)
+
+#define KIND_BODIES(B)	B(node) TEST_KIND_BODIES(B)
+
+#define NODE_READERS	(ROLE_BIT(NODE_STATE) | TEST_NODE_READERS)
+#define node_FIELDS(P)	/* type, name, JSON, protobuf, readers */ \
+	P(map,  labels,        "metadata.labels",                "1.11", NODE_READERS) \
+	P(map,  annotations,   "metadata.annotations",           "1.12", NODE_READERS) \
+	P(str,  deleted,       "metadata.deletionTimestamp",     "1.9t", NODE_READERS) \
+	P(rows, finalizers,    "metadata.finalizers[]",          "1.14[]", NODE_READERS) \
+	P(str,  provider_id,   "spec.providerID",                "2.3",  NODE_READERS) \
+	P(flag, unschedulable, "spec.unschedulable",             "2.4",  NODE_READERS) \
+	P(rows, taints,        "spec.taints[key,value,effect]",  "2.5[1,2,3]", NODE_READERS) \
+	P(rows, conditions,    "status.conditions[type,status,reason,lastTransitionTime]", \
+	    "3.4[1,2,5,4t]", NODE_READERS) \
+	P(rows, addresses,     "status.addresses[type,address]", "3.5[1,2]", NODE_READERS)
 
 enum kind {
-#define KIND_ENUM(ID, group, resource, kind) KIND_##ID,
+#define KIND_ENUM(ID, ...) KIND_##ID,
 	KINDS(KIND_ENUM)
 #undef KIND_ENUM
 	KIND_MAX
 };
+
+/* How a kind stands: message KIND, field `state`. */
+#define KIND_STATES(S)								\
+	S(LISTING,   "listing")		/* the first list is under way */	\
+	S(SYNCED,    "synced")							\
+	S(ABSENT,    "absent")		/* the server does not have it (CRD not installed) */ \
+	S(FORBIDDEN, "forbidden")	/* RBAC: detail names verb and resource */
+
+enum kind_state {
+#define KIND_STATE_ENUM(ID, name) KIND_STATE_##ID,
+	KIND_STATES(KIND_STATE_ENUM)
+#undef KIND_STATE_ENUM
+	KIND_STATE_MAX
+};
+enum kind_scope { SCOPE_CLUSTER, SCOPE_NAMESPACED };
+enum kind_form { FORM_PROTO, FORM_JSON };
+
+/* One field of a kind, as data for the readers. */
+struct kind_field {
+	const char	*type, *name, *json, *proto;
+	uint64_t	 readers;
+};
+
+struct kind_row {
+	const char		*name;		/* "NODE" */
+	int			 message;	/* enum msg */
+	const char		*group, *resource, *kind;
+	enum kind_scope		 scope;
+	const char		*versions;	/* "v1beta2 v1beta1" */
+	enum kind_form		 form;
+	const struct kind_field	*fields;
+	unsigned		 nfields;
+	uint64_t		 readers;	/* of any field */
+};
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const struct kind_row kind_table[KIND_MAX];
+const char *kind_state_name(enum kind_state s);		/* "?" when out of range */
+/* By its resource: LIST and WATCH know nothing else. KIND_MAX: nobody reads it. */
+enum kind kind_find(const char *group, const char *resource);
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -2,10 +2,11 @@
  * proto/links.h - every link: who binds, who connects, which values may pass. The layout is the
  * authorisation.
  *
- * L(ID, name, binder, connectors, values, gating). The binder is the producer; a link bound by ANY
- * exists once per actor. A value that is not in the list, or a HELLO from a role that is not a
+ * L(ID, name, binder, connectors, values, gating, writes). The binder is the producer; a link bound by
+ * ANY exists once per actor. A value that is not in the list, or a HELLO from a role that is not a
  * connector, ends that session (supervision.md 4.10). GATING: a consumer is not "synced" before its
- * first snapshot over this link; BESIDE: it may come when it likes.
+ * first snapshot over this link; BESIDE: it may come when it likes. WRITES: the consumer may send
+ * WRITE inside its session; READS: it may not.
  */
 #ifndef MUSTER_LINKS_H
 #define MUSTER_LINKS_H
@@ -23,12 +24,21 @@
 #define TEST_LINKS(L)
 #endif
 
+/*
+ * What kube-watcher hands to an actor: its kinds, how they stand, who leads. Over the same link
+ * come its writes.
+ */
+#define KIND_VALUE_BIT(ID, ...)	| MSG_BIT(ID)
+#define KUBE_VALUES	(MSG_BIT(KIND) | MSG_BIT(LEADER) KINDS(KIND_VALUE_BIT))
+
 #define LINKS(L)								\
-	L(STATS, "stats", ANY, ROLE_BIT(METRICS), MSG_BIT(STAT), BESIDE)	\
+	L(STATS, "stats", ANY, ROLE_BIT(METRICS), MSG_BIT(STAT), BESIDE, READS)	\
+	L(KUBE_NODE_STATE, "kube.node-state", KUBE_WATCHER, ROLE_BIT(NODE_STATE), KUBE_VALUES, GATING,	\
+	    WRITES)								\
 	TEST_LINKS(L)
 
 enum link {
-#define LINK_ENUM(ID, name, binder, connectors, values, gating) LINK_##ID,
+#define LINK_ENUM(ID, ...) LINK_##ID,
 	LINKS(LINK_ENUM)
 #undef LINK_ENUM
 	LINK_MAX
@@ -40,6 +50,7 @@ struct link_row {
 	uint64_t	 connectors;	/* mask of roles */
 	uint64_t	 values;	/* mask of messages */
 	bool		 gating;
+	bool		 writes;
 };
 extern const struct link_row link_table[LINK_MAX];
 
@@ -48,8 +59,9 @@ enum { LINK_PATH_MAX = 107 };	/* sockaddr_un less its NUL, measured on libzmq 4.
 bool link_binds(enum link l, enum role r);
 bool link_connects(enum link l, enum role r);
 bool link_carries(enum link l, enum msg m);
+bool link_answers(enum link l, enum msg m);		/* m may be an item of a write's answer */
 enum link link_find(const char *name, size_t len);	/* LINK_MAX when unknown */
-/* "<run_dir>/<link>.<binder>.ipc"; false when it does not fit a unix socket path (107 bytes). */
+/* "<run_dir>/<binder>/<link>.ipc"; false when it does not fit a unix socket path (107 bytes). */
 bool link_path(char *buf, size_t size, const char *run_dir, enum link l, enum role binder);
 
 #endif

@@ -7,10 +7,13 @@
  * here changes the schema hash, and peers of different hashes refuse each other at HELLO.
  *
  * Types: str, bin (views into the frame), u64, i64, f64, flag, nums (list of f64), secret (bin that
- * nothing prints).
+ * nothing prints), map (text to text), rows (records of text columns). Macros that take M or F rows end in
+ * `...`: a kind's row goes on with where to find it (kinds.h).
  */
 #ifndef MUSTER_MESSAGES_H
 #define MUSTER_MESSAGES_H
+
+#include "kinds.h"
 
 #ifdef MUSTER_TEST_ACTORS
 #include "../tests/actors/messages.def"
@@ -20,7 +23,7 @@
 #endif
 
 #define BODIES(B)	B(hello) B(snap_begin) B(item) B(snap_end) B(ack) B(beat) B(close) B(tap)	\
-			B(stat) TEST_BODIES(B)
+			B(write) B(result) B(stat) B(kind) B(leader) B(raw) KIND_BODIES(B) TEST_BODIES(B)
 
 #define MESSAGES(M)	/* ID, body, number, bodies per frame */			\
 	/* the session protocol, the same on every link (session.h) */			\
@@ -32,10 +35,18 @@
 	M(ACK,        ack,        0x0006, ONE)	/* consumer: taken up to here, send so many more */ \
 	M(BEAT,       beat,       0x0007, ONE)	/* producer: alive, this is where we stand */ \
 	M(CLOSE,      close,      0x0008, ONE)	/* producer: this session is over, say HELLO */ \
+	/* writes: inside a consumer's session, outside its numbers and credit; gone with its epoch */	\
+	M(WRITE,        write,  0x000a, ONE)	/* consumer: do this */			\
+	M(RESULT_ITEMS, item,   0x000b, MANY)	/* producer: objects of the answer; seq is the id */ \
+	M(RESULT,       result, 0x000c, ONE)	/* producer: this is how it ended */	\
 	/* the tap: not on any link, second part of a tap record (tap.h) */		\
 	M(TAP,        tap,        0x0009, ONE)						\
 	/* values: what an item may carry, per link (links.h) */			\
 	M(STAT,       stat,       0x0101, ONE)	/* one metric series */			\
+	M(KIND,       kind,       0x0102, ONE)	/* how one kind stands */		\
+	M(LEADER,     leader,     0x0103, ONE)	/* who may write, until when */		\
+	M(RAW,        raw,        0x0104, ONE)	/* an object nobody projects, as JSON */ \
+	KINDS(M)				/* objects: kinds.h */			\
 	TEST_MESSAGES(M)
 
 #define hello_FIELDS(F)		F(str, role) F(u64, incarnation) F(secret, token) F(u64, schema)	\
@@ -66,5 +77,34 @@
  */
 #define stat_FIELDS(F)		F(str, family) F(u64, kind) F(str, help) F(str, labels) F(f64, value)	\
 				F(u64, count) F(nums, buckets)
+
+/*
+ * op: enum op. deadline_ms: CLOCK_MONOTONIC, after it the write is not sent any more. uid, rv:
+ * preconditions, or "". version: of the body, "" for the one that discovery chose. labels, fields:
+ * selectors of a list. body: JSON.
+ */
+#define write_FIELDS(F)		F(u64, id) F(u64, op) F(str, group) F(str, version) F(str, resource)	\
+				F(str, ns) F(str, name) F(str, subresource) F(str, uid) F(str, rv) \
+				F(str, labels) F(str, fields) F(i64, deadline_ms) F(str, body)
+/*
+ * outcome: enum outcome. status: of HTTP, 0 when none came. rv: of the object after the write (or
+ * of the list). causes: one per line, "field: message". items: how many RESULT_ITEMS came before
+ * it.
+ */
+#define result_FIELDS(F)	F(u64, id) F(u64, outcome) F(u64, status) F(str, reason) F(str, message) \
+				F(str, causes) F(str, rv) F(i64, retry_after_ms) F(u64, items)
+/*
+ * Key ":kind/<resource>". state: enum kind_state (kinds.h). A kind whose CRD is not installed is
+ * `absent`: its consumers run without it, and it is listed as soon as it appears.
+ */
+#define kind_FIELDS(F)		F(str, group) F(str, resource) F(str, version) F(u64, state) F(str, detail)
+/*
+ * Key ":leader". until_ms: CLOCK_MONOTONIC; leading ends there unless renewed. term:
+ * leaseTransitions. clean: the one before released the Lease, so nothing of it can be under way.
+ * since_ms: when we took it.
+ */
+#define leader_FIELDS(F)	F(flag, leading) F(str, identity) F(str, holder) F(u64, term)	\
+				F(i64, since_ms) F(i64, until_ms) F(flag, clean)
+#define raw_FIELDS(F)		F(str, json)
 
 #endif

@@ -22,12 +22,15 @@ struct lengths {
 static const struct lengths str_lengths = { .fixed = 0xa0, .mask = 0xe0, .wide = 0xd9, .width = 1 };
 static const struct lengths bin_lengths = { .fixed = 0xff, .wide = 0xc4, .width = 1 };	/* never fixed */
 static const struct lengths array_lengths = { .fixed = 0x90, .mask = 0xf0, .wide = 0xdc, .width = 2 };
+static const struct lengths map_lengths = { .fixed = 0x80, .mask = 0xf0, .wide = 0xde, .width = 2 };
 
 static inline int append(void *, const char *, size_t);
 static void put_str(msgpack_packer *, wire_str);
 static void put_bin(msgpack_packer *, wire_bin);
 static void put_secret(msgpack_packer *, wire_secret);
 static void put_nums(msgpack_packer *, wire_nums);
+static void put_map(msgpack_packer *, wire_map);
+static void put_rows(msgpack_packer *, wire_rows);
 static void put_u64(msgpack_packer *, wire_u64);
 static void put_i64(msgpack_packer *, wire_i64);
 static void put_f64(msgpack_packer *, wire_f64);
@@ -37,6 +40,9 @@ static bool get_str(struct cursor *, msgpack_zone *, wire_str *);
 static bool get_bin(struct cursor *, msgpack_zone *, wire_bin *);
 static bool get_secret(struct cursor *, msgpack_zone *, wire_secret *);
 static bool get_nums(struct cursor *, msgpack_zone *, wire_nums *);
+static bool get_map(struct cursor *, msgpack_zone *, wire_map *);
+static bool get_rows(struct cursor *, msgpack_zone *, wire_rows *);
+static bool get_cells(struct cursor *, wire_str *, uint32_t *);
 static bool get_u64(struct cursor *, msgpack_zone *, wire_u64 *);
 static bool get_i64(struct cursor *, msgpack_zone *, wire_i64 *);
 static bool get_f64(struct cursor *, msgpack_zone *, wire_f64 *);
@@ -50,9 +56,9 @@ static const uint8_t *take(struct cursor *, size_t);
  * one. ----
  */
 
-#define COUNT(type, name)	+ 1
-#define PUT(type, name)		put_##type(pk, m->name);
-#define GET(type, name)		&& get_##type(c, zone, &m->name)
+#define COUNT(type, name, ...)	+ 1
+#define PUT(type, name, ...)	put_##type(pk, m->name);
+#define GET(type, name, ...)	&& get_##type(c, zone, &m->name)
 #define CODEC(body)								\
 	static void								\
 	pack_##body(msgpack_sbuffer *out, const union msg_body *any)		\
@@ -74,7 +80,7 @@ static const struct {
 	void (*pack)(msgpack_sbuffer *, const union msg_body *);
 	bool (*unpack)(struct cursor *, msgpack_zone *, union msg_body *);
 } codecs[MSG_MAX] = {
-#define CODEC_ROW(ID, body, number, many) [MSG_##ID] = { .pack = pack_##body, .unpack = unpack_##body },
+#define CODEC_ROW(ID, body, ...) [MSG_##ID] = { .pack = pack_##body, .unpack = unpack_##body },
 	MESSAGES(CODEC_ROW)
 };
 
@@ -107,6 +113,71 @@ msg_unpack_value(enum msg m, const void *p, size_t len, struct msg_arena *arena,
 	    && msg_unpack(m, p, len, &used, arena, out) && used == len;
 }
 
+bool
+map_next(struct wire_map *left, struct wire_str *key, struct wire_str *value)
+{
+	if (left->count == 0)
+		return false;
+	struct cursor c = { .p = left->p, .end = left->p + left->len };
+	MUST(get_str(&c, NULL, key) && get_str(&c, NULL, value));
+	*left = (struct wire_map){ .p = c.p, .len = (uint32_t)(c.end - c.p), .count = left->count - 1 };
+	return true;
+}
+
+bool
+rows_next(struct wire_rows *left, struct wire_str cells[ROWS_COLUMNS_MAX])
+{
+	uint32_t columns;
+
+	if (left->count == 0)
+		return false;
+	struct cursor c = { .p = left->p, .end = left->p + left->len };
+	MUST(get_cells(&c, cells, &columns) && columns == left->columns);
+	left->p = c.p;
+	left->len = (uint32_t)(c.end - c.p);
+	left->count--;
+	return true;
+}
+
+bool
+map_get(struct wire_map m, const char *key, struct wire_str *value)
+{
+	const struct wire_str wanted = wire_str_of(key);
+	struct wire_str k;
+
+	while (map_next(&m, &k, value)) {
+		if (wire_str_compare(k, wanted) == 0)
+			return true;
+	}
+	*value = (struct wire_str){ .p = "" };
+	return false;
+}
+
+void
+map_put(msgpack_sbuffer *bytes, struct wire_map *m, struct wire_str key, struct wire_str value)
+{
+	msgpack_packer pk = { .data = bytes, .callback = append };
+
+	put_str(&pk, key);
+	put_str(&pk, value);
+	*m = (struct wire_map){
+		.p = (const uint8_t *)bytes->data, .len = (uint32_t)bytes->size, .count = m->count + 1
+	};
+}
+
+void
+rows_put(msgpack_sbuffer *bytes, struct wire_rows *r, const struct wire_str *cells, uint32_t columns)
+{
+	msgpack_packer pk = { .data = bytes, .callback = append };
+
+	MUST(columns > 0 && columns <= ROWS_COLUMNS_MAX && (r->count == 0 || r->columns == columns));
+	msgpack_pack_array(&pk, columns);
+	for (uint32_t i = 0; i < columns; i++)
+		put_str(&pk, cells[i]);
+	*r = (struct wire_rows){ .p = (const uint8_t *)bytes->data, .len = (uint32_t)bytes->size,
+		.count = r->count + 1, .columns = columns };
+}
+
 void
 msg_arena_init(struct msg_arena *a)
 {
@@ -137,7 +208,8 @@ append(void *buffer, const char *p, size_t len)
 		b->alloc = b->alloc * 2 + len + MSGPACK_SBUFFER_INIT_SIZE;
 		b->data = obj_realloc(b->data, b->alloc);
 	}
-	memcpy(b->data + b->size, p, len);
+	if (len > 0)
+		memcpy(b->data + b->size, p, len);
 	b->size += len;
 	return 0;
 }
@@ -166,6 +238,20 @@ put_nums(msgpack_packer *pk, wire_nums v)
 	msgpack_pack_array(pk, v.len);
 	for (uint32_t i = 0; i < v.len; i++)
 		msgpack_pack_double(pk, v.p[i]);
+}
+
+static void
+put_map(msgpack_packer *pk, wire_map v)
+{
+	msgpack_pack_map(pk, v.count);
+	append(pk->data, (const char *)v.p, v.len);
+}
+
+static void
+put_rows(msgpack_packer *pk, wire_rows v)
+{
+	msgpack_pack_array(pk, v.count);
+	append(pk->data, (const char *)v.p, v.len);
 }
 
 static void
@@ -245,6 +331,56 @@ get_nums(struct cursor *c, msgpack_zone *zone, wire_nums *v)
 			return false;
 	}
 	*v = (wire_nums){ .p = nums, .len = n };
+	return true;
+}
+
+/* Entries are checked here, once, and read again where they stand (map_next). */
+static bool
+get_map(struct cursor *c, msgpack_zone *zone, wire_map *v)
+{
+	wire_str key, value, before = { 0 };
+	uint32_t n;
+
+	if (!get_length(c, &map_lengths, &n))
+		return false;
+	const uint8_t *p = c->p;
+	for (uint32_t i = 0; i < n; i++, before = key) {
+		if (!get_str(c, zone, &key) || !get_str(c, zone, &value)
+		    || (i > 0 && wire_str_compare(before, key) >= 0))
+			return false;
+	}
+	*v = (wire_map){ .p = p, .len = (uint32_t)(c->p - p), .count = n };
+	return true;
+}
+
+static bool
+get_rows(struct cursor *c, msgpack_zone *zone, wire_rows *v)
+{
+	wire_str cells[ROWS_COLUMNS_MAX];
+	uint32_t n, columns, first = 0;
+
+	(void)zone;
+	if (!get_length(c, &array_lengths, &n))
+		return false;
+	const uint8_t *p = c->p;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!get_cells(c, cells, &columns) || (i > 0 && columns != first))
+			return false;
+		first = columns;
+	}
+	*v = (wire_rows){ .p = p, .len = (uint32_t)(c->p - p), .count = n, .columns = first };
+	return true;
+}
+
+static bool
+get_cells(struct cursor *c, wire_str *cells, uint32_t *columns)
+{
+	if (!get_length(c, &array_lengths, columns) || *columns == 0 || *columns > ROWS_COLUMNS_MAX)
+		return false;
+	for (uint32_t i = 0; i < *columns; i++) {
+		if (!get_str(c, NULL, &cells[i]))
+			return false;
+	}
 	return true;
 }
 

@@ -15,7 +15,7 @@
 
 /* Message numbers in memory are dense (masks, tables); the numbers of messages.h are the wire's. */
 enum msg {
-#define MSG_ENUM(ID, body, number, many) MSG_##ID,
+#define MSG_ENUM(ID, ...) MSG_##ID,
 	MESSAGES(MSG_ENUM)
 #undef MSG_ENUM
 	MSG_MAX
@@ -35,16 +35,29 @@ struct wire_nums {
 	const double	*p;
 	uint32_t	 len;
 };
+/* Text to text, keys ascending by their bytes, none twice: equal maps are equal bytes. */
+struct wire_map {
+	const uint8_t	*p;		/* the entries as they stand in the frame */
+	uint32_t	 len, count;
+};
+/* Records of text; all have the same columns, 1 to ROWS_COLUMNS_MAX of them. */
+struct wire_rows {
+	const uint8_t	*p;
+	uint32_t	 len, count, columns;
+};
+enum { ROWS_COLUMNS_MAX = 16 };
 typedef struct wire_str wire_str;
 typedef struct wire_bin wire_bin;
 typedef struct wire_bin wire_secret;
 typedef struct wire_nums wire_nums;
+typedef struct wire_map wire_map;
+typedef struct wire_rows wire_rows;
 typedef uint64_t wire_u64;
 typedef int64_t wire_i64;
 typedef double wire_f64;
 typedef bool wire_flag;
 
-#define MSG_MEMBER(type, name)	wire_##type name;
+#define MSG_MEMBER(type, name, ...)	wire_##type name;
 #define MSG_STRUCT(body)	struct body_##body { body##_FIELDS(MSG_MEMBER) };
 BODIES(MSG_STRUCT)
 
@@ -58,7 +71,7 @@ struct msg_row {
 	const char	*name;		/* "SNAP_BEGIN" */
 	uint16_t	 number;	/* on the wire */
 	bool		 many;		/* a frame carries one or more bodies */
-	bool		 secret;	/* has a field that must not be shown */
+	bool		 secret;	/* has, or may have, what must not be shown: see msg_redact */
 };
 extern const struct msg_row msg_table[MSG_MAX];
 
@@ -84,6 +97,24 @@ bool msg_unpack(enum msg m, const void *p, size_t len, size_t *used, struct msg_
 /* One whole value (an item's bytes): pre-scan, unpack, nothing left over. */
 bool msg_unpack_value(enum msg m, const void *p, size_t len, struct msg_arena *arena, union msg_body *out);
 
+/* The first of what is left, which shrinks by it; false when nothing is. */
+bool map_next(struct wire_map *left, struct wire_str *key, struct wire_str *value);
+bool rows_next(struct wire_rows *left, struct wire_str cells[ROWS_COLUMNS_MAX]);
+/* False: no such key; *value is then empty. */
+bool map_get(struct wire_map m, const char *key, struct wire_str *value);
+/*
+ * Builds one entry after another; bytes belong to this one map or list alone. Keys must ascend: whoever reads
+ * the map refuses it otherwise.
+ */
+void map_put(msgpack_sbuffer *bytes, struct wire_map *m, struct wire_str key, struct wire_str value);
+void rows_put(msgpack_sbuffer *bytes, struct wire_rows *r, const struct wire_str *cells, uint32_t columns);
+
+/*
+ * Hides what nobody may see: tokens, and what Secrets hold (bodies of writes, raw answers). True: something
+ * was hidden. Whoever shows or copies a body to a reader asks this first.
+ */
+bool msg_redact(enum msg m, union msg_body *body);
+
 /*
  * `field=value field="text"` for people, or `"field":value` pairs of JSON; secrets are shown as
  * "***". Returns the length, cut to fit.
@@ -92,6 +123,16 @@ size_t msg_print(enum msg m, const union msg_body *body, bool json, char *buf, s
 
 /* Of every message, field, link and kind: two programs with the same hash mean the same by every byte. */
 uint64_t msg_schema_hash(void);
+
+/* As memcmp: 0 when equal, a prefix is less than what goes on. */
+static inline int
+wire_str_compare(struct wire_str a, struct wire_str b)
+{
+	const uint32_t len = a.len < b.len ? a.len : b.len;
+	const int c = len > 0 ? __builtin_memcmp(a.p, b.p, len) : 0;
+
+	return c != 0 ? c : (a.len > b.len) - (a.len < b.len);
+}
 
 static inline struct wire_str
 wire_str_of(const char *s)

@@ -1,11 +1,14 @@
 /* proto/print.c - any message as text, grown from messages.h. Secrets have no printer: they show as ***. */
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "msg.h"
 #include "obj.h"
+#include "utf8.h"
 
 /* Output that stops at the end of its buffer; `len` never exceeds size - 1. */
 struct out {
@@ -22,12 +25,15 @@ static void print_str(struct out *, wire_str);
 static void print_bin(struct out *, wire_bin);
 static void print_secret(struct out *, wire_secret);
 static void print_nums(struct out *, wire_nums);
+static void print_map(struct out *, wire_map);
+static void print_rows(struct out *, wire_rows);
+static void name(struct out *, wire_str);
 static void print_u64(struct out *, wire_u64);
 static void print_i64(struct out *, wire_i64);
 static void print_f64(struct out *, wire_f64);
 static void print_flag(struct out *, wire_flag);
 
-#define PRINT(type, name)	field(o, #name); print_##type(o, m->name);
+#define PRINT(type, name, ...)	field(o, #name); print_##type(o, m->name);
 #define PRINTER(body)								\
 	static void								\
 	print_body_##body(struct out *o, const union msg_body *any)		\
@@ -38,7 +44,7 @@ static void print_flag(struct out *, wire_flag);
 BODIES(PRINTER)
 
 static void (*const printers[MSG_MAX])(struct out *, const union msg_body *) = {
-#define PRINTER_ROW(ID, body, number, many) [MSG_##ID] = print_body_##body,
+#define PRINTER_ROW(ID, body, ...) [MSG_##ID] = print_body_##body,
 	MESSAGES(PRINTER_ROW)
 };
 
@@ -46,9 +52,15 @@ size_t
 msg_print(enum msg m, const union msg_body *body, bool json, char *buf, size_t size)
 {
 	struct out o = { .buf = buf, .size = size, .json = json, .first = true };
+	union msg_body shown;
 
 	MUST((unsigned)m < MSG_MAX && size > 0);
 	buf[0] = '\0';
+	if (msg_table[m].secret) {
+		shown = *body;
+		if (msg_redact(m, &shown))
+			body = &shown;
+	}
 	printers[m](&o, body);
 	return o.len;
 }
@@ -81,23 +93,22 @@ field(struct out *o, const char *name)
 	o->first = false;
 }
 
-/*
- * Text from other processes: control bytes, quotes and everything that is not ASCII are escaped, so
- * a terminal is safe.
- */
+/* Text from other processes: what is no text, or would steer a terminal, is escaped. */
 static void
 quoted(struct out *o, const char *p, size_t len)
 {
-	emit_char(o, '"');
-	for (size_t i = 0; i < len; i++) {
-		const unsigned char c = (unsigned char)p[i];
+	utf8_show *const show = o->json ? utf8_show_json : utf8_show_text;
 
-		if (c == '"' || c == '\\')
-			emit(o, "\\%c", c);
-		else if (c < 0x20 || c >= 0x7f)
-			emit(o, "\\u%04x", c);
-		else
-			emit_char(o, (char)c);
+	emit_char(o, '"');
+	for (size_t i = 0; i < len;) {
+		char shown[UTF8_SHOWN_MAX];
+		size_t n;
+
+		i += show(p + i, len - i, shown, &n);
+		if (o->size - o->len <= n)
+			o->size = o->len + 1;	/* cut between characters, and for good */
+		for (size_t b = 0; b < n; b++)
+			emit_char(o, shown[b]);
 	}
 	emit_char(o, '"');
 }
@@ -132,6 +143,58 @@ print_nums(struct out *o, wire_nums v)
 		print_f64(o, v.p[i]);
 	}
 	emit_char(o, ']');
+}
+
+/* {name="text",...} as a metric's labels are written; a JSON object. */
+static void
+print_map(struct out *o, wire_map v)
+{
+	const char *comma = "";
+	wire_str key, value;
+
+	emit_char(o, '{');
+	for (; map_next(&v, &key, &value); comma = ",") {
+		emit(o, "%s", comma);
+		name(o, key);
+		emit_char(o, o->json ? ':' : '=');
+		print_str(o, value);
+	}
+	emit_char(o, '}');
+}
+
+/* A list of lists; of texts when there is one column. */
+static void
+print_rows(struct out *o, wire_rows v)
+{
+	const char *comma = "";
+	wire_str cells[ROWS_COLUMNS_MAX];
+
+	emit_char(o, '[');
+	for (; rows_next(&v, cells); comma = ",") {
+		emit(o, v.columns == 1 ? "%s" : "%s[", comma);
+		for (uint32_t i = 0; i < v.columns; i++) {
+			if (i > 0)
+				emit_char(o, ',');
+			print_str(o, cells[i]);
+		}
+		if (v.columns > 1)
+			emit_char(o, ']');
+	}
+	emit_char(o, ']');
+}
+
+/* For people without quotes where it reads the same. */
+static void
+name(struct out *o, wire_str v)
+{
+	uint32_t plain = 0;
+
+	while (plain < v.len && (isalnum((unsigned char)v.p[plain]) || strchr("._-/", v.p[plain]) != NULL))
+		plain++;
+	if (o->json || v.len == 0 || plain < v.len)
+		quoted(o, v.p, v.len);
+	else
+		emit(o, "%.*s", (int)v.len, v.p);
 }
 
 static void

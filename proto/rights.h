@@ -14,6 +14,12 @@
 
 #include "roles.h"
 
+#ifdef MUSTER_TEST_ACTORS
+#include "../tests/actors/rights.def"
+#else
+#define TEST_RIGHTS(R)
+#endif
+
 #define VERBS(V)	V(GET, "get") V(LIST, "list") V(WATCH, "watch") V(CREATE, "create")	\
 			V(UPDATE, "update") V(PATCH, "patch") V(DELETE, "delete")
 
@@ -25,12 +31,13 @@ enum verb {
 };
 #define VERB_BIT(ID)	(UINT32_C(1) << VERB_##ID)
 #define VERBS_READ	(VERB_BIT(GET) | VERB_BIT(LIST) | VERB_BIT(WATCH))
+#define VERBS_ALL	((VERB_BIT(DELETE) << 1) - 1)
 
 #define RIGHTS(R)									\
-	R(KUBE_WATCHER, "", "nodes", VERBS_READ)					\
 	R(KUBE_WATCHER, "coordination.k8s.io", "leases",				\
-	    VERB_BIT(GET) | VERB_BIT(CREATE) | VERB_BIT(UPDATE))			\
-	R(KUBE_WATCHER, "events.k8s.io", "events", VERB_BIT(CREATE) | VERB_BIT(PATCH))
+	    VERBS_READ | VERB_BIT(CREATE) | VERB_BIT(UPDATE))				\
+	R(KUBE_WATCHER, "events.k8s.io", "events", VERB_BIT(CREATE) | VERB_BIT(PATCH))	\
+	TEST_RIGHTS(R)
 
 struct rights_row {
 	enum role	 role;

@@ -3,11 +3,10 @@
 #include <string.h>
 
 #include "keytab.h"
-#include "kinds.h"
 #include "links.h"
 #include "msg.h"
-#include "rights.h"
 #include "roles.h"
+#include "writes.h"
 
 /* A body is secret when it has a field of that type. */
 #define SECRET_str	0
@@ -17,12 +16,16 @@
 #define SECRET_f64	0
 #define SECRET_flag	0
 #define SECRET_nums	0
+#define SECRET_map	0
+#define SECRET_rows	0
 #define SECRET_secret	1
-#define IS_SECRET(type, name)	|| SECRET_##type
+#define IS_SECRET(type, name, ...)	|| SECRET_##type
 #define MANY_ONE	false
 #define MANY_MANY	true
 #define GATE_BESIDE	false
 #define GATE_GATING	true
+#define WRITES_READS	false
+#define WRITES_WRITES	true
 
 static const char *const role_names[ROLE_MAX] = {
 #define ROLE_ROW(ID, name) [ROLE_##ID] = (name),
@@ -30,29 +33,30 @@ static const char *const role_names[ROLE_MAX] = {
 };
 
 const struct msg_row msg_table[MSG_MAX] = {
-#define MSG_ROW(ID, body, num, many_) [MSG_##ID] = {				\
+#define MSG_ROW(ID, body, num, many_, ...) [MSG_##ID] = {			\
 		.name = #ID, .number = (num), .many = MANY_##many_,		\
-		.secret = 0 body##_FIELDS(IS_SECRET) },
+		.secret = MSG_##ID == MSG_WRITE || MSG_##ID == MSG_RESULT_ITEMS	\
+		    body##_FIELDS(IS_SECRET) },
 	MESSAGES(MSG_ROW)
 };
 
 const struct link_row link_table[LINK_MAX] = {
-#define LINK_ROW(ID, name_, binder_, connectors_, values_, gating_) [LINK_##ID] = {	\
-		.name = (name_), .binder = ROLE_##binder_, .connectors = (connectors_),	\
-		.values = (values_), .gating = GATE_##gating_ },
+#define LINK_ROW(ID, name_, binder_, connectors_, values_, gating_, writes_) [LINK_##ID] = {	\
+		.name = (name_), .binder = ROLE_##binder_, .connectors = (connectors_),		\
+		.values = (values_), .gating = GATE_##gating_, .writes = WRITES_##writes_ },
 	LINKS(LINK_ROW)
 };
 
 /* The text of every line that gives bytes a meaning; its hash is what peers compare. */
 static const char schema_text[] =
-#define TEXT_FIELD(type, name)			#type " " #name ","
+#define TEXT_FIELD(type, name, ...)		#type " " #name " " #__VA_ARGS__ ","
 #define TEXT_BODY(body)				#body "{" body##_FIELDS(TEXT_FIELD) "}"
-#define TEXT_MESSAGE(ID, body, num, many)	#ID "=" #body " " #num " " #many ";"
-#define TEXT_LINK(ID, name, binder, connectors, values, gating) name ":" #binder " " #values ";"
-#define TEXT_KIND(ID, group, resource, kind)	#ID " " group "/" resource " " kind ";"
-#define TEXT_PATH(KIND, type, name, versions, json, proto, readers)			\
-	#KIND "." #name " " #type " " versions " " json " " proto ";"
-    BODIES(TEXT_BODY) MESSAGES(TEXT_MESSAGE) LINKS(TEXT_LINK) KINDS(TEXT_KIND) KIND_FIELDS(TEXT_PATH);
+#define TEXT_MESSAGE(ID, body, num, many, ...)	#ID "=" #body " " #num " " #many " " #__VA_ARGS__ ";"
+#define TEXT_LINK(ID, name, binder, connectors, values, gating, writes)			\
+	name ":" #binder " " #values " " #writes ";"
+#define TEXT_NAMED(ID, name, ...)		#ID " " name ";"
+    BODIES(TEXT_BODY) MESSAGES(TEXT_MESSAGE) LINKS(TEXT_LINK)
+    OPS(TEXT_NAMED) OUTCOMES(TEXT_NAMED) KIND_STATES(TEXT_NAMED);
 
 uint64_t
 msg_schema_hash(void)
@@ -124,6 +128,12 @@ link_carries(enum link l, enum msg m)
 	return (unsigned)m < MSG_MAX && (link_table[l].values >> m & 1) != 0;
 }
 
+bool
+link_answers(enum link l, enum msg m)
+{
+	return link_table[l].writes && (link_carries(l, m) || m == MSG_RAW);
+}
+
 enum link
 link_find(const char *name, size_t len)
 {
@@ -137,27 +147,7 @@ link_find(const char *name, size_t len)
 bool
 link_path(char *buf, size_t size, const char *run_dir, enum link l, enum role binder)
 {
-	const int n = snprintf(buf, size, "%s/%s.%s.ipc", run_dir, link_table[l].name, role_name(binder));
+	const int n = snprintf(buf, size, "%s/%s/%s.ipc", run_dir, role_name(binder), link_table[l].name);
 
 	return n > 0 && (size_t)n < size && n <= LINK_PATH_MAX;
 }
-
-bool
-rights_allow(enum role r, enum verb v, const char *group, const char *resource)
-{
-	for (size_t i = 0; i < rights_count; i++) {
-		const struct rights_row *row = &rights_table[i];
-
-		if (row->role == r && (row->verbs >> v & 1) != 0 && strcmp(row->group, group) == 0
-		    && strcmp(row->resource, resource) == 0)
-			return true;
-	}
-	return false;
-}
-
-const struct rights_row rights_table[] = {
-#define RIGHTS_ROW(ROLE, group_, resource_, verbs_) {				\
-		.role = ROLE_##ROLE, .group = (group_), .resource = (resource_), .verbs = (verbs_) },
-	RIGHTS(RIGHTS_ROW)
-};
-const size_t rights_count = sizeof(rights_table) / sizeof(rights_table[0]);

@@ -22,6 +22,7 @@
 #include "err.h"
 #include "lifeline.h"
 #include "obj.h"
+#include "rundir.h"
 
 enum {
 	STACK_BYTES = 512 * 1024,	/* of every thread too: libcurl and libzmq start some */
@@ -50,6 +51,7 @@ static struct rlimit file_limit(void);
 static const char *const passed_on[] = {
 	"PATH", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
 	"http_proxy", "https_proxy", "no_proxy",
+	"HOME", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT",
 	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE",
 };
 
@@ -90,9 +92,12 @@ child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_fd, in
 #endif
 		.parent = getpid(),
 	};
+	char folder[RUNDIR_PATH_MAX];
 	pid_t pid = -1;
 
-	if (g->confine && (l.rules_fd = confine_rules(ch->spec, g->run_dir)) == -1)
+	if (!rundir_folder(folder, g->run_dir, ch->name, g->change_user ? g->uid : geteuid(), g->gid))
+		goto out;
+	if (g->confine && (l.rules_fd = confine_rules(ch->spec, folder)) == -1)
 		goto out;
 	pid = fork();
 	if (pid == 0)

@@ -48,6 +48,7 @@ struct child {
 	enum log_level		 level;
 	uint64_t		 deaths;
 	char			 last_exit[32];	/* empty: never */
+	char			 last_words[LOGPIPE_JOINED];	/* empty unless last_exit was a death */
 	struct policy_reports	 reports;	/* it made */
 
 	/* What it has to be told as soon as its lifeline takes it (peers.c). */

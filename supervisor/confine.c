@@ -1,10 +1,13 @@
 /*
  * supervisor/confine.c - Landlock: an actor can open its program, its libraries, a few system
- * files, the run directory and its own credentials. Nothing else exists for it.
+ * files, its own folder in the run directory and its own credentials. Nothing else exists for it.
  *
  * This is what makes "one credential per process" true: all actors run as one user, so file modes
  * cannot tell them apart. The rules are made by the parent; the child only enters them, which needs
  * no allocation between fork and exec.
+ *
+ * Up to version 8 Landlock does not judge connecting to a socket in the file system, so no rule
+ * is needed to reach the peers'; making one in their place it does judge. It never judges chmod.
  */
 #include "confine.h"
 
@@ -42,7 +45,7 @@ struct ruleset {	/* struct landlock_ruleset_attr as of version 6 */
 #define FS_WRITE	(FS_READ | LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE		\
 			 | LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_REMOVE_FILE			\
 			 | LANDLOCK_ACCESS_FS_REFER)
-#define FS_RUN_DIR	(FS_WRITE | LANDLOCK_ACCESS_FS_MAKE_SOCK)
+#define FS_FOLDER	(FS_WRITE | LANDLOCK_ACCESS_FS_MAKE_SOCK)
 /* What a rule on a file, not a folder, may name. */
 #define FS_OF_FILE	(LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE			\
 			 | LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_TRUNCATE			\
@@ -97,6 +100,7 @@ static const struct {
 };
 
 static uint64_t handled(int);
+static uint64_t access_of(const struct spec_path *);
 static bool allow(int, const char *, uint64_t, uint64_t);
 
 int
@@ -108,7 +112,7 @@ confine_version(void)
 }
 
 int
-confine_rules(const struct child_spec *spec, const char *run_dir)
+confine_rules(const struct child_spec *spec, const char *folder)
 {
 	const int version = confine_version();
 	const uint64_t fs = handled(version);
@@ -128,9 +132,9 @@ confine_rules(const struct child_spec *spec, const char *run_dir)
 
 		ok &= path == NULL || allow(fd, path, by_environment[i].access, fs);
 	}
-	ok &= allow(fd, spec->program, FS_RUN, fs) && allow(fd, run_dir, FS_RUN_DIR, fs);
+	ok &= allow(fd, spec->program, FS_RUN, fs) && allow(fd, folder, FS_FOLDER, fs);
 	for (size_t i = 0; i < spec->npaths; i++)
-		ok &= allow(fd, spec->paths[i].dir, spec->paths[i].write ? FS_WRITE : FS_READ, fs);
+		ok &= allow(fd, spec->paths[i].dir, access_of(&spec->paths[i]), fs);
 	if (!ok)
 		fd_close(&fd);
 	return fd;
@@ -155,6 +159,12 @@ handled(int version)
 	if (version >= 5)
 		fs |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
 	return fs;
+}
+
+static uint64_t
+access_of(const struct spec_path *p)
+{
+	return p->write ? FS_WRITE : p->run ? FS_RUN : FS_READ;
 }
 
 /* A path that does not exist needs no rule; a symbolic link means what it points to. */

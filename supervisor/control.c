@@ -3,11 +3,13 @@
  *
  * Never: wait for a client. Each has a slot, a small buffer and a deadline; when all slots are
  * taken the next one is told so. Who may connect is decided by the run directory's mode (0700) and
- * checked again by uid.
+ * checked again: by uid, and by descent, because actors have the same uid.
  */
 #include "control.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -22,6 +24,7 @@
 #include "tree.h"
 
 enum { CLIENTS = 8, PATIENCE_MS = 5000, ANSWER_MAX = LIFELINE_MAX, UNREAD_READS = 16 };
+enum { OUTSIDE = 0, UNKNOWN = -1, GENERATIONS = 64 };	/* of a client's parents */
 
 struct client {
 	struct watch	 watch;
@@ -43,6 +46,8 @@ static void on_connect(void *, uint32_t);
 static void on_client(void *, uint32_t);
 static struct client *free_slot(void);
 static bool trusted(int);
+static bool descends(pid_t);
+static pid_t parent_of(pid_t);
 static void hear(struct client *);
 static void answer(struct client *, const char *, size_t);
 static void say(struct client *);
@@ -156,13 +161,38 @@ trusted(int fd)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == -1)
 		return false;
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		const pid_t actor = control.tree->children[i].pid;
+	return (peer.uid == 0 || peer.uid == geteuid()) && !descends(peer.pid);
+}
 
-		if (actor != 0 && (peer.pid == actor || getsid(peer.pid) == actor))
-			return false;
-	}
-	return peer.uid == 0 || peer.uid == geteuid();
+/*
+ * From us: then it is an actor, or was started by one, because what loses its parent comes to us. Who
+ * cannot be looked up to the end is gone, or has something to hide.
+ */
+static bool
+descends(pid_t pid)
+{
+	for (int i = 0; pid > 0 && pid != getpid(); i++)
+		pid = i < GENERATIONS ? parent_of(pid) : UNKNOWN;
+	return pid != OUTSIDE;
+}
+
+/* Not started by us: what is beyond our pid namespace, or (with hidepid we cannot see it) another user's. */
+static pid_t
+parent_of(pid_t pid)
+{
+	char path[32], text[512];
+	int parent;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd == -1 ? -1 : read(fd, text, sizeof(text) - 1);
+	fd_close(&fd);
+	if (n <= 0)
+		return kill(pid, 0) == -1 && errno == EPERM ? OUTSIDE : UNKNOWN;
+	text[n] = '\0';
+	/* The name before it may hold anything, brackets too. */
+	const char *const name_end = strrchr(text, ')');
+	return name_end != NULL && sscanf(name_end, ") %*c %d", &parent) == 1 ? parent : UNKNOWN;
 }
 
 static void

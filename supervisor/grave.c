@@ -16,7 +16,7 @@ enum { SWEEPS = 50, SWEEP_MS = 10 };
 static bool kill_orphans(void);
 static struct child *child_of(struct tree *, pid_t);
 static void bury(struct child *, const siginfo_t *);
-static void decide(struct child *, enum cause, bool, const char *);
+static void decide(struct child *, enum cause, bool);
 static void describe(char[32], enum cause, const siginfo_t *);
 static void leave(struct child *);
 
@@ -56,9 +56,10 @@ grave_spawn_failed(struct child *ch, int errnum)
 	leave(ch);
 	ch->deaths++;
 	snprintf(ch->last_exit, sizeof(ch->last_exit), "spawn");
+	ch->last_words[0] = '\0';
 	errno = errnum;
 	log_warn("cannot start actor", KV_S(ACTOR, ch->name), KV_I(INCARNATION, ch->incarnation));
-	decide(ch, CAUSE_SPAWN, false, "");
+	decide(ch, CAUSE_SPAWN, false);
 }
 
 /*
@@ -114,11 +115,8 @@ child_of(struct tree *t, pid_t pid)
 static void
 bury(struct child *ch, const siginfo_t *si)
 {
-	char words[LOGPIPE_JOINED];
-
 	hear_all(ch);
 	logpipe_finish(&ch->log);
-	logpipe_last_words(&ch->log, words);
 	const struct ending end = {
 		.doom = ch->doom, .exited = si->si_code == CLD_EXITED, .code = si->si_status,
 		.out_of_memory = logpipe_out_of_memory(&ch->log),
@@ -126,14 +124,17 @@ bury(struct child *ch, const siginfo_t *si)
 	const enum cause cause = policy_cause(&end);
 
 	describe(ch->last_exit, cause, si);
-	if (policy_cause_is_death(cause))
+	ch->last_words[0] = '\0';
+	if (policy_cause_is_death(cause)) {
 		ch->deaths++;
+		logpipe_last_words(&ch->log, ch->last_words);
+	}
 	leave(ch);
-	decide(ch, cause, end.exited && end.code == 0, words);
+	decide(ch, cause, end.exited && end.code == 0);
 }
 
 static void
-decide(struct child *ch, enum cause cause, bool clean, const char *words)
+decide(struct child *ch, enum cause cause, bool clean)
 {
 	struct tree *const t = ch->tree;
 	const int64_t uptime_ms = t->now_ms - ch->started_ms;
@@ -148,7 +149,8 @@ decide(struct child *ch, enum cause cause, bool clean, const char *words)
 		    .cause = cause, .at_ms = t->now_ms, .uptime_ms = uptime_ms });
 		log_warnx("actor died", KV_S(ACTOR, ch->name), KV_I(INCARNATION, ch->incarnation),
 		    KV_I(UPTIME_MS, uptime_ms), KV_S(CAUSE, ch->last_exit), KV_S(WHY, v.why),
-		    KV_I(NEXT_MS, v.verb == VERDICT_RESTART ? v.delay_ms : -1), KV_S(LAST_WORDS, words));
+		    KV_I(NEXT_MS, v.verb == VERDICT_RESTART ? v.delay_ms : -1),
+		    KV_S(LAST_WORDS, ch->last_words));
 	} else {
 		log_info("actor ended", KV_S(ACTOR, ch->name), KV_I(INCARNATION, ch->incarnation),
 		    KV_I(UPTIME_MS, uptime_ms), KV_S(CAUSE, ch->last_exit));

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "utf8.h"
+
 static void put(struct json *, const char *, size_t);
 static void put_quoted(struct json *, const char *);
 static void member(struct json *, const char *);
@@ -77,11 +79,17 @@ put(struct json *j, const char *s, size_t len)
 static void
 put_quoted(struct json *j, const char *s)
 {
+	size_t left = strlen(s);
+
 	put(j, "\"", 1);
-	for (; *s != '\0'; s++) {
-		if (*s == '"' || *s == '\\')
-			put(j, "\\", 1);
-		put(j, *s >= ' ' && *s <= '~' ? s : "?", 1);
+	while (left > 0) {
+		char shown[UTF8_SHOWN_MAX];
+		size_t n;
+		const size_t used = utf8_show_json(s, left, shown, &n);
+
+		put(j, shown, n);
+		s += used;
+		left -= used;
 	}
 	put(j, "\"", 1);
 }

@@ -28,7 +28,7 @@ void json_open(struct json *j, const char *name, char bracket);
 void json_close(struct json *j, char bracket);
 void json_int(struct json *j, const char *name, int64_t n);
 void json_bool(struct json *j, const char *name, bool b);
-/* NULL becomes null; what is not printable ASCII becomes `?`. */
+/* NULL becomes null; control characters and bytes that are no UTF-8 are escaped. */
 void json_str(struct json *j, const char *name, const char *s);
 /* NUL-terminates; the length, or 0 when it did not fit. */
 size_t json_end(struct json *j);

@@ -46,10 +46,10 @@ void
 logpipe_feed(struct logpipe *p, const char *bytes, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (bytes[i] != '\n')
-			p->line[p->len++] = bytes[i];
 		if (bytes[i] == '\n' || p->len == sizeof(p->line) - 1)
 			end_line(p);
+		if (bytes[i] != '\n')
+			p->line[p->len++] = bytes[i];
 	}
 }
 

@@ -44,9 +44,10 @@ peers_boot(struct child *to)
 
 	hex(&to->token, token);
 	bool ok = lifeline_send(to->lifeline.fd,
-	    "boot name=%s incarnation=%llu token=%s run-dir=%s level=%s format=%s beat-ms=%lld", to->name,
+	    "boot name=%s incarnation=%llu token=%s run-dir=%s level=%s format=%s beat-ms=%lld "
+	    "instance=%s", to->name,
 	    (unsigned long long)to->incarnation, token, t->setup.run_dir, log_level_name(to->level),
-	    t->setup.format == LOG_JSON ? "json" : "console", (long long)t->specs->beat_ms);
+	    t->setup.format == LOG_JSON ? "json" : "console", (long long)t->specs->beat_ms, t->instance);
 	explicit_bzero(token, sizeof(token));
 
 	ok = ok && lifeline_send(to->lifeline.fd, "config %s", to->spec->config);

@@ -48,6 +48,10 @@ policy_cause_is_death(enum cause c)
 struct verdict
 policy_death(struct policy *p, const struct life *l, int64_t now_ms, uint64_t *random)
 {
+	if (l->ready_ms >= POLICY_RESET_MS) {
+		p->step = 0;
+		p->free_used = false;
+	}
 	if (l->tree_stopping)
 		return (struct verdict){ .verb = VERDICT_REST, .why = "the tree is stopping" };
 	if (l->cause == CAUSE_ORDERED)
@@ -145,10 +149,6 @@ burst(struct policy *p, int64_t now_ms)
 static int64_t
 backoff(struct policy *p, int64_t ready_ms, uint64_t *random)
 {
-	if (ready_ms >= POLICY_RESET_MS) {
-		p->step = 0;
-		p->free_used = false;
-	}
 	if (ready_ms >= POLICY_HEALTHY_MS && p->step == 0 && !p->free_used) {
 		p->free_used = true;
 		return 0;

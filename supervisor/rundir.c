@@ -1,11 +1,12 @@
 /*
- * supervisor/rundir.c - the run directory and its lock.
+ * supervisor/rundir.c - the run directory, its lock, the actors' folders in it.
  *
  * The lock matters: a second bind on the same ipc path succeeds and steals it (measured), so two
  * supervisors in one folder would take each other's actors apart without an error anywhere.
  */
 #include "rundir.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -17,11 +18,17 @@
 #include <unistd.h>
 
 #include "links.h"
+#include "log.h"
 #include "obj.h"
 #include "watch.h"
 
+enum { LEFTOVERS_MAX = 1024 };	/* removed at a start: a folder stuffed with files must not stop our loop */
+
 static bool check_folder(const char *, uid_t, gid_t, char *);
 static bool take_lock(const char *, char *);
+static int open_folder(const char *);
+static bool make_private(int, uid_t, gid_t);
+static void empty(int, const char *);
 static bool refuse(char *, const char *, ...) __attribute__((format(printf, 2, 3)));
 
 bool
@@ -44,6 +51,28 @@ rundir_take(const char *dir, uid_t owner, gid_t group, char err[RUNDIR_ERROR_MAX
 	return check_folder(dir, owner, group, err) && take_lock(dir, err);
 }
 
+/* Everything is done through the descriptor: what a link in that place leads to is not touched. */
+bool
+rundir_folder(char path[RUNDIR_PATH_MAX], const char *dir, const char *actor, uid_t owner, gid_t group)
+{
+	const int n = snprintf(path, RUNDIR_PATH_MAX, "%s/%s", dir, actor);
+
+	MUST(n > 0 && n < RUNDIR_PATH_MAX);
+	int fd = mkdir(path, 0700) == 0 || errno == EEXIST ? open_folder(path) : -1;
+	if (fd == -1 || !make_private(fd, owner, group)) {
+		const int saved_errno = errno;
+
+		log_warn("cannot prepare the folder of an actor", KV_S(ACTOR, actor), KV_S(PATH, path),
+		    KV_S(HINT, "remove what is there; the folder is made anew at the next start"));
+		fd_close(&fd);
+		errno = saved_errno;
+		return false;
+	}
+	empty(fd, path);
+	return true;
+}
+
+/* Every actor binds a stats link, so its tap, a shorter name in the same folder, fits as well. */
 size_t
 rundir_longest(void)
 {
@@ -120,6 +149,50 @@ take_lock(const char *dir, char *err)
 		return false;
 	}
 	return true;
+}
+
+/* Landlock says nothing of chmod (measured): an actor that was taken over may have shut the door. */
+static int
+open_folder(const char *path)
+{
+	static const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	const int fd = open(path, flags);
+
+	return fd == -1 && errno == EACCES && chmod(path, 0700) == 0 ? open(path, flags) : fd;
+}
+
+static bool
+make_private(int fd, uid_t owner, gid_t group)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == -1)
+		return false;
+	return (st.st_uid == owner || fchown(fd, owner, group) == 0) && fchmod(fd, 0700) == 0;
+}
+
+/* Takes fd. What cannot be removed stays and is named: it is no reason not to start. */
+static void
+empty(int fd, const char *path)
+{
+	DIR *const folder = fdopendir(fd);
+	const struct dirent *entry;
+
+	if (folder == NULL) {
+		log_warn("cannot empty the folder of an actor", KV_S(PATH, path));
+		fd_close(&fd);
+		return;
+	}
+	for (int i = 0; i < LEFTOVERS_MAX && (entry = readdir(folder)) != NULL; i++) {
+		char left[RUNDIR_PATH_MAX + sizeof(entry->d_name)];
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		snprintf(left, sizeof(left), "%s/%s", path, entry->d_name);
+		if (unlinkat(fd, entry->d_name, 0) == -1)
+			log_warn("cannot remove what is left in the folder of an actor", KV_S(PATH, left));
+	}
+	closedir(folder);
 }
 
 static bool

@@ -11,7 +11,6 @@
 
 #include "lifeline.h"
 #include "log.h"
-#include "needs.h"
 #include "obj.h"
 
 /* For the callback of config_each_credential. */
@@ -27,6 +26,9 @@ static bool supervisor_settings(const struct config *, struct spec_set *, char *
 static char *find_program(const struct spec_search *, const char *);
 static char *flatten(const struct config *, const char *);
 static void on_credential(const char *, void *);
+static bool add_cluster(const struct config *, const char *, struct child_spec *);
+static bool add_folder(struct child_spec *, const char *, bool);
+static char *path_in(const char *, const char *);
 static bool add_path(struct child_spec *, const char *, bool);
 static void warn_shared(const struct spec_set *);
 static const char *exposed(const struct child_spec *, const struct child_spec *);
@@ -73,9 +75,8 @@ spec_free(struct spec_set **sp)
 	OBJ_FREE(set);
 }
 
-/* Which actors run: asked for, on by default, or needed by one of those. */
-static bool
-decide(const struct config *c, struct spec_set *set, char *err, size_t size)
+bool
+spec_actors(const struct config *c, struct needs_answer *out, char *err, size_t size)
 {
 	uint64_t wanted = 0, forbidden = 0;
 
@@ -88,14 +89,23 @@ decide(const struct config *c, struct spec_set *set, char *err, size_t size)
 		if (said == CONFIG_OFF)
 			forbidden |= UINT64_C(1) << r;
 	}
-	struct needs_answer answer;
-	if (!needs_resolve(wanted, forbidden, &answer)) {
-		const struct need *const n = &answer.conflict;
+	if (!needs_resolve(wanted, forbidden, out)) {
+		const struct need *const n = &out->conflict;
 
 		return refuse(err, size, "%s:%d: actor %s needs %s (%s), which is switched off here; "
 		    "enable %s or disable %s", file_of(c), config_enabled_line(c, role_name(n->needs)),
 		    role_name(n->who), role_name(n->needs), n->why, role_name(n->needs), role_name(n->who));
 	}
+	return true;
+}
+
+static bool
+decide(const struct config *c, struct spec_set *set, char *err, size_t size)
+{
+	struct needs_answer answer;
+
+	if (!spec_actors(c, &answer, err, size))
+		return false;
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
 		const enum role r = child_table[i].role;
 		const struct need *const n = &answer.because[r];
@@ -163,6 +173,8 @@ fill(const struct config *c, const struct spec_search *s, enum child_id id, stru
 	config_each_credential(c, name, on_credential, &grant);
 	for (size_t i = 0; i < NITEMS(row->files) && row->files[i] != NULL; i++)
 		grant.full |= !add_path(spec, config_get(c, name, row->files[i]), true);
+	if (row->cluster)
+		grant.full |= !add_cluster(c, name, spec);
 	if (grant.full)
 		return refuse(err, size, "actor %s: more than %d credentials and files", name,
 		    SPEC_PATHS_MAX);
@@ -200,6 +212,48 @@ on_credential(const char *path, void *arg)
 	struct grant *const g = arg;
 
 	g->full |= !add_path(g->spec, path, false);
+}
+
+/*
+ * Where a client looks for its credential (kube-client.md section 6): the service account's mount, and without a setting the
+ * files of $KUBECONFIG, or the one in the home. Certificates and plugins elsewhere have settings of their own.
+ */
+static bool
+add_cluster(const struct config *c, const char *section, struct child_spec *spec)
+{
+	bool fits = add_path(spec, "/var/run/secrets/kubernetes.io/serviceaccount/token", false)
+	    && add_folder(spec, config_get(c, section, "credential-dir"), false)
+	    && add_folder(spec, config_get(c, section, "exec-plugin-dir"), true);
+	const char *const home = getenv("HOME"), *list = getenv("KUBECONFIG");
+
+	if (config_get(c, section, "kubeconfig")[0] != '\0' || getenv("KUBERNETES_SERVICE_HOST") != NULL)
+		return fits;
+	char *const paths = list != NULL && list[0] != '\0' ? obj_strdup(list) : path_in(home, ".kube/config");
+	char *save = NULL;
+	for (char *file = strtok_r(paths, ":", &save); file != NULL; file = strtok_r(NULL, ":", &save))
+		fits &= add_path(spec, file, false);
+	free(paths);
+	return fits;
+}
+
+static char *
+path_in(const char *folder, const char *name)
+{
+	char *path;
+
+	MUST(asprintf(&path, "%s/%s", folder == NULL ? "" : folder, name) != -1);
+	return path;
+}
+
+static bool
+add_folder(struct child_spec *spec, const char *dir, bool run)
+{
+	if (dir[0] == '\0')
+		return true;
+	if (spec->npaths == SPEC_PATHS_MAX)
+		return false;
+	spec->paths[spec->npaths++] = (struct spec_path){ .dir = obj_strdup(dir), .run = run };
+	return true;
 }
 
 /* The folder of that file; an empty setting names none. */

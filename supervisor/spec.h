@@ -9,13 +9,14 @@
 
 #include "actors.h"
 #include "config/config.h"
+#include "needs.h"
 
 enum { SPEC_PATHS_MAX = 8, SPEC_ERROR_MAX = 1024 };
 
 /* A folder that this actor alone may enter: not the file, because Kubernetes swaps `..data` in it. */
 struct spec_path {
 	char	*dir;
-	bool	 write;
+	bool	 write, run;
 };
 
 struct child_spec {
@@ -50,5 +51,7 @@ struct spec_search {
  */
 struct spec_set *spec_load(const struct config *c, const struct spec_search *s, char *err, size_t size);
 void spec_free(struct spec_set **sp);
+/* Which actors run: asked for, on by default, or needed by one of those. False with a text in err. */
+bool spec_actors(const struct config *c, struct needs_answer *out, char *err, size_t size);
 
 #endif

@@ -4,6 +4,8 @@
  * Other people's scripts read the first keys of each object: never rename or drop one, new ones go
  * behind them.
  */
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "json.h"
@@ -12,12 +14,13 @@
 #include "tree.h"
 #include "version.h"
 
-/* One entry of the list of deaths takes less; the list ends where the next might not fit. */
-enum { DEATH_BYTES = 256 };
+/* One entry of the list of deaths, and one actor without its last words, takes less. */
+enum { DEATH_BYTES = 256, ACTOR_BYTES = 1024 };
 
 static bool shown(const struct child *);
 static void put_supervisor(struct json *, const struct tree *);
-static void put_child(struct json *, const struct child *);
+static void put_child(struct json *, const struct child *, size_t);
+static void put_words(struct json *, const struct child *, size_t);
 static void put_needs(struct json *, enum role);
 static void put_deaths(struct json *, const struct tree *);
 
@@ -31,7 +34,7 @@ status_json(const struct tree *t, char *buf, size_t size)
 	json_open(&j, "actors", '[');
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
 		if (shown(&t->children[i]))
-			put_child(&j, &t->children[i]);
+			put_child(&j, &t->children[i], (CHILD_MAX - i) * ACTOR_BYTES);
 	}
 	json_close(&j, ']');
 	put_deaths(&j, t);
@@ -69,8 +72,9 @@ put_supervisor(struct json *j, const struct tree *t)
 	json_close(j, '}');
 }
 
+/* reserve: bytes that are kept for what comes behind it. */
 static void
-put_child(struct json *j, const struct child *ch)
+put_child(struct json *j, const struct child *ch, size_t reserve)
 {
 	const int64_t now_ms = ch->tree->now_ms;
 	const bool lives = ch->pid != 0;
@@ -98,7 +102,32 @@ put_child(struct json *j, const struct child *ch)
 	json_str(j, "level", log_level_name(ch->level));
 	json_str(j, "status", ch->status);
 	put_needs(j, ch->row->role);
+	if (ch->last_words[0] != '\0')
+		put_words(j, ch, reserve);
 	json_close(j, '}');
+}
+
+/* All of them or none: what people say at the end must not cost the others their lines. */
+static void
+put_words(struct json *j, const struct child *ch, size_t reserve)
+{
+	struct json with = *j;
+	const char *words = ch->last_words;
+
+	with.size = j->size > reserve + j->len ? j->size - reserve : j->len;
+	json_open(&with, "last_words", '[');
+	for (size_t len; *words != '\0'; words += len + (words[len] == '\n')) {
+		char line[LOGPIPE_WORDS + 1];
+
+		len = strcspn(words, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)len, words);
+		json_str(&with, NULL, line);
+	}
+	json_close(&with, ']');
+	if (with.full)
+		return;
+	with.size = j->size;
+	*j = with;
 }
 
 static void

@@ -1,7 +1,9 @@
 /* supervisor/tree.c - stages up, stages down, and the deadlines of everybody. */
 #include "tree.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -12,9 +14,11 @@
 
 enum {
 	TELL_MS = 5000,		/* the status goes out at least this often */
+	TELL_AGAIN_MS = 100,	/* and at most this often, however often an actor changes its line */
 	STUCK_MS = 3000,	/* after the last SIGKILL; then the kernel holds the process and we leave */
 };
 
+static void name_instance(struct tree *);
 static void open_stages(struct tree *);
 static void close_stages(struct tree *);
 static void tell(struct tree *);
@@ -36,6 +40,7 @@ tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd, struct confi
 	t->epoll_fd = epoll_fd;
 	t->now_ms = t->started_ms = clock_mono_ms();
 	random_secret(&t->random, sizeof(t->random));
+	name_instance(t);
 	t->ground = (struct child_ground){
 		.run_dir = setup->run_dir, .environment = child_environment(), .null_fd = null_fd,
 		.confine = t->specs->confine && confine_version() > 0,
@@ -71,6 +76,22 @@ tree_free(struct tree **tp)
 	spec_free(&t->specs);
 	config_free(&t->config);
 	OBJ_FREE(t);
+}
+
+/* The host for people, the rest against two replicas on one host. A restart of an actor keeps it. */
+static void
+name_instance(struct tree *t)
+{
+	char host[64] = "";
+	uint64_t random;
+
+	gethostname(host, sizeof(host) - 1);
+	for (char *c = host; *c != '\0'; c++) {
+		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-", *c) == NULL)
+			*c = '-';
+	}
+	random_secret(&random, sizeof(random));
+	snprintf(t->instance, sizeof(t->instance), "%s_%016" PRIx64, host, random);
 }
 
 struct child *
@@ -161,7 +182,7 @@ tree_advance(struct tree *t)
 		close_stages(t);
 	else
 		open_stages(t);
-	if (t->changed || t->now_ms - t->told_ms >= TELL_MS)
+	if (t->now_ms - t->told_ms >= (t->changed ? TELL_AGAIN_MS : TELL_MS))
 		tell(t);
 	peers_flush_all(t);
 }
@@ -169,7 +190,7 @@ tree_advance(struct tree *t)
 int64_t
 tree_next_ms(const struct tree *t)
 {
-	int64_t next_ms = t->told_ms + TELL_MS;
+	int64_t next_ms = t->told_ms + (t->changed ? TELL_AGAIN_MS : TELL_MS);
 
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
 		const struct child *const ch = &t->children[i];
@@ -321,9 +342,10 @@ tell(struct tree *t)
 		running += ch->state == ST_RUNNING;
 		ch->tree_dirty = ch->row->wants_tree;
 	}
+	/* READY again each time: a datagram is lost when systemd's queue is full. */
 	if (!t->stopping)
-		sdnotify("STATUS=%s: %u of %u actors running, %llu deaths", tree_state_name(t),
-		    running, enabled, (unsigned long long)t->tally.total);
+		sdnotify("%sSTATUS=%s: %u of %u actors running, %llu deaths", t->announced ? "READY=1\n" : "",
+		    tree_state_name(t), running, enabled, (unsigned long long)t->tally.total);
 	t->changed = false;
 	t->told_ms = t->now_ms;
 }

@@ -35,6 +35,7 @@ struct tree {
 
 	int64_t			 now_ms, started_ms;
 	uint64_t		 random;	/* jitter */
+	char			 instance[96];	/* this musterd among its replicas: the Lease names it */
 	struct tally		 tally;
 	uint64_t		 strangers;	/* reports about senders that proved nothing */
 

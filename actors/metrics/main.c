@@ -170,16 +170,16 @@ open_port(struct actor *a, struct metrics *m, const struct port_row *port, char 
 }
 
 /*
- * A file in the run directory, for those who asked for port 0. Renamed into place: nobody reads
- * half of it.
+ * A file in our own folder, for those who asked for port 0. Renamed into place: nobody reads half
+ * of it.
  */
 static void
 tell_address(const struct actor *a, const char *file, const char *bound)
 {
 	char path[4096], temporary[4096];
 
-	snprintf(path, sizeof(path), "%s/%s", actor_run_dir(a), file);
-	snprintf(temporary, sizeof(temporary), "%s/.%s", actor_run_dir(a), file);
+	snprintf(path, sizeof(path), "%s/%s/%s", actor_run_dir(a), spec.name, file);
+	snprintf(temporary, sizeof(temporary), "%s/%s/.%s", actor_run_dir(a), spec.name, file);
 	FILE *f = fopen(temporary, "we");
 	if (f == NULL) {
 		log_warn("cannot write the address", KV_S(PATH, temporary));

@@ -39,7 +39,6 @@ static const struct field actor_fields[] = {
 	{ "synced",        FIELD_FLAG, REQUIRED, offsetof(struct roster_actor, synced) },
 	{ "mailbox",       FIELD_INT,  REQUIRED, offsetof(struct roster_actor, mailbox) },
 	{ "status",        FIELD_STR,  OPTIONAL, offsetof(struct roster_actor, status) },
-	{ "last_words",    FIELD_STR,  OPTIONAL, offsetof(struct roster_actor, last_words) },
 	{ "next_start_ms", FIELD_INT,  OPTIONAL, offsetof(struct roster_actor, next_start_ms) },
 	{ "beat_age_ms",   FIELD_INT,  OPTIONAL, offsetof(struct roster_actor, beat_age_ms) },
 	{ "deaths",        FIELD_INT,  OPTIONAL, offsetof(struct roster_actor, deaths) },
@@ -50,6 +49,7 @@ static const struct field actor_fields[] = {
 static bool read_fields(const json_t *, const char *, const struct field *, size_t, void *, char *, size_t);
 static bool read_field(const json_t *, const struct field *, void *);
 static bool read_actor(const json_t *, struct roster *, char *, size_t);
+static void read_words(const json_t *, struct roster_actor *);
 static void read_deaths(const json_t *, struct roster *);
 static bool refuse(char *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
 
@@ -133,6 +133,7 @@ read_actor(const json_t *o, struct roster *t, char *why, size_t size)
 		return false;
 	if (a->name[0] == '\0' || strlen(a->name) > ROSTER_NAME_MAX || roster_find(t, a->name) != NULL)
 		return refuse(why, size, "the name of an actor is empty, too long, or there twice");
+	read_words(json_object_get(o, "last_words"), a);
 	if (!json_is_boolean(json_object_get(o, "enabled")))
 		a->enabled = strcmp(a->state, "off") != 0;
 	t->nactors++;
@@ -171,6 +172,20 @@ read_field(const json_t *v, const struct field *f, void *out)
 	else
 		return false;
 	return true;
+}
+
+/* ["line", "line"]: what is not so is left out. */
+static void
+read_words(const json_t *list, struct roster_actor *a)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < json_array_size(list) && n < ROSTER_WORDS_MAX; i++) {
+		const char *line = json_string_value(json_array_get(list, i));
+
+		if (line != NULL)
+			a->last_words[n++] = line;
+	}
 }
 
 /* {"signal": 2, "weather": 1}: what is not so is left out. */

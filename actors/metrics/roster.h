@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { ROSTER_ACTORS_MAX = 256, ROSTER_DEATHS_MAX = 16, ROSTER_NAME_MAX = 64 };
+enum { ROSTER_ACTORS_MAX = 256, ROSTER_DEATHS_MAX = 16, ROSTER_NAME_MAX = 64, ROSTER_WORDS_MAX = 10 };
 
 struct roster_death {
 	const char	*cause;
@@ -25,7 +25,8 @@ struct roster_actor {
 	int64_t		 pid, incarnation, restarts, uptime_s, rss_kib, mailbox;
 	bool		 synced;
 	/* The rest may be absent: NULL, -1, false, none. */
-	const char	*status, *last_words;
+	const char	*status;
+	const char	*last_words[ROSTER_WORDS_MAX];	/* lines; after them NULL */
 	int64_t		 next_start_ms, beat_age_ms, deaths;
 	bool		 core, enabled;		/* enabled, when absent: not "off" */
 };

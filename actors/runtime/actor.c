@@ -58,8 +58,9 @@ static void on_stats(evutil_socket_t, short, void *);
 static void on_tick(evutil_socket_t, short, void *);
 static void on_change(const struct change *, void *);
 static void on_report(enum role, uint64_t, const char *, void *);
+static void on_write(const struct write_in *, void *);
+static void on_wrote(const struct write_result *, write_done *, void *, void *);
 static void every(struct actor *, struct event **, int64_t, event_callback_fn);
-static void tell_synced(struct actor *);
 
 int
 actor_main(const struct actor_spec *spec, int argc, char **argv)
@@ -105,6 +106,12 @@ actor_run_dir(const struct actor *a)
 	return a->boot.run_dir;
 }
 
+const char *
+actor_instance(const struct actor *a)
+{
+	return a->boot.instance;
+}
+
 struct event_base *
 actor_base(struct actor *a)
 {
@@ -130,64 +137,6 @@ actor_setting_i64(const struct actor *a, const char *key)
 	return strtoll(value, NULL, 10);	/* "false" is 0; numbers were checked by the configuration */
 }
 
-enum err
-actor_publish(struct actor *a, enum link l, const char *key, const char *uid, const char *rv, enum msg type,
-    const union msg_body *body, uint64_t trace)
-{
-	struct view *v = bus_view(a->bus, l);
-	bool changed;
-
-	MUST(v != NULL && link_carries(l, type));
-	msgpack_sbuffer_clear(&a->buffer);
-	msg_pack(&a->buffer, type, body);
-	const struct wire_bin value = { .p = (const uint8_t *)a->buffer.data,
-		.len = (uint32_t)a->buffer.size };
-	const enum err e = view_set(
-	    v, wire_str_of(key), wire_str_of(uid), wire_str_of(rv), type, value, trace, &changed);
-	if (changed)
-		bus_touch(a->bus);
-	return e;
-}
-
-void
-actor_retract(struct actor *a, enum link l, const char *key, uint64_t trace)
-{
-	struct view *v = bus_view(a->bus, l);
-
-	MUST(v != NULL);
-	if (view_remove(v, wire_str_of(key), trace))
-		bus_touch(a->bus);
-}
-
-void
-actor_link_ready(struct actor *a, enum link l)
-{
-	struct view *v = bus_view(a->bus, l);
-
-	MUST(v != NULL);
-	view_set_ready(v);
-	bus_touch(a->bus);
-	tell_synced(a);
-}
-
-uint64_t
-actor_new_trace(struct actor *a)
-{
-	return random_next(&a->random);
-}
-
-void
-actor_each(struct actor *a, enum link l, void (*fn)(const struct change *, void *), void *arg)
-{
-	bus_each(a->bus, l, fn, arg);
-}
-
-bool
-actor_fresh(const struct actor *a, enum link l)
-{
-	return bus_fresh(a->bus, l);
-}
-
 void
 actor_status(struct actor *a, const char *fmt, ...)
 {
@@ -205,7 +154,8 @@ void
 actor_exit(struct actor *a, int code)
 {
 	a->exit_code = code;
-	on_stop(a, NULL);
+	a->ending = true;
+	event_base_loopbreak(a->base);
 }
 
 /* ---- Start and stop ---- */
@@ -264,16 +214,20 @@ next_record(char *record)
 static void
 start(struct actor *a)
 {
-	struct bus_owner owner = { .changed = on_change, .report = on_report, .arg = a };
+	struct bus_owner owner = {
+		.changed = on_change, .report = on_report, .write = on_write, .wrote = on_wrote, .arg = a,
+	};
 
 	a->base = event_base_new();
 	MUST(a->base != NULL);
 	a->sigterm = event_new(a->base, sigterm_fd(), EV_READ, on_signal, a);
 	MUST(a->sigterm != NULL && event_add(a->sigterm, NULL) == 0);
+	a->self = obj_alloc(a->spec->state_size + 1);
+	if (a->spec->prepare != NULL)
+		a->spec->prepare(a, a->self);
 	zsys_init();
 	random_secret(&a->random, sizeof(a->random));
 	msgpack_sbuffer_init(&a->buffer);
-	a->self = obj_alloc(a->spec->state_size + 1);
 	for (size_t i = 0; i < a->spec->nrows; i++) {
 		for (unsigned l = 0; l < LINK_MAX; l++)
 			owner.wanted[l] |= link_table[l].values & UINT64_C(1) << a->spec->rows[i].message;
@@ -310,7 +264,7 @@ on_go(struct actor *a, char *rest)
 	a->stats_due_ms = clock_mono_ms() + STATS_MS;
 	on_stats(-1, EV_TIMEOUT, a);
 	on_beat(-1, EV_TIMEOUT, a);
-	tell_synced(a);
+	actor_tell_synced(a);
 	bus_touch(a->bus);
 }
 
@@ -382,7 +336,7 @@ on_peer(struct actor *a, char *record)
 	bus_peer(a->bus, p.role, p.incarnation, p.token.len > 0 ? &p.token : NULL, p.state);
 	secret_wipe(&p.token);
 	if (a->running)
-		tell_synced(a);
+		actor_tell_synced(a);
 }
 
 static void
@@ -409,8 +363,13 @@ static void
 on_stop(struct actor *a, char *record)
 {
 	(void)record;
-	a->ending = true;
-	event_base_loopbreak(a->base);
+	if (a->stop_asked)
+		return;		/* the supervisor asks twice, by record and by signal; its patience has an end */
+	a->stop_asked = true;
+	if (a->running && a->spec->ending != NULL)
+		a->spec->ending(a, a->self);
+	else
+		actor_exit(a, a->exit_code);
 }
 
 static void
@@ -448,7 +407,7 @@ on_stats(evutil_socket_t fd, short what, void *arg)
 	bus_stats(a->bus);
 	work_stats(a);
 	stats_publish(a);
-	tell_synced(a);
+	actor_tell_synced(a);
 }
 
 static void
@@ -482,7 +441,7 @@ on_change(const struct change *c, void *arg)
 	actor_dispatch(a, c);
 	log_set_trace(0);
 	if (c->kind == CHANGE_SYNCED)
-		tell_synced(a);
+		actor_tell_synced(a);
 }
 
 void
@@ -516,12 +475,31 @@ on_report(enum role who, uint64_t incarnation, const char *reason, void *arg)
 	    (unsigned long)incarnation, reason);
 }
 
+static void
+on_write(const struct write_in *w, void *arg)
+{
+	struct actor *a = arg;
+
+	MUST(a->spec->on_write != NULL);
+	log_set_trace(w->trace);
+	a->spec->on_write(a, a->self, w);
+	log_set_trace(0);
+}
+
+static void
+on_wrote(const struct write_result *r, write_done *done, void *done_arg, void *arg)
+{
+	struct actor *a = arg;
+
+	done(a, a->self, r, done_arg);
+}
+
 /*
  * Synced: every gating input is complete and everything we hand out is. Told once per change, and
  * until it was taken.
  */
-static void
-tell_synced(struct actor *a)
+void
+actor_tell_synced(struct actor *a)
 {
 	bool synced = bus_synced(a->bus);
 

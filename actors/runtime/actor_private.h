@@ -1,4 +1,4 @@
-/* actors/runtime/actor_private.h - the actor's insides, for actor.c, work.c and publish.c only. */
+/* actors/runtime/actor_private.h - the actor's insides, for actor*.c, work.c and publish.c only. */
 #ifndef MUSTER_ACTOR_PRIVATE_H
 #define MUSTER_ACTOR_PRIVATE_H
 
@@ -24,6 +24,7 @@ struct actor {
 	uint64_t		 random;	/* of trace ids */
 	bool			 running;	/* `go` was said */
 	bool			 ending;	/* the loop shall end */
+	bool			 stop_asked;	/* spec.ending may be at work */
 	bool			 synced;	/* as last told */
 	int			 exit_code;
 	int64_t			 reported_ms, stats_due_ms;
@@ -36,6 +37,8 @@ struct actor {
 };
 
 void actor_dispatch(struct actor *a, const struct change *c);
+/* To the supervisor, when it has changed. */
+void actor_tell_synced(struct actor *a);
 
 void work_open(struct actor *a);
 void work_close(struct actor *a);

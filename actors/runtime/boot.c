@@ -20,7 +20,8 @@ struct settings {
 };
 
 typedef bool field_fn(const char *value, struct boot *out);
-static field_fn set_name, set_incarnation, set_token, set_run_dir, set_level, set_format, set_beat;
+static field_fn set_name, set_incarnation, set_token, set_run_dir, set_level, set_format, set_beat,
+    set_instance;
 static bool parse_u64(const char *, uint64_t *);
 static bool parse_token(const char *, struct secret *);
 static int hex_digit(char);
@@ -36,6 +37,7 @@ static const struct {
 	{ "level",       set_level       },
 	{ "format",      set_format      },
 	{ "beat-ms",     set_beat        },
+	{ "instance",    set_instance    },
 };
 
 const char *
@@ -198,6 +200,19 @@ set_beat(const char *value, struct boot *out)
 	if (!parse_u64(value, &ms) || ms == 0 || ms > INT32_MAX)
 		return false;
 	out->beat_ms = (int64_t)ms;
+	return true;
+}
+
+/* It will stand in a Lease and in Events: at most 128 characters, and none that needs quoting. */
+static bool
+set_instance(const char *value, struct boot *out)
+{
+	const size_t len = strlen(value);
+	const size_t good = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+
+	if (len == 0 || good != len || len >= sizeof(out->instance))
+		return false;
+	memcpy(out->instance, value, len + 1);
 	return true;
 }
 

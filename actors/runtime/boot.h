@@ -17,6 +17,7 @@ struct boot {
 	enum log_level	 level;
 	enum log_format	 format;
 	int64_t		 beat_ms;
+	char		 instance[129];
 };
 
 struct boot_peer {

@@ -51,6 +51,8 @@ bus_free(struct bus **bp)
 		for (unsigned r = 0; r < ROLE_MAX; r++)
 			in_free(&b->ins[l][r]);
 	}
+	asks_free(&b->asks);
+	answers_free(&b->answers);
 	event_free(b->pump);
 	event_free(b->timer);
 	msg_arena_free(&b->arena);
@@ -81,6 +83,7 @@ bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret
 {
 	struct peer *p = &b->peers[who];
 
+	p->known = true;
 	p->incarnation = incarnation;
 	p->state = state;
 	p->token = token != NULL ? *token : (struct secret){ 0 };	/* none: that incarnation is dead */
@@ -93,8 +96,10 @@ bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret
 		    || (b->owner.wanted[l] & link_table[l].values) == 0)
 			continue;
 		if (state == PEER_OFF) {
-			if (*in != NULL)
+			if (*in != NULL) {
 				in_drop(*in);
+				asks_lost(b, (enum link)l);
+			}
 			in_free(in);
 			continue;
 		}
@@ -104,6 +109,12 @@ bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret
 			in_kick(*in, incarnation, clock_mono_ms());
 	}
 	bus_touch(b);
+}
+
+bool
+bus_has_peer(const struct bus *b, enum role who)
+{
+	return b->peers[who].known && b->peers[who].state != PEER_OFF;
 }
 
 struct view *
@@ -153,6 +164,16 @@ bus_each(struct bus *b, enum link l, void (*fn)(const struct change *, void *), 
 		if (b->ins[l][r] != NULL)
 			in_each(b->ins[l][r], fn, arg);
 	}
+}
+
+bool
+bus_get(struct bus *b, enum link l, struct wire_str key, void (*fn)(const struct change *, void *), void *arg)
+{
+	for (unsigned r = 0; r < ROLE_MAX; r++) {
+		if (b->ins[l][r] != NULL && in_get(b->ins[l][r], key, fn, arg))
+			return true;
+	}
+	return false;
 }
 
 void
@@ -226,6 +247,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 				merge(&all, in_turn(b->ins[l][r], now_ms));
 		}
 	}
+	merge(&all, asks_turn(b, now_ms));
 	/* Producers after consumers: what a handler has just published goes out in the same turn. */
 	for (unsigned l = 0; l < LINK_MAX; l++) {
 		if (b->outs[l] != NULL)

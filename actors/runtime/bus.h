@@ -28,6 +28,10 @@ struct bus_owner {
 	void	(*changed)(const struct change *c, void *arg);
 	/* ROLE_NONE: unknown sender. */
 	void	(*report)(enum role who, uint64_t incarnation, const char *reason, void *arg);
+	/* A consumer asks for a write. NULL: of an actor that binds no link with writes. */
+	void	(*write)(const struct write_in *w, void *arg);
+	/* A write of our own has ended: hand it to whoever asked. */
+	void	(*wrote)(const struct write_result *r, write_done *done, void *done_arg, void *arg);
 	void	*arg;
 	uint64_t wanted[LINK_MAX];	/* per link: messages the actor has rows for; no row, no connection */
 };
@@ -45,11 +49,20 @@ bool bus_bind(struct bus *b);
 void bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *token,
     enum peer_state state);
 
+bool bus_has_peer(const struct bus *b, enum role who);
+
 struct view *bus_view(struct bus *b, enum link l);	/* NULL: not a link of ours */
 void bus_touch(struct bus *b);				/* a view changed: send soon */
 bool bus_synced(const struct bus *b);			/* every gating input has had a complete snapshot */
 bool bus_fresh(const struct bus *b, enum link l);
 void bus_each(struct bus *b, enum link l, void (*fn)(const struct change *, void *), void *arg);
+bool bus_get(struct bus *b, enum link l, struct wire_str key,
+    void (*fn)(const struct change *, void *), void *arg);
+/* See actor.h. */
+uint64_t bus_write(struct bus *b, enum link l, const struct write_ask *w, write_done *done, void *arg);
+enum err bus_result_items(struct bus *b, uint64_t handle, const struct body_item *items, size_t n);
+void bus_result(struct bus *b, uint64_t handle, const struct body_result *r,
+    const char *const *keys, size_t nkeys);
 void bus_stats(struct bus *b);				/* refresh gauges */
 
 #endif

@@ -15,6 +15,11 @@
 #include "obj.h"
 #include "random.h"
 
+/* What a producer may say; answers only where there are writes. */
+#define FROM_PRODUCER	(MSG_BIT(SNAP_BEGIN) | MSG_BIT(SNAP_ITEMS) | MSG_BIT(SNAP_END) | MSG_BIT(DELTA)	\
+			| MSG_BIT(BEAT) | MSG_BIT(CLOSE))
+#define ANSWERS		(MSG_BIT(RESULT_ITEMS) | MSG_BIT(RESULT))
+
 struct bus_in {
 	uint32_t		 magic;
 #define IN_MAGIC	0x494e2121u
@@ -38,10 +43,12 @@ struct walk {
 	void			*arg;
 };
 
+static struct turn wait_for(struct bus_in *, bool, int64_t, int64_t);
 static bool receive(struct bus_in *, int64_t);
 static void on_frame(struct bus_in *, const void *, size_t, int64_t);
 static const char *take_items(struct bus_in *, struct frame *, union msg_body *);
-static const char *item_refusal(struct bus_in *, const struct body_item *, union msg_body *);
+static const char *on_answer(struct bus_in *, struct frame *, union msg_body *);
+static const char *item_refusal(struct bus_in *, enum msg, const struct body_item *, union msg_body *);
 static void on_change(enum mirror_change, const struct body_item *, void *);
 static void each_copy(enum mirror_change, const struct body_item *, void *);
 static const union msg_body *decode(const struct body_item *, struct msg_arena *, union msg_body *);
@@ -123,10 +130,19 @@ in_turn(struct bus_in *i, int64_t now_ms)
 			continue;
 		case IN_WAIT:
 		default:
-			return (struct turn){ .again = more || socket_readable(i->socket),
-				.at_ms = step.at_ms };
+			return wait_for(i, more, step.at_ms, now_ms);
 		}
 	}
+}
+
+/* Nothing is left to say for the session: writes go, if it is live. */
+static struct turn
+wait_for(struct bus_in *i, bool more, int64_t at_ms, int64_t now_ms)
+{
+	const int64_t writes_ms = asks_send(i->bus, i, now_ms);
+
+	return (struct turn){ .again = more || socket_readable(i->socket),
+		.at_ms = writes_ms < at_ms ? writes_ms : at_ms };
 }
 
 void
@@ -164,6 +180,38 @@ in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg)
 	msg_arena_init(&w.arena);
 	mirror_each(i->mirror, each_copy, &w);
 	msg_arena_free(&w.arena);
+}
+
+bool
+in_get(struct bus_in *i, struct wire_str key, void (*fn)(const struct change *, void *), void *arg)
+{
+	struct walk w = { .in = i, .fn = fn, .arg = arg };
+	struct body_item item;
+
+	if (!mirror_get(i->mirror, key, &item))
+		return false;
+	msg_arena_init(&w.arena);
+	each_copy(MIRROR_UPDATED, &item, &w);
+	msg_arena_free(&w.arena);
+	return true;
+}
+
+bool
+in_live(const struct bus_in *i)
+{
+	return i->session.state == IN_LIVE;
+}
+
+uint64_t
+in_epoch(const struct bus_in *i)
+{
+	return i->session.epoch;
+}
+
+enum link
+in_link(const struct bus_in *i)
+{
+	return i->link;
 }
 
 void
@@ -212,13 +260,20 @@ on_frame(struct bus_in *i, const void *bytes, size_t len, int64_t now_ms)
 	const char *wrong = frame_open(&f, bytes, len, &b->arena);
 	if (wrong == NULL && !frame_next(&f, &b->arena, &body))
 		wrong = "body does not fit the schema";
-	if (wrong == NULL && (f.env.type == MSG_HELLO || f.env.type == MSG_ACK || f.env.type > MSG_CLOSE))
+	const uint64_t allowed = FROM_PRODUCER | (link_table[i->link].writes ? ANSWERS : 0);
+	if (wrong == NULL && (allowed >> f.env.type & 1) == 0)
 		wrong = "a message that producers do not send";
 	if (wrong != NULL) {
 		refuse(i, wrong, now_ms);
 		return;
 	}
 	tap_record(b->tap, TAP_IN, i->link, f.env.type, role_name(i->producer), bytes, len);
+	if ((ANSWERS >> f.env.type & 1) != 0) {
+		wrong = on_answer(i, &f, &body);
+		if (wrong != NULL)
+			refuse(i, wrong, now_ms);
+		return;
+	}
 	const struct in_view v = { .count = mirror_count(i->mirror), .hash = mirror_hash(i->mirror) };
 	const struct in_step step = session_in_frame(&i->session, &f.env, &body, f.bodies + 1, &v, now_ms);
 	switch (step.verb) {
@@ -250,6 +305,21 @@ on_frame(struct bus_in *i, const void *bytes, size_t len, int64_t now_ms)
 }
 
 /*
+ * Answers stand beside the session's numbers, but inside it: the tail of a session that we gave up
+ * is none. The producer sends items and deltas over one socket, so what comes later is never older,
+ * and beats stay exact.
+ */
+static const char *
+on_answer(struct bus_in *i, struct frame *f, union msg_body *body)
+{
+	if (!in_live(i))
+		return NULL;
+	if (f->env.epoch != i->session.epoch)
+		return "an answer of another session";
+	return f->env.type == MSG_RESULT ? asks_result(i->bus, i->link, body) : take_items(i, f, body);
+}
+
+/*
  * All items are checked and applied in order; the first bad one ends the session with the ones
  * before it taken.
  */
@@ -262,13 +332,16 @@ take_items(struct bus_in *i, struct frame *f, union msg_body *body)
 	for (;;) {
 		union msg_body value;
 		const struct body_item *item = &body->item;
-		const char *wrong = item_refusal(i, item, &value);
+		const char *wrong = item_refusal(i, f->env.type, item, &value);
 
+		if (wrong == NULL && f->env.type == MSG_RESULT_ITEMS)
+			wrong = asks_item(b, f->env.seq, body);
 		if (wrong != NULL)
 			return wrong;
 		i->fresh = &value;
 		log_set_trace(item->trace);
-		mirror_apply(i->mirror, item, on_change, i);
+		if (item->version != 0)		/* 0: not of the producer's store */
+			mirror_apply(i->mirror, item, on_change, i);
 		log_set_trace(0);
 		taken++;
 		if (f->bodies == 0)
@@ -281,14 +354,16 @@ take_items(struct bus_in *i, struct frame *f, union msg_body *body)
 }
 
 static const char *
-item_refusal(struct bus_in *i, const struct body_item *item, union msg_body *value)
+item_refusal(struct bus_in *i, enum msg m, const struct body_item *item, union msg_body *value)
 {
+	const bool beside = m == MSG_RESULT_ITEMS && item->version == 0;
+
 	if (item->key.len == 0 || item->key.len > VIEW_KEY_MAX)
 		return "empty or overlong key";
 	if (item->gone)
 		return NULL;
 	const enum msg type = msg_by_number(item->type);
-	if (!link_carries(i->link, type))
+	if (!(beside ? link_answers(i->link, type) : link_carries(i->link, type)))
 		return "a value that this link does not carry";
 	if (!msg_unpack_value(type, item->value.p, item->value.len, &i->bus->arena, value))
 		return "value does not fit the schema";
@@ -344,6 +419,7 @@ change_of(struct bus_in *i, enum change_kind kind, const struct body_item *item,
 static void
 started_over(struct bus_in *i, enum resync reason, const char *detail)
 {
+	asks_lost(i->bus, i->link);
 	bus_count(STAT_RESYNC, i->link, "reason", resync_name(reason));
 	log_info("session starts over", KV_S(LINK, link_table[i->link].name),
 	    KV_S(PEER, role_name(i->producer)), KV_S(REASON, resync_name(reason)),
@@ -393,12 +469,19 @@ static bool
 send_one(struct bus_in *i, const struct envelope *env, const union msg_body *body)
 {
 	struct bus *b = i->bus;
-	const struct bus_address to = { .name = role_name(i->producer) };
 
 	msgpack_sbuffer_clear(&b->buffer);
 	frame_begin(&b->buffer, env);
 	msg_pack(&b->buffer, env->type, body);
-	if (!bus_send(b, i->socket, &to, i->link, env->type))
+	return in_send(i, env->type);
+}
+
+bool
+in_send(struct bus_in *i, enum msg m)
+{
+	const struct bus_address to = { .name = role_name(i->producer) };
+
+	if (!bus_send(i->bus, i->socket, &to, i->link, m))
 		return false;
 	stat_add(i->frames_out, 1);
 	return true;

@@ -15,17 +15,7 @@
 #include "clock.h"
 #include "obj.h"
 
-enum { ID_MAX = 64, NO_SLOT = -1, REFUSED_GAP_MS = 200 };
-
-struct consumer {
-	bool			 open;
-	enum role		 role;
-	uint64_t		 incarnation;
-	char			 id[ID_MAX];	/* routing id: role.incarnation.nonce */
-	size_t			 id_len;
-	struct session_out	 session;
-	int			 slot;		/* of the view, once the snapshot has begun */
-};
+enum { REFUSED_GAP_MS = 200 };
 
 struct bus_out {
 	uint32_t		 magic;
@@ -45,6 +35,8 @@ static void on_frame(struct bus_out *, const char *, size_t, const zmq_msg_t *, 
 static void on_hello(
     struct bus_out *, const char *, size_t, const struct frame *, const union msg_body *, int64_t);
 static void on_ack(
+    struct bus_out *, struct consumer *, const struct frame *, const union msg_body *, int64_t);
+static void on_write(
     struct bus_out *, struct consumer *, const struct frame *, const union msg_body *, int64_t);
 static const char *hello_refusal(
     struct bus_out *, const char *, size_t, const struct body_hello *, enum role *);
@@ -138,6 +130,30 @@ out_stats(struct bus_out *o)
 	bus_gauge(STAT_KEYS, o->link, "side", "store", (double)view_count(o->view));
 }
 
+struct consumer *
+out_session(struct bus_out *o, uint64_t epoch)
+{
+	for (size_t i = 0; i < NITEMS(o->consumers); i++) {
+		if (o->consumers[i].open && o->consumers[i].session.epoch == epoch)
+			return &o->consumers[i];
+	}
+	return NULL;
+}
+
+bool
+out_send(struct bus_out *o, struct consumer *c, enum msg m)
+{
+	if (send_buffer(o, c, m)) {
+		bus_touch(o->bus);	/* the send may have eaten the edge of something to read */
+		return true;
+	}
+	const bool gone = errno == EHOSTUNREACH;
+	if (!gone)
+		bus_count(STAT_BUS_AGAIN, o->link, NULL, NULL);
+	close_consumer(o, c, gone ? NULL : "takes no answers");
+	return false;
+}
+
 /* ---- Receiving ---- */
 
 /* True: stopped at the turn's limit, more is waiting. */
@@ -192,6 +208,8 @@ on_frame(struct bus_out *o, const char *id, size_t id_len, const zmq_msg_t *msg,
 	tap_record(b->tap, TAP_IN, o->link, f.env.type, c != NULL ? role_name(c->role) : "?", bytes, len);
 	if (f.env.type == MSG_HELLO)
 		on_hello(o, id, id_len, &f, &body, now_ms);
+	else if (f.env.type == MSG_WRITE && link_table[o->link].writes)
+		on_write(o, c, &f, &body, now_ms);
 	else if (f.env.type != MSG_ACK)
 		refuse(o, c, "a message that consumers do not send");
 	else if (c == NULL)	/* of a session this incarnation never had: the consumer shall start over */
@@ -281,6 +299,17 @@ on_ack(struct bus_out *o, struct consumer *c, const struct frame *f, const union
 		send_close(o, c->id, c->id_len, f->env.epoch, 0, "an older session");
 	else if (c->slot != NO_SLOT)
 		view_acked(o->view, c->slot, c->session.acked);
+}
+
+static void
+on_write(struct bus_out *o, struct consumer *c, const struct frame *f, const union msg_body *body,
+    int64_t now_ms)
+{
+	const char *wrong = c == NULL ? "a write without a session"
+	    : answers_take(o->bus, o->link, c, &f->env, body, now_ms);
+
+	if (wrong != NULL)
+		refuse(o, c, wrong);
 }
 
 /* What does not parse is counted and ends the session; only a proven sender is blamed by name. */
@@ -441,6 +470,7 @@ close_consumer(struct bus_out *o, struct consumer *c, const char *reason)
 		send_close(o, c->id, c->id_len, c->session.epoch, c->session.nonce, reason);
 	if (c->slot != NO_SLOT)
 		view_detach(o->view, c->slot);
+	answers_lost(o->bus, o->link, c->session.epoch);
 	c->open = false;
 }
 

@@ -1,4 +1,4 @@
-/* actors/runtime/bus_private.h - the two kinds of link ends, for bus.c, bus_out.c and bus_in.c only. */
+/* actors/runtime/bus_private.h - the two kinds of link ends, for bus*.c and write_*.c only. */
 #ifndef MUSTER_BUS_PRIVATE_H
 #define MUSTER_BUS_PRIVATE_H
 
@@ -10,6 +10,7 @@
 enum { BUS_TURN_FRAMES = 256 };	/* per link end and turn, so that no link starves the loop */
 
 struct peer {
+	bool		known;		/* the supervisor has named it */
 	uint64_t	incarnation;
 	struct secret	token;		/* of a role that connects to us; len 0: none */
 	enum peer_state	state;
@@ -30,6 +31,8 @@ struct bus {
 	struct peer		 peers[ROLE_MAX];
 	struct bus_out		*outs[LINK_MAX];
 	struct bus_in		*ins[LINK_MAX][ROLE_MAX];
+	struct asks		*asks;		/* writes of our own, under way */
+	struct answers		*answers;	/* writes of others, not answered yet */
 	struct msg_arena	 arena;		/* of the frame being handled */
 	struct msg_arena	 arena_gone;	/* of a last value, decoded while the frame is still in use */
 	msgpack_sbuffer		 buffer;	/* of the frame being built */
@@ -41,12 +44,32 @@ struct turn {
 	int64_t	at_ms;		/* or look again then */
 };
 
+enum { ID_MAX = 64, NO_SLOT = -1 };
+
+/* A consumer at a link of ours. */
+struct consumer {
+	bool			 open;
+	enum role		 role;
+	uint64_t		 incarnation;
+	char			 id[ID_MAX];	/* routing id: role.incarnation.nonce */
+	size_t			 id_len;
+	struct session_out	 session;
+	int			 slot;		/* of the view, once the snapshot has begun */
+};
+
 struct bus_out *out_new(struct bus *b, enum link l);
 void out_free(struct bus_out **op);
 struct turn out_turn(struct bus_out *o, int64_t now_ms);
 struct view *out_view(struct bus_out *o);
 void out_peer_gone(struct bus_out *o, enum role who, uint64_t newer_than);
 void out_stats(struct bus_out *o);
+/* The open session of that epoch; NULL: it is over. */
+struct consumer *out_session(struct bus_out *o, uint64_t epoch);
+/*
+ * The frame in b->buffer; when the consumer cannot be reached, or takes nothing any more, its
+ * session is over.
+ */
+bool out_send(struct bus_out *o, struct consumer *c, enum msg m);
 
 struct bus_in *in_new(struct bus *b, enum link l, enum role producer);
 void in_free(struct bus_in **ip);
@@ -56,7 +79,30 @@ bool in_complete(const struct bus_in *i);	/* has had a whole snapshot */
 bool in_fresh(const struct bus_in *i);
 void in_drop(struct bus_in *i);			/* the producer is off: everything it told is gone */
 void in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg);
+bool in_get(struct bus_in *i, struct wire_str key, void (*fn)(const struct change *, void *), void *arg);
 void in_stats(struct bus_in *i);
+bool in_live(const struct bus_in *i);		/* inside a session, after its snapshot */
+uint64_t in_epoch(const struct bus_in *i);
+enum link in_link(const struct bus_in *i);
+/* The frame in b->buffer; false: not now. */
+bool in_send(struct bus_in *i, enum msg m);
+
+/* write_ask.c: the writes this actor asks for. NULL when none was ever asked. */
+void asks_free(struct asks **ap);
+/* Sends what waits; the earliest time to look again. */
+int64_t asks_send(struct bus *b, struct bus_in *i, int64_t now_ms);
+/* One item of an answer, or the answer's end. A text: why it is refused. */
+const char *asks_item(struct bus *b, uint64_t id, const union msg_body *item);
+const char *asks_result(struct bus *b, enum link l, const union msg_body *result);
+void asks_lost(struct bus *b, enum link l);	/* the session is over */
+struct turn asks_turn(struct bus *b, int64_t now_ms);
+
+/* write_answer.c: the writes others ask of this actor. */
+void answers_free(struct answers **ap);
+/* A WRITE inside c's session. A text: why it is refused. */
+const char *answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,
+    const union msg_body *body, int64_t now_ms);
+void answers_lost(struct bus *b, enum link l, uint64_t epoch);
 
 struct bus_address {
 	const char	*id;		/* routing id: ROUTER only, else NULL */

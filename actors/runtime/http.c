@@ -89,6 +89,7 @@ http_send(struct http *h, const struct http_request *r)
 
 	OBJ_CHECK(h, HTTP_MAGIC);
 	q->http = h;
+	q->on_start = r->on_start;
 	q->on_data = r->on_data;
 	q->done = r->done;
 	q->arg = r->arg;

@@ -63,12 +63,16 @@ struct http_request {
 	size_t			  body_len;
 	const char		 *bearer;	/* token of Authorization: Bearer; our copies are wiped */
 	size_t			  bearer_len;
+	const char		 *basic;	/* base64 of user:password: Authorization: Basic; the same */
+	/* A kept connection serves only requests with the same of it: what was rotated connects anew. */
 	const struct http_tls	 *tls;
 	const char		 *proxy;	/* NULL: as the environment says; "": none */
 	const char		 *bucket;	/* rate limit to count under; NULL: the URL's host[:port] */
 	int64_t			  timeout_ms, connect_timeout_ms;
 	size_t			  max_body, max_headers;
 	bool			  gzip;		/* ask for it. Never on a watch: kube-client.md trap 1 */
+	/* The head of the answer is there, the body to come. The final answer only, of any status. */
+	void			(*on_start)(int status, const char *content_type, void *arg);
 	/*
 	 * The body of a 2xx as it comes, instead of being collected (then max_body does not count).
 	 * False ends it.

@@ -24,6 +24,7 @@ enum { TCP_DEAD_AFTER_MS = 60 * 1000 };
 static bool set_target(struct request *, const struct http_request *);
 static bool take_url(struct request *, const struct http_request *, CURLU *);
 static bool set_headers(struct request *, const struct http_request *);
+static bool authorize(struct request *, const char *, const char *, size_t);
 static void set_body(struct request *, const struct http_request *);
 static void set_tls(struct request *, const struct http_tls *);
 static void set_pem(struct request *, CURLoption, const void *, size_t);
@@ -33,6 +34,7 @@ static bool add_header(struct request *, const char *, size_t);
 static bool has_header(const char *const *, const char *);
 static size_t on_body(char *, size_t, size_t, void *);
 static size_t on_header(char *, size_t, size_t, void *);
+static void tell_start(const struct request *);
 static int on_ready_to_send(void *, char *, char *, int, int);
 static int on_new_socket(void *, curl_socket_t, curlsocktype);
 
@@ -166,20 +168,10 @@ set_headers(struct request *q, const struct http_request *r)
 		if (!add_header(q, *h, strlen(*h)))
 			return refuse(q, "a header holds a control character", NULL);
 	}
-	if (r->bearer != NULL) {
-		static const char prefix[] = "Authorization: Bearer ";
-		const size_t len = sizeof(prefix) - 1 + r->bearer_len;
-		char *const line = obj_alloc(len + 1);
-
-		memcpy(line, prefix, sizeof(prefix) - 1);
-		memcpy(line + sizeof(prefix) - 1, r->bearer, r->bearer_len);
-		const bool ok = add_header(q, line, len);
-		explicit_bzero(line, len);
-		free(line);
-		if (!ok)
-			return refuse(q, "the token holds a control character",
-			    "is there a line end in its file?");
-	}
+	if (r->bearer != NULL && !authorize(q, "Bearer", r->bearer, r->bearer_len))
+		return false;
+	if (r->basic != NULL && !authorize(q, "Basic", r->basic, strlen(r->basic)))
+		return false;
 	/* curl would wait a second for "100 Continue", and call every body a form. */
 	add_header(q, "Expect:", 7);
 	if (!has_header(r->headers, "Content-Type"))
@@ -187,6 +179,24 @@ set_headers(struct request *q, const struct http_request *r)
 	SET(q, CURLOPT_HTTPHEADER, q->headers);
 	SET(q, CURLOPT_USERAGENT, q->http->user_agent);
 	return true;
+}
+
+/* Our own copy is wiped at once, the one in the header list when the request ends. */
+static bool
+authorize(struct request *q, const char *scheme, const char *secret, size_t secret_len)
+{
+	static const char name[] = "Authorization: ";
+	const size_t len = sizeof(name) - 1 + strlen(scheme) + 1 + secret_len;
+	char *const line = obj_alloc(len + 1);
+
+	char *const end = stpcpy(stpcpy(stpcpy(line, name), scheme), " ");
+	memcpy(end, secret, secret_len);
+	const bool ok = add_header(q, line, len);
+	explicit_bzero(line, len);
+	free(line);
+	return ok
+	    || refuse(
+		q, "the credential holds a control character", "is there a line end in its file?");
 }
 
 static void
@@ -359,9 +369,24 @@ on_header(char *data, size_t one, size_t n, void *arg)
 	q->header_bytes += n;
 	if (n > 5 && memcmp(data, "HTTP/", 5) == 0)
 		q->headers_ended = false;	/* a new answer, after a 100 */
-	else if (data[0] == '\r' || data[0] == '\n')
+	else if ((data[0] == '\r' || data[0] == '\n') && !q->headers_ended) {
 		q->headers_ended = true;	/* trailers may follow */
+		tell_start(q);
+	}
 	return n;
+}
+
+/* A 100 or 103 is not the answer yet. */
+static void
+tell_start(const struct request *q)
+{
+	const char *type = NULL;
+	long status = 0;
+
+	curl_easy_getinfo(q->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(q->easy, CURLINFO_CONTENT_TYPE, &type);
+	if (q->on_start != NULL && status >= 200 && q->stand != CANCELLED)
+		q->on_start((int)status, type == NULL ? "" : type, q->arg);
 }
 
 /*

@@ -42,6 +42,7 @@ struct request {
 	bool			 harmless;		/* may be sent again: changes nothing */
 	bool			 sent;
 	bool			 headers_ended;
+	void			(*on_start)(int, const char *, void *);
 	bool			(*on_data)(const void *, size_t, void *);
 	void			(*done)(const struct http_response *, void *);
 	void			*arg;

@@ -117,6 +117,17 @@ mirror_each(const struct mirror *m, mirror_fn *fn, void *arg)
 	}
 }
 
+bool
+mirror_get(const struct mirror *m, struct wire_str key, struct body_item *out)
+{
+	const uint32_t id = keytab_find(m->keys, key.p, key.len);
+
+	if (id == KEYTAB_NONE)
+		return false;
+	item_of(m, id, out);
+	return true;
+}
+
 uint64_t
 mirror_count(const struct mirror *m)
 {

@@ -25,14 +25,16 @@ void mirror_free(struct mirror **mp);
 
 void mirror_begin(struct mirror *m);				/* a snapshot starts: nothing is marked yet */
 /*
- * One item of a snapshot or a delta; fn hears of it only if uid or bytes differ. A new uid under an
- * old key is gone, then added.
+ * One item of a snapshot, a delta or a write's answer; fn hears of it only if uid or bytes differ.
+ * A new uid under an old key is gone, then added.
  */
 void mirror_apply(struct mirror *m, const struct body_item *item, mirror_fn *fn, void *arg);
 void mirror_sweep(struct mirror *m, mirror_fn *fn, void *arg);	/* the snapshot is complete */
 /* The producer was removed from the configuration. */
 void mirror_clear(struct mirror *m, mirror_fn *fn, void *arg);
 void mirror_each(const struct mirror *m, mirror_fn *fn, void *arg);
+/* Views into the mirror. */
+bool mirror_get(const struct mirror *m, struct wire_str key, struct body_item *out);
 
 uint64_t mirror_count(const struct mirror *m);
 uint64_t mirror_hash(const struct mirror *m);			/* see view_item_hash */

@@ -21,7 +21,7 @@
 bool
 tap_path(char *buf, size_t size, const char *run_dir, enum role r)
 {
-	const int n = snprintf(buf, size, "%s/tap.%s.ipc", run_dir, role_name(r));
+	const int n = snprintf(buf, size, "%s/%s/tap.ipc", run_dir, role_name(r));
 
 	return n > 0 && (size_t)n < size && n <= LINK_PATH_MAX;
 }
@@ -38,7 +38,11 @@ tap_topic(char *buf, size_t size, enum tap_direction d, enum role r, enum link l
 
 #if MUSTER_TAP
 
-enum { TOPIC_MAX = 128, PREFIXES_MAX = 256 };
+enum {
+	TOPIC_MAX	 = 128,
+	PREFIXES_MAX	 = 256,
+	PER_TURN	 = 64,	/* subscriptions taken before others have their turn */
+};
 
 struct prefix {
 	char	text[TOPIC_MAX];
@@ -51,6 +55,7 @@ struct tap {
 	enum role		 role;
 	uint64_t		 incarnation;
 	struct socket		*socket;
+	struct event		*later;		/* the rest of a flood of subscriptions */
 	struct prefix		 prefixes[PREFIXES_MAX];	/* what readers subscribed to */
 	size_t			 nprefixes;
 	uint64_t		 seq[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
@@ -62,6 +67,8 @@ struct tap {
 bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
 
 static void on_wake(void *);
+static void on_later(evutil_socket_t, short, void *);
+static bool take(struct tap *, bool *);
 static bool subscribe(struct tap *, const char *, size_t, bool);
 static void recompute(struct tap *);
 static bool redact(struct tap *, const void *, size_t);
@@ -84,6 +91,8 @@ tap_open(struct event_base *base, const char *run_dir, enum role r, uint64_t inc
 		OBJ_FREE(t);
 		return NULL;
 	}
+	t->later = evtimer_new(base, on_later, t);
+	MUST(t->later != NULL);
 	msgpack_sbuffer_init(&t->meta);
 	msgpack_sbuffer_init(&t->redacted);
 	msg_arena_init(&t->arena);
@@ -101,6 +110,7 @@ tap_close(struct tap **tp)
 		return;
 	OBJ_TAKE(t, tp, TAP_MAGIC);
 	memset(tap_wanted, 0, sizeof(tap_wanted));
+	event_free(t->later);
 	socket_free(&t->socket);
 	msgpack_sbuffer_destroy(&t->meta);
 	msgpack_sbuffer_destroy(&t->redacted);
@@ -145,7 +155,7 @@ tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const cha
 		on_wake(t);
 }
 
-/* The frame again with its secret fields empty. */
+/* The frame again without what nobody may see; false when it does not decode: then nothing of it is shown. */
 static bool
 redact(struct tap *t, const void *frame, size_t len)
 {
@@ -153,43 +163,64 @@ redact(struct tap *t, const void *frame, size_t len)
 	union msg_body body;
 
 	msg_arena_reset(&t->arena);
-	if (frame_open(&f, frame, len, &t->arena) != NULL || !frame_next(&f, &t->arena, &body))
+	if (frame_open(&f, frame, len, &t->arena) != NULL)
 		return false;
-	MUST(f.env.type == MSG_HELLO);	/* the one message with a secret */
-	body.hello.token = (wire_secret){ 0 };
 	msgpack_sbuffer_clear(&t->redacted);
 	frame_begin(&t->redacted, &f.env);
-	msg_pack(&t->redacted, f.env.type, &body);
+	while (f.bodies > 0) {
+		if (!frame_next(&f, &t->arena, &body))
+			return false;
+		msg_redact(f.env.type, &body);
+		msg_pack(&t->redacted, f.env.type, &body);
+	}
 	return true;
+}
+
+/* Not until it is empty: then a reader that subscribes in a loop would have all of our time. */
+static void
+on_wake(void *arg)
+{
+	const struct timeval next_turn = { 0 };
+	struct tap *t = arg;
+	bool changed = false;
+	int taken = 0;
+
+	while (taken < PER_TURN && take(t, &changed))
+		taken++;
+	if (changed)
+		recompute(t);
+	if (taken == PER_TURN)
+		MUST(evtimer_add(t->later, &next_turn) == 0);
+}
+
+static void
+on_later(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	on_wake(arg);
 }
 
 /*
  * Subscriptions arrive as one byte (1 on, 0 off) and the prefix; the same prefix of several readers
- * arrives once.
+ * arrives once. False: there is none now.
  */
-static void
-on_wake(void *arg)
+static bool
+take(struct tap *t, bool *changed)
 {
-	struct tap *t = arg;
-	bool changed = false;
+	zmq_msg_t msg;
+	bool more;
 
-	for (;;) {
-		zmq_msg_t msg;
-		bool more;
-
-		zmq_msg_init(&msg);
-		if (!socket_recv(t->socket, &msg, &more)) {
-			zmq_msg_close(&msg);
-			break;
-		}
+	zmq_msg_init(&msg);
+	const bool got = socket_recv(t->socket, &msg, &more);
+	if (got) {
 		const char *p = zmq_msg_data(&msg);
 		const size_t len = zmq_msg_size(&msg);
+
 		if (len >= 1 && len <= TOPIC_MAX && (p[0] == 0 || p[0] == 1))
-			changed |= subscribe(t, p + 1, len - 1, p[0] == 1);
-		zmq_msg_close(&msg);
+			*changed |= subscribe(t, p + 1, len - 1, p[0] == 1);
 	}
-	if (changed)
-		recompute(t);
+	zmq_msg_close(&msg);
+	return got;
 }
 
 /* True: the set of prefixes is another one now. A reader with more of them than fit costs no recomputing. */

@@ -1,7 +1,7 @@
 /*
  * actors/runtime/tap.h - anyone may watch the flow; nobody who watches can disturb it.
  *
- * Each actor binds one XPUB, <run-dir>/tap.<role>.ipc: high-water mark 1,000, never waits, loses
+ * Each actor binds one XPUB, <run-dir>/<role>/tap.ipc: high-water mark 1,000, never waits, loses
  * rather than delays. With no reader nothing is copied: XPUB tells of the first subscription, until
  * then tap_wants is one load and a branch.
  *
@@ -24,7 +24,7 @@
 
 enum tap_direction { TAP_OUT, TAP_IN, TAP_DIRECTIONS };
 
-/* "<run_dir>/tap.<role>.ipc"; false when it does not fit. */
+/* "<run_dir>/<role>/tap.ipc"; false when it does not fit. */
 bool tap_path(char *buf, size_t size, const char *run_dir, enum role r);
 /* "o/metrics/stats/HELLO"; returns its length. */
 size_t tap_topic(char *buf, size_t size, enum tap_direction d, enum role r, enum link l, enum msg m);

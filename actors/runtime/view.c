@@ -51,6 +51,7 @@ struct view {
 	bool		 ready;
 };
 
+static enum err put(struct view *, struct body_item *, bool, bool *);
 static struct entry *entry_of(struct view *, uint32_t);
 static void entry_store(struct view *, struct entry *, const struct body_item *);
 static void entry_bury(struct view *, uint32_t);
@@ -99,37 +100,21 @@ view_set(struct view *v, struct wire_str key, struct wire_str uid, struct wire_s
 		.key = key, .uid = uid, .rv = rv, .value = value, .trace = trace,
 		.type = msg_table[type].number,
 	};
-	bool added;
 
-	OBJ_CHECK(v, VIEW_MAGIC);
-	*changed = false;
-	if (key.len == 0 || key.len > VIEW_KEY_MAX || uid.len > VIEW_KEY_MAX || rv.len > VIEW_KEY_MAX)
-		return E_INVALID;
-	if (value.len > VIEW_VALUE_MAX)
-		return E_TOO_BIG;
-	const uint32_t id = keytab_add(v->keys, key.p, key.len, &added);
-	struct entry *e = entry_of(v, id);
-	const bool present = !added && !e->gone;
-	if (present && record_same_uid(&e->value, &item) && record_same_value(&e->value, &item)) {
-		if (!record_same_rv(&e->value, &item)) {
-			item.version = e->value.version;
-			entry_store(v, e, &item);
-		}
-		return E_OK;
-	}
-	if (present)
-		v->hash ^= view_item_hash(keytab_hash(v->keys, id), e->value.version);
-	else
-		v->count++;
-	if (e->gone)
-		v->tombstones--;
-	item.version = ++v->version;
-	entry_store(v, e, &item);
-	e->gone = false;
-	v->hash ^= view_item_hash(keytab_hash(v->keys, id), item.version);
-	mark(v, id, v->used_slots);
-	*changed = true;
-	return E_OK;
+	return put(v, &item, false, changed);
+}
+
+enum err
+view_force(struct view *v, struct wire_str key, struct wire_str uid, struct wire_str rv, enum msg type,
+    struct wire_bin value, uint64_t trace)
+{
+	struct body_item item = {
+		.key = key, .uid = uid, .rv = rv, .value = value, .trace = trace,
+		.type = msg_table[type].number,
+	};
+	bool changed;
+
+	return put(v, &item, true, &changed);
 }
 
 bool
@@ -284,6 +269,21 @@ view_acked(struct view *v, int s, uint64_t seq)
 	}
 }
 
+bool
+view_tell(struct view *v, int s, struct wire_str key, struct body_item *out)
+{
+	const uint32_t bit = 1u << s;
+
+	MUST(v->slots[s].used);
+	const uint32_t id = keytab_find(v->keys, key.p, key.len);
+	if (id == KEYTAB_NONE || (v->entries[id].gone && (v->entries[id].known & bit) == 0))
+		return false;
+	item_of(v, id, out);
+	if (!out->gone)
+		v->entries[id].known |= bit;
+	return true;
+}
+
 uint64_t
 view_count(const struct view *v)
 {
@@ -334,6 +334,43 @@ view_item_hash(uint64_t key_hash, uint64_t version)
 	uint64_t h = (key_hash ^ version * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
 
 	return h ^ h >> 32;
+}
+
+static enum err
+put(struct view *v, struct body_item *item, bool force, bool *changed)
+{
+	bool added;
+
+	OBJ_CHECK(v, VIEW_MAGIC);
+	*changed = false;
+	if (item->key.len == 0 || item->key.len > VIEW_KEY_MAX || item->uid.len > VIEW_KEY_MAX
+	    || item->rv.len > VIEW_KEY_MAX)
+		return E_INVALID;
+	if (item->value.len > VIEW_VALUE_MAX)
+		return E_TOO_BIG;
+	const uint32_t id = keytab_add(v->keys, item->key.p, item->key.len, &added);
+	struct entry *e = entry_of(v, id);
+	const bool present = !added && !e->gone;
+	if (!force && present && record_same_uid(&e->value, item) && record_same_value(&e->value, item)) {
+		if (!record_same_rv(&e->value, item)) {
+			item->version = e->value.version;
+			entry_store(v, e, item);
+		}
+		return E_OK;
+	}
+	if (present)
+		v->hash ^= view_item_hash(keytab_hash(v->keys, id), e->value.version);
+	else
+		v->count++;
+	if (e->gone)
+		v->tombstones--;
+	item->version = ++v->version;
+	entry_store(v, e, item);
+	e->gone = false;
+	v->hash ^= view_item_hash(keytab_hash(v->keys, id), item->version);
+	mark(v, id, v->used_slots);
+	*changed = true;
+	return E_OK;
 }
 
 static struct entry *

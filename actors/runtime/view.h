@@ -32,6 +32,9 @@ void view_free(struct view **vp);
 /* Same uid and bytes: *changed is false and nobody is woken (rv is kept up to date quietly). */
 enum err view_set(struct view *v, struct wire_str key, struct wire_str uid, struct wire_str rv, enum msg type,
     struct wire_bin value, uint64_t trace, bool *changed);
+/* The same, but even the same bytes are a change. */
+enum err view_force(struct view *v, struct wire_str key, struct wire_str uid, struct wire_str rv,
+    enum msg type, struct wire_bin value, uint64_t trace);
 bool view_remove(struct view *v, struct wire_str key, uint64_t trace);
 void view_set_ready(struct view *v);
 bool view_ready(const struct view *v);
@@ -49,6 +52,12 @@ uint32_t view_peek(const struct view *v, int slot, uint32_t max_keys, struct bod
 /* They were sent, numbered from first_seq on. Same keys and items as view_peek gave. */
 void view_commit(struct view *v, int slot, uint32_t keys, uint64_t first_seq);
 void view_acked(struct view *v, int slot, uint64_t seq);
+/*
+ * How the key stands, to be told to that consumer outside its numbers, now; false when there is
+ * nothing to tell. From then on it counts as known to the consumer. It stays queued if it was: the
+ * news comes once more, in its place.
+ */
+bool view_tell(struct view *v, int slot, struct wire_str key, struct body_item *out);
 
 uint64_t view_count(const struct view *v);	/* present keys */
 uint64_t view_hash(const struct view *v);	/* XOR of view_item_hash over them */

@@ -15,6 +15,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -33,6 +34,7 @@ static struct {
 } self;
 
 static volatile sig_atomic_t terminated;
+static pid_t supervisor;
 
 static void on_sigterm(int);
 static void boot(void);
@@ -212,7 +214,7 @@ peek_at(const char *what, const char *path)
 
 /* An actor has no business on the control socket. */
 static void
-knock(void)
+knock(const char *who)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	char answer[128] = "";
@@ -223,14 +225,111 @@ knock(void)
 		(void)!send(fd, "stop\n", 5, MSG_NOSIGNAL);
 		(void)!recv(fd, answer, sizeof(answer) - 1, 0);
 	}
-	fprintf(stderr, "knock: %s\n", answer);
+	fprintf(stderr, "knock of %s: %s\n", who, answer);
 	close(fd);
+}
+
+/* In the folder of that role, or in the run directory itself when folder is "". */
+static struct sockaddr_un
+address_of(const char *folder, const char *file)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	MUST(strlen(self.run_dir) + strlen(folder) + strlen(file) + 2 < sizeof(a.sun_path));
+	stpcpy(stpcpy(stpcpy(stpcpy(stpcpy(a.sun_path, self.run_dir), "/"), folder), "/"), file);
+	return a;
+}
+
+static bool
+bind_at(const struct sockaddr_un *a)
+{
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return bind(fd, (const struct sockaddr *)a, sizeof(*a)) == 0;
+}
+
+static bool
+connect_to(const struct sockaddr_un *a)
+{
+	const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return connect(fd, (const struct sockaddr *)a, sizeof(*a)) == 0;
+}
+
+static bool
+unlink_at(const struct sockaddr_un *a)
+{
+	return unlink(a->sun_path) == 0;
+}
+
+static bool
+write_at(const struct sockaddr_un *a)
+{
+	return open(a->sun_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) != -1;
+}
+
+/* Wants to be taken for its target. */
+static void
+usurp(void)
+{
+	char target[64];
+
+	snprintf(target, sizeof(target), "%.63s", setting("target", ""));
+	const struct {
+		const char	 *what, *folder, *file;
+		bool		(*attempt)(const struct sockaddr_un *);
+	} attempts[] = {
+		{ "bind own",          self.role, "mine.ipc",     bind_at },
+		{ "write own",         self.role, "mine.addr",    write_at },
+		{ "bind other",        target,    "mine.ipc",     bind_at },
+		{ "write other",       target,    "mine.addr",    write_at },
+		{ "unlink other",      target,    "samples.ipc",  unlink_at },
+		{ "connect to other",  target,    "samples.ipc",  connect_to },
+		{ "bind in run-dir",   "",        "mine.ipc",     bind_at },
+		{ "unlink control",    "",        "control.sock", unlink_at },
+		{ "unlink lock",       "",        "lock",         unlink_at },
+	};
+	for (size_t i = 0; i < NITEMS(attempts); i++) {
+		const struct sockaddr_un a = address_of(attempts[i].folder, attempts[i].file);
+		const bool done = attempts[i].attempt(&a);
+
+		fprintf(stderr, "usurp %s: %s\n", attempts[i].what, done ? "done" : strerrorname_np(errno));
+	}
+}
+
+/* Nor has what it leaves behind: its child in a session of its own, whose parent is gone. */
+static void
+knock_from_outside(void)
+{
+	const pid_t between = fork();
+
+	if (between == 0) {
+		if (setsid() == -1 || fork() != 0)
+			_exit(0);
+		while (getppid() != supervisor)
+			poll(NULL, 0, 1);
+		knock("orphan");
+		_exit(0);
+	}
+	MUST(waitpid(between, NULL, 0) == between);
+}
+
+/* More than anybody wants to hear. */
+static void
+chat(void)
+{
+	for (long i = 0; i < number("count"); i++) {
+		lifeline_send(LIFELINE_FD, "status line %ld", i);
+		live_ms(2);
+	}
+	fprintf(stderr, "chat is over\n");
 }
 
 static void
 peek(void)
 {
-	knock();
+	knock("actor");
+	knock_from_outside();
 	peek_at("foreign", setting("path", ""));
 	peek_at("own", setting("token-file", ""));
 	peek_at("passwd", "/etc/passwd");
@@ -276,6 +375,8 @@ static const struct mode modes[] = {
 	{ "bad-records",       NULL,         send_rubbish,  NULL },
 	{ "report",            NULL,         report,        NULL },
 	{ "peek",              NULL,         peek,          NULL },
+	{ "usurp",             NULL,         usurp,         NULL },
+	{ "chat",              NULL,         chat,          NULL },
 };
 
 int
@@ -287,6 +388,7 @@ main(int argc, char **argv)
 	self.role = argv[1];
 	prctl(PR_SET_DUMPABLE, 0);
 	sigaction(SIGTERM, &(struct sigaction){ .sa_handler = on_sigterm }, NULL);
+	supervisor = getppid();
 	boot();
 	for (size_t i = 0; i < NITEMS(modes); i++) {
 		if (strcmp(modes[i].name, setting("mode", "ok")) == 0)

@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -43,6 +44,7 @@ struct rig_end {
 	} reports[RIG_REPORTS];
 	unsigned	 nreports;
 	void	       (*on_change)(struct rig_end *, const struct change *);	/* NULL: only counted */
+	void		*context;	/* of whoever built on it */
 };
 
 struct rig {
@@ -78,11 +80,22 @@ rig_report(enum role who, uint64_t incarnation, const char *reason, void *arg)
 	e->nreports++;
 }
 
+/* Where that actor binds; the supervisor makes it otherwise. */
+static inline void
+rig_folder(const char *dir, enum role role)
+{
+	char folder[128];
+
+	snprintf(folder, sizeof(folder), "%s/%s", dir, role_name(role));
+	assert_true(mkdir(folder, 0700) == 0 || errno == EEXIST);
+}
+
 static inline void
 rig_open(struct rig *r, struct rig_end *e, enum role role, uint64_t incarnation)
 {
 	struct bus_owner owner = { .changed = rig_changed, .report = rig_report, .arg = e };
 
+	rig_folder(r->dir, role);
 	e->role = role;
 	e->incarnation = incarnation;
 	e->token.len = TOKEN_BYTES;
@@ -240,7 +253,8 @@ rig_raw(struct rig *r, int type, const char *id)
 	zmq_setsockopt(s, ZMQ_LINGER, &zero, sizeof(zero));
 	if (id != NULL)
 		zmq_setsockopt(s, ZMQ_ROUTING_ID, id, strlen(id));
-	snprintf(address, sizeof(address), "ipc://%s/samples.test-producer.ipc", r->dir);
+	rig_folder(r->dir, ROLE_TEST_PRODUCER);
+	snprintf(address, sizeof(address), "ipc://%s/test-producer/samples.ipc", r->dir);
 	assert_int_equal(type == ZMQ_ROUTER ? zmq_bind(s, address) : zmq_connect(s, address), 0);
 	return s;
 }

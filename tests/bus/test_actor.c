@@ -61,6 +61,7 @@ give_birth(struct nursery *n, const struct actor_spec *spec)
 
 	*n = (struct nursery){ .dir = "/tmp/muster-rig-XXXXXX" };
 	assert_non_null(mkdtemp(n->dir));
+	rig_folder(n->dir, ROLE_TEST_PRODUCER);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
 	assert_int_equal(pipe2(out, O_CLOEXEC | O_NONBLOCK), 0);
 	fflush(NULL);
@@ -94,7 +95,7 @@ static void
 boot(struct nursery *n)
 {
 	assert_true(lifeline_send(n->lifeline, "boot name=test-producer incarnation=4 token=" TOKEN
-	    " run-dir=%s level=info format=json beat-ms=100", n->dir));
+	    " run-dir=%s level=info format=json beat-ms=100 instance=here_1", n->dir));
 	say(n, "config keys=1\nrate=0");
 }
 

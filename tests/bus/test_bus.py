@@ -238,7 +238,7 @@ def a_trace_is_the_same_at_both_ends():
             rawzmq.Socket(rawzmq.SUB, subscribe=topics) as reader:
         tree.wait_running()
         for name in (PRODUCER, ONE):
-            reader.connect(f"ipc://{tree.run_dir}/tap.{name}.ipc")
+            reader.connect(f"ipc://{tree.run_dir}/{name}/tap.ipc")
         sent, taken = collections.defaultdict(set), collections.defaultdict(set)
 
         def in_both():

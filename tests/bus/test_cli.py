@@ -170,11 +170,30 @@ def usage_errors_name_the_mistake():
                            ("tap -o", "needs a value"),
                            ("--run-dri x status", "--run-dri"),
                            ("help tpa", "`tap`"),
-                           ("check", "usage"),
+                           ("tap --run-dri x", "did you mean --run-dir"),
+                           ("check", "missing: FILE"),
+                           ("check --quiet x", "unknown option --quiet"),
                            ("", "usage: muster")):
         got = cli(*command.split())
         assert got.returncode == 2 and got.stdout == "", f"{command}: {got}"
         assert words in got.stderr, f"{command}: {got.stderr}"
+
+
+@tap.case
+def the_run_directory_may_stand_behind_any_command():
+    with Muster(one_actor(mode="ok")) as tree:
+        tree.wait_running()
+        for option in (["--run-dir", tree.run_dir], [f"--run-dir={tree.run_dir}"]):
+            for command in (["status"], ["level", "test-faulty", "info"], ["reload"], ["version"], ["help"],
+                            ["tap", "--link", "stats", "--replay", "/dev/null"], ["check", tree.config]):
+                # a file that is no recording is refused as such, after the options
+                wanted = 1 if command[0] == "tap" else 0
+                got = cli(*map(str, [*command, *option]))
+                assert got.returncode == wanted and "option" not in got.stderr, (command, got)
+        got = cli("--run-dir", "/nowhere", "status", "--run-dir", str(tree.run_dir), "-o", "json")
+        assert got.returncode == 0 and json.loads(got.stdout)["supervisor"]["pid"] == tree.process.pid, got
+        got = cli("restart", "test-faulty", "--run-dir")
+        assert got.returncode == 2 and "needs a value" in got.stderr, got
 
 
 @tap.case
@@ -282,7 +301,9 @@ def answers_that_are_lies():
     top = {"pid": 1, "state": "running", "uptime_s": 1, "version": "x"}
     good = json.dumps({"supervisor": top, "actors": []}).encode()
     cases = {b"": "empty", b"\n": "cannot be read", good: "not one line", good + b"\nmore\n": "not one line",
-             b'{"error":"no"}\n': "musterd says: no", b"[1]\n": "cannot be read", b"\0\xff\n": "",
+             b'{"error":"no"}\n': "musterd says: no",
+             b'{"error":"\\u001b[2Jn\\u009b"}\n': "musterd says: \\u001b[2Jn\\u009b",
+             b"[1]\n": "cannot be read", b"\0\xff\n": "",
              b"{" * 70000 + b"\n": "cannot be read", b"x" * 3_000_000: "larger than",
              good[:-1] + b"\n": "cannot be read", good.replace(b"1,", b'"1",', 1) + b"\n": "`pid`"}
     for data, words in cases.items():

@@ -58,7 +58,7 @@ bytes_that_are_no_zmtp(void **state)
 		struct sockaddr_un sun = { .sun_family = AF_UNIX };
 		const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-		snprintf(sun.sun_path, sizeof(sun.sun_path), "%.60s/samples.test-producer.ipc", r.dir);
+		snprintf(sun.sun_path, sizeof(sun.sun_path), "%.60s/test-producer/samples.ipc", r.dir);
 		assert_int_equal(connect(fd, (struct sockaddr *)&sun, sizeof(sun)), 0);
 		if (i % 2 == 0)
 			assert_int_equal(write(fd, greeting, sizeof(greeting)), sizeof(greeting));

@@ -54,7 +54,7 @@ def nobody_started_over(tree, *names):
 
 def stranger(tree, identity=b"stranger"):
     client = rawzmq.Socket(rawzmq.DEALER, identity=identity)
-    client.connect(f"ipc://{tree.run_dir}/samples.test-producer.ipc")
+    client.connect(f"ipc://{tree.run_dir}/test-producer/samples.ipc")
     return client
 
 

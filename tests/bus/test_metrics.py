@@ -31,7 +31,7 @@ class Answer:
 
 
 def address(run_dir, which):
-    return (run_dir / f"{which}.addr").read_text().strip()
+    return (run_dir / "metrics" / f"{which}.addr").read_text().strip()
 
 
 def get(run_dir, path, which="metrics", method="GET", body=None):
@@ -287,6 +287,7 @@ class Guardian:
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="muster-", dir="/tmp")
         self.run_dir = muster.pathlib.Path(self.folder.name)
+        (self.run_dir / "metrics").mkdir(0o700)
         self.lifeline, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
         def arrange():
@@ -297,12 +298,12 @@ class Guardian:
                                         env=dict(os.environ, ZSYS_SIGHANDLER="false"))
         theirs.close()
         self.tell(f"boot name=metrics incarnation=1 token={'ab' * 32} run-dir={self.run_dir} level=info"
-                  " format=json beat-ms=1000")
+                  " format=json beat-ms=1000 instance=here_1")
         self.tell("config metrics-bind-address=127.0.0.1:0\nhealth-probe-bind-address=127.0.0.1:0\n")
         self.tell("go")
 
     def __enter__(self):
-        wait_for((self.run_dir / "health.addr").exists, "it serves")
+        wait_for((self.run_dir / "metrics" / "health.addr").exists, "it serves")
         return self
 
     def __exit__(self, *_):

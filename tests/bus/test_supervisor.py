@@ -219,12 +219,67 @@ def one_actor_cannot_open_the_credential_of_another():
         tree.signal(signal.SIGHUP)
         tree.wait_log("peek proc: ")
         said = re.findall(r"^peek (\w+): (\w+)$", tree.log(), re.M)
-        assert re.search(r'^knock: {"error":', tree.log(), re.M), "no actor may use the control socket"
+        for who in ("actor", "orphan"):
+            tree.wait_log(f"knock of {who}: ")
+            answer = re.search(rf"^knock of {who}: (.*)$", tree.log(), re.M)[1]
+            assert answer.startswith('{"error":'), f"no actor may use the control socket: {who}: {answer}"
         if not tree.supervisor()["confined"]:
             assert "this kernel has no Landlock" in tree.log()
             raise tap.Skip("this kernel has no Landlock")
         assert dict(said) == {"foreign": "EACCES", "own": "opened", "passwd": "EACCES",
                               "proc": "opened"}, said
+
+
+@tap.case
+def one_actor_cannot_bind_in_the_place_of_another():
+    actors = {"test-producer": {"keys": 1}, "test-faulty": {"mode": "usurp", "target": "test-producer"}}
+    with Tree(actors) as tree:
+        tree.wait_log("usurp unlink lock: ")
+        for name in actors:
+            assert (tree.run_dir / name).stat().st_mode & 0o7777 == 0o700, name
+        if not tree.supervisor()["confined"]:
+            raise tap.Skip("this kernel has no Landlock")
+        said = dict(re.findall(r"^usurp ([a-z -]+): (\w+)$", tree.log(), re.M))
+        assert said == {"bind own": "done", "write own": "done", "connect to other": "done",
+                        "bind other": "EACCES", "write other": "EACCES", "unlink other": "EACCES",
+                        "bind in run-dir": "EACCES", "unlink control": "EACCES",
+                        "unlink lock": "EACCES"}, said
+
+
+@tap.case
+def an_actor_finds_its_folder_empty_and_its_own():
+    with Tree({"test-faulty": {}}, supervisor={"user": "nobody"} if os.geteuid() == 0 else None) as tree:
+        tree.folder.chmod(0o711)
+        tree.wait_running()
+        folder = tree.run_dir / "test-faulty"
+        assert folder.stat().st_uid == tree.run_dir.stat().st_uid
+        (folder / "left.ipc").write_text("")
+        (folder / "left.addr").symlink_to(tree.config)
+        folder.chmod(0)     # Landlock says nothing of chmod: another actor might have done it
+        tree.ask("restart test-faulty")
+        tree.wait_row("test-faulty", "it restarts", lambda row: row["incarnation"] == 2 and row["synced"])
+        assert folder.stat().st_mode & 0o7777 == 0o700
+        assert not list(folder.iterdir()) and tree.config.exists()
+        (folder / "nested").mkdir()
+        tree.ask("restart test-faulty")
+        tree.wait_row("test-faulty", "it restarts", lambda row: row["incarnation"] == 3 and row["synced"])
+        assert tree.facts(level="warn", path=str(folder / "nested")), "what cannot be removed is named"
+
+
+@tap.case
+def a_folder_that_leads_elsewhere_is_not_entered():
+    with Tree({"test-faulty": {}}) as tree:
+        tree.wait_running()
+        (tree.folder / "precious").mkdir()
+        (tree.folder / "precious" / "file").write_text("")
+        shutil.rmtree(tree.run_dir / "test-faulty")
+        (tree.run_dir / "test-faulty").symlink_to(tree.folder / "precious")
+        tree.ask("restart test-faulty")
+        assert tree.wait_death("test-faulty")["cause"] == "spawn"
+        assert tree.facts(level="warn", path=str(tree.run_dir / "test-faulty"))
+        assert (tree.folder / "precious" / "file").exists()
+        (tree.run_dir / "test-faulty").unlink()
+        tree.wait_running()
 
 
 @tap.case
@@ -257,8 +312,18 @@ def a_death_has_an_obituary_and_a_place_in_the_tally():
         assert (last["name"], last["incarnation"], last["cause"]) == ("test-faulty", 1, "signal"), last
         row = {r["name"]: r for r in status["actors"]}
         assert row["test-faulty"]["last_exit"] == "signal ABRT" and row["test-faulty"]["deaths"] >= 1
+        assert row["test-faulty"]["last_words"][-2:] == ["test-faulty starts as abort", "panic: on purpose"]
         assert row["test-faulty-core"]["last_exit"] is None and row["test-faulty-core"]["restarts"] == 0
+        assert "last_words" not in row["test-faulty-core"], "only of one that died"
+        assert "panic: on purpose" in tree.cli("status").stdout
         wait_for(lambda: tree.actor("test-faulty")["incarnation"] == 2, "it comes back")
+        assert "last_words" in tree.actor("test-faulty"), "they last as long as last_exit"
+        tree.change(test_faulty={}, test_faulty_core={})
+        tree.ask("reload")
+        tree.wait_running()
+        assert tree.ask("restart test-faulty") == {"ok": True}
+        tree.wait_row("test-faulty", "restarted in order", lambda row: row["last_exit"] == "exit 0")
+        assert "last_words" not in tree.actor("test-faulty")
 
 
 @tap.case
@@ -447,6 +512,18 @@ def whoever_wants_the_tree_gets_it():
         os.kill(tree.actor("test-faulty")["pid"], signal.SIGKILL)
         seen = tree.log().count("tree: ")
         tree.wait_log("tree: ", seen + 1)
+
+
+@tap.case
+def an_actor_that_never_shuts_up_does_not_make_us_talk():
+    """A change of the status is told at once, and then not more than ten times a second."""
+    started = time.monotonic()
+    actors = {"metrics": ON, "test-faulty": {"mode": "chat", "count": 500}}
+    with Tree(actors, stand_ins=["muster-metrics"]) as tree:
+        tree.wait_log("chat is over")
+        row = tree.wait_row("test-faulty", "heard to the end", lambda row: row["status"] == "line 499")
+        told = tree.log().count("tree: ")
+        assert told <= 10 * (time.monotonic() - started) + 10, (told, row)
 
 
 class Unread(Tree):

@@ -3,6 +3,7 @@
 muster-test: parallel
 muster-test: timeout=600
 """
+import contextlib
 import os
 import pathlib
 import re
@@ -262,6 +263,24 @@ def systemd_is_told():
             heard(s, "STOPPING=1")
             assert tree.wait_exit() == 0
             s.close()
+
+
+@tap.case
+def systemd_hears_of_readiness_though_its_queue_was_full():
+    with Tree({"test-faulty": {}}) as tree:
+        tree.stop()
+        address = str(tree.folder / "notify")
+        s = listen(address)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as other:
+            other.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    other.sendto(b"STATUS=somebody else", address)
+        tree.env = dict(os.environ, NOTIFY_SOCKET=address)
+        tree.start()
+        tree.wait_running()
+        heard(s, "READY=1")
+        s.close()
 
 
 if __name__ == "__main__":

@@ -303,7 +303,7 @@ def of_bad_manners(tree):
             for number in range(1000):
                 s.option(rawzmq.SUBSCRIBE, b"%d/%d/" % (turn, number) + os.urandom(number % 300))
             for name in tree.everyone():
-                s.connect(f"ipc://{tree.run_dir}/tap.{name}.ipc")
+                s.connect(f"ipc://{tree.run_dir}/{name}/tap.ipc")
             assert turn > 0 or s.recv(120), "nothing on the tap"
         yield
 
@@ -392,8 +392,8 @@ def damaged_records_are_shown_as_such():
         bad.append([topic, meta, frame])
     with Samples(consumers=1, producer=changing(rate=1)) as tree, rawzmq.Socket(PUB) as publisher:
         tree.wait_running()
-        (tree.run_dir / f"tap.{ONE}.ipc").unlink()              # ours stands in its place
-        publisher.bind(f"ipc://{tree.run_dir}/tap.{ONE}.ipc")
+        (tree.run_dir / ONE / "tap.ipc").unlink()              # ours stands in its place
+        publisher.bind(f"ipc://{tree.run_dir}/{ONE}/tap.ipc")
         with Reader(tree, "--actor", ONE) as reader:
             def seen():
                 publisher.send(topic, meta, good)

@@ -3,9 +3,11 @@
  *
  * muster-test: parallel
  */
+#include <poll.h>
+
 #include "rig.h"
 
-enum { BURST = 20000, LATER = 100 };
+enum { BURST = 20000, LATER = 100, WHIMS = 2000, TURNS = 20 };
 
 #define DELTAS	"o/test-producer/samples/DELTA"
 #define BEATS	"o/test-producer/samples/BEAT"
@@ -21,7 +23,7 @@ reader(struct rig *r, const char *topic)
 	assert_non_null(s);
 	zmq_setsockopt(s, ZMQ_LINGER, &zero, sizeof(zero));
 	zmq_setsockopt(s, ZMQ_SUBSCRIBE, topic, strlen(topic));
-	snprintf(address, sizeof(address), "ipc://%s/tap.test-producer.ipc", r->dir);
+	snprintf(address, sizeof(address), "ipc://%s/test-producer/tap.ipc", r->dir);
 	assert_int_equal(zmq_connect(s, address), 0);
 	return s;
 }
@@ -85,6 +87,35 @@ a_second_reader_while_the_first_is_busy(void **state)
 	assert_true(tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
 	zmq_close(first);
 	zmq_close(second);
+	rig_free(&r);
+}
+
+/* A flood of subscriptions takes many turns of the loop, in which others have theirs; none is forgotten. */
+static void
+a_reader_that_cannot_decide(void **state)
+{
+	const int no_limit = 0;
+	struct rig r;
+	int turns = 0;
+
+	(void)state;
+	rig_start(&r, 1, 10);
+	void *s = reader(&r, BEATS);
+	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
+	zmq_setsockopt(s, ZMQ_SNDHWM, &no_limit, sizeof(no_limit));
+	for (int i = 0; i < WHIMS; i++) {
+		zmq_setsockopt(s, ZMQ_SUBSCRIBE, HELLOS, strlen(HELLOS));
+		zmq_setsockopt(s, ZMQ_UNSUBSCRIBE, HELLOS, strlen(HELLOS));
+	}
+	zmq_setsockopt(s, ZMQ_SUBSCRIBE, DELTAS, strlen(DELTAS));
+	poll(NULL, 0, LATER);	/* the more of them wait, the more an endless turn would take */
+	const int64_t until_ms = clock_mono_ms() + RIG_PATIENCE_MS;
+	for (; !tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA] && clock_mono_ms() < until_ms; turns++)
+		assert_int_not_equal(event_base_loop(r.base, EVLOOP_ONCE), -1);
+	assert_true(tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	assert_false(tap_wanted[TAP_IN][LINK_SAMPLES][MSG_HELLO]);
+	assert_true(turns >= TURNS);
+	zmq_close(s);
 	rig_free(&r);
 }
 
@@ -156,7 +187,8 @@ main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		ALONE(nobody_reads), ALONE(a_reader_comes_and_goes),
-		ALONE(a_second_reader_while_the_first_is_busy), ALONE(a_token_is_not_shown),
+		ALONE(a_second_reader_while_the_first_is_busy), ALONE(a_reader_that_cannot_decide),
+		ALONE(a_token_is_not_shown),
 		ALONE(a_reader_that_does_not_read), ALONE(a_reader_that_goes_while_we_close),
 	};
 

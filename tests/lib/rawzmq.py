@@ -1,7 +1,7 @@
 """tests/lib/rawzmq.py - libzmq itself, by ctypes, for tests that must send what no program of ours would.
 
     with Socket(DEALER, identity=b"test-consumer-1.1") as s:
-        s.connect("ipc:///tmp/x/run/samples.test-producer.ipc")
+        s.connect("ipc:///tmp/x/run/test-producer/samples.ipc")
         s.send(b"anything")
         s.recv(timeout=1)           # list of parts, None when nothing came
 """

@@ -165,7 +165,7 @@ class Samples(muster.Muster):
     def scrape(self, timeout=10):
         """The page of the metrics actor: {series: value}; empty while nobody serves it."""
         try:
-            address = (self.run_dir / "metrics.addr").read_text().strip()
+            address = (self.run_dir / "metrics" / "metrics.addr").read_text().strip()
             with urllib.request.urlopen(f"http://{address}/metrics", timeout=timeout) as page:
                 lines = page.read().decode().splitlines()
         except OSError:

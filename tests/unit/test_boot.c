@@ -12,7 +12,7 @@
 #include "obj.h"
 
 #define TOKEN	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-#define REST	" level=info format=json beat-ms=10000"
+#define REST	" level=info format=json beat-ms=10000 instance=host-1_5f"
 #define WHOLE	"name=metrics incarnation=7 token=" TOKEN " run-dir=/run/muster" REST
 
 static const struct boot_row {
@@ -20,7 +20,7 @@ static const struct boot_row {
 } boots[] = {
 	{ "whole",                 "boot " WHOLE,                                NULL },
 	{ "in any order",          "boot beat-ms=1 format=console level=debug run-dir=/r token=" TOKEN
-				   " incarnation=18446744073709551615 name=test-producer", NULL },
+				   " incarnation=18446744073709551615 name=test-producer instance=a", NULL },
 	{ "empty",                 "",                                           "the first record is not `boot`" },
 	{ "another record",        "config a=b",                                 "the first record is not `boot`" },
 	{ "nothing after boot",    "boot",                                       "boot record: a key is missing" },
@@ -43,6 +43,8 @@ static const struct boot_row {
 	{ "no such level",         "boot level=loud",                            "level" },
 	{ "no such format",        "boot format=xml",                            "format" },
 	{ "no beats",              "boot beat-ms=0",                             "beat-ms" },
+	{ "an empty instance",     "boot instance=",                             "instance" },
+	{ "an instance to quote",  "boot instance=a\"b",                         "instance" },
 	{ "beats of a month",      "boot beat-ms=2592000000",                    "beat-ms" },
 };
 
@@ -78,6 +80,7 @@ every_field_is_taken(void **state)
 	assert_int_equal(b.level, LEVEL_INFO);
 	assert_int_equal(b.format, LOG_JSON);
 	assert_int_equal(b.beat_ms, 10000);
+	assert_string_equal(b.instance, "host-1_5f");
 }
 
 static const struct peer_row {

@@ -42,7 +42,7 @@ static const struct refused {
 	{ "unknown key at the top", "actor:\n  metrics: {}\n",
 	    "f:1: unknown key \"actor\" (did you mean \"actors\"?); allowed: supervisor, actors\n" },
 	{ "unknown actor", "actors:\n  metrcs: {}\n",
-	    "f:2: unknown actor \"metrcs\" (did you mean \"metrics\"?); allowed: metrics..." },
+	    "f:2: unknown actor \"metrcs\" (did you mean \"metrics\"?); allowed: kube-watcher, metrics..." },
 	{ "the first of equally near actors", "actors:\n  test-consumer-0: {}\n",
 	    "f:2: unknown actor \"test-consumer-0\" (did you mean \"test-consumer-1\"?); allowed: ..." },
 	{ "an actor at the top", "metrics:\n  enabled: true\n",
@@ -50,7 +50,7 @@ static const struct refused {
 	{ "the supervisor among the actors", "actors:\n  supervisor: {}\n",
 	    "f:2: \"supervisor\" is not an actor; its section stands beside actors\n" },
 	{ "a role without a program", "actors:\n  insight: {}\n",
-	    "f:2: unknown actor \"insight\"; allowed: metrics..." },
+	    "f:2: unknown actor \"insight\"; allowed: kube-watcher, metrics..." },
 
 	{ "list for a value", "supervisor:\n  user: [a, {b: [c]}]\n  log-level: x\n",
 	    "f:2: user must be a single value, not a list" USERS

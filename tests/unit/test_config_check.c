@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "cli/check.h"
+#include "cli/cli.h"
 #include "obj.h"
 
 #define PRODUCER	"it mirrors the producer's keys"
@@ -41,10 +41,16 @@ static const struct row {
 		   "FILE:2: actors must be a mapping of keys to values, not a single value\n" },
 	{ "no such file", .args = { "/nonexistent" }, .code = 100,
 	    .err = "/nonexistent: cannot open..." },
-	{ "no argument", .code = 2, .err = "usage: muster check FILE..." },
-	{ "two files", .args = { "a", "b" }, .code = 2, .err = "usage: muster check FILE..." },
+	{ "no argument", .code = 2,
+	    .err = "muster check: an argument is missing: FILE\nsee: muster help check\n" },
+	{ "two files", .args = { "a", "b" }, .code = 2,
+	    .err = "muster check: too many arguments, from `b` on\nsee: muster help check\n" },
+	{ "a file and an option", .args = { "a", "--print-defaults" }, .code = 2,
+	    .err = "muster check: a file, or one option\nsee: muster help check\n" },
+	{ "two options", .args = { "--print-reference", "--print-defaults" }, .code = 2,
+	    .err = "muster check: a file, or one option\nsee: muster help check\n" },
 	{ "unknown option", .args = { "--quiet" }, .code = 2,
-	    .err = "muster check: unknown option --quiet\nusage: muster check FILE..." },
+	    .err = "muster check: unknown option --quiet\nsee: muster help check\n" },
 	{ "help", .args = { "--help" }, .out = "usage: muster check FILE..." },
 	{ "the default file", .args = { "--print-defaults" }, .out = "# muster.yaml - ..." },
 	{ "the reference", .args = { "--print-reference" }, .out = "# Configuration\n..." },
@@ -120,7 +126,7 @@ check_row(void **state)
 		argv[argc++] = path;
 	}
 	const int out = redirect(stdout, &saved_out), err = redirect(stderr, &saved_err);
-	const int code = check_main(argc, argv);
+	const int code = check_command.run(&check_command, &(struct cli){ "" }, argc, argv);
 	const char *name = r->file != NULL ? path : "";
 	char *got_err = collect(stderr, err, saved_err, name);
 	char *got_out = collect(stdout, out, saved_out, name);

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "cli/rbac.h"
 #include "config/config.h"
 #include "config/schema.h"
 #include "lifeline.h"
@@ -22,6 +23,8 @@ static const struct written {
 	    "--print-defaults", config_print_defaults },
 	{ "docs/configuration.md is current", MUSTER_ROOT "/docs/configuration.md",
 	    "--print-reference", config_print_reference },
+	{ "deploy/rbac.yaml is current", MUSTER_ROOT "/deploy/rbac.yaml",
+	    "--print-rbac", rbac_print },
 };
 
 static bool

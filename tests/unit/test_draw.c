@@ -50,7 +50,8 @@ static const struct row {
 	    "  ├─ metrics  running   42  1min 1s      1         0  7.2M  yes           0\n"
 	    "  └─ c        off        -        -      0         0     -  -             -\n" },
 	{ "one that waits",
-	    TREE("degraded", BROKEN(",\"next_start_ms\":4000,\"last_words\":\"one\\ntwo\"") "," OFF), { 0 },
+	    TREE("degraded", BROKEN(",\"next_start_ms\":4000,\"last_words\":[\"one\",\"two\"]") "," OFF),
+	    { 0 },
 	    "* musterd 0.1.0 - degraded (pid 7, up 2h 5min, /run/muster)\n"
 	    "     ACTOR  STATE    PID  UP  START  RESTARTS  RSS  SYNCED  MAILBOX  LAST EXIT\n"
 	    "  |- b      backoff    -   -      3         2    -  -             -  exit 111\n"

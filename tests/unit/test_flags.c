@@ -10,8 +10,8 @@
 #include "obj.h"
 
 struct options {
-	const char	*output, *actor;
-	bool		 watch, all;
+	const char	*output, *actor, *there;
+	bool		 watch, all, too;
 };
 
 static const struct flag flags[] = {
@@ -19,6 +19,10 @@ static const struct flag flags[] = {
 	{ "actor",  0,   "ACTOR",  offsetof(struct options, actor),  "who" },
 	{ "watch",  'w', NULL,     offsetof(struct options, watch),  "again" },
 	{ NULL,     'a', NULL,     offsetof(struct options, all),    "everything" },
+};
+static const struct flag others[] = {
+	{ "there", 0,   "PLACE", offsetof(struct options, there), "where" },
+	{ NULL,    't', NULL,    offsetof(struct options, too),   "also" },
 };
 
 enum { ARGS_MAX = 6 };
@@ -57,6 +61,9 @@ static const struct row {
 	{ "half a name", { "--out", "json" }, -1, { 0 }, false, "unknown option --out" },
 	{ "no value", { "--actor" }, -1, { 0 }, false, "option --actor needs a value: ACTOR" },
 	{ "no value for a letter", { "-o" }, -1, { 0 }, false, "option -o needs a value: FORMAT" },
+	{ "of another table", { "--there", "x", "-wt" }, 0, { .watch = true, .there = "x", .too = true }, false, NULL },
+	{ "near one of another table", { "--thre" }, -1, { 0 }, false,
+	    "unknown option --thre; did you mean --there?" },
 	{ "a value for a switch", { "--watch=yes" }, -1, { 0 }, false, "option --watch takes no value" },
 };
 
@@ -95,7 +102,9 @@ check_row(void **state)
 
 	for (; argc < ARGS_MAX && r->argv[argc] != NULL; argc++)
 		argv[argc] = (char *)(uintptr_t)r->argv[argc];
-	assert_int_equal(flags_parse(flags, NITEMS(flags), argc, argv, &got, &help, why), r->words);
+	const struct flags more = { .rows = others, .n = NITEMS(others), .out = &got };
+	const struct flags all = { .rows = flags, .n = NITEMS(flags), .out = &got, .next = &more };
+	assert_int_equal(flags_parse(&all, argc, argv, &help, why), r->words);
 	if (r->words == -1)
 		assert_string_equal(why, r->why);
 	assert_int_equal(help, r->help);
@@ -103,6 +112,8 @@ check_row(void **state)
 	assert_int_equal(got.all, r->want.all);
 	assert_string_equal(shown(got.output), shown(r->want.output));
 	assert_string_equal(shown(got.actor), shown(r->want.actor));
+	assert_string_equal(shown(got.there), shown(r->want.there));
+	assert_int_equal(got.too, r->want.too);
 }
 
 static void
@@ -124,7 +135,8 @@ words_keep_their_order(void **state)
 	bool help;
 
 	(void)state;
-	assert_int_equal(flags_parse(flags, NITEMS(flags), NITEMS(argv), argv, &got, &help, why), 3);
+	const struct flags all = { .rows = flags, .n = NITEMS(flags), .out = &got };
+	assert_int_equal(flags_parse(&all, NITEMS(argv), argv, &help, why), 3);
 	assert_string_equal(argv[0], "a");
 	assert_string_equal(argv[1], "b");
 	assert_string_equal(argv[2], "-c");

@@ -120,7 +120,7 @@ static const struct bad {
 	{ "bad: a user name", "GET", "http://joe:s3cr3t@127.0.0.1/x", NULL, NULL, "must not carry a user name" },
 	{ "bad: broken and with a user name", "GET", "http://joe:s3cr3t@127.0.0.1:99999/x", NULL, NULL, "URL is not one" },
 	{ "bad: header with a line end", "GET", "http://127.0.0.1:9/x", "X: a\r\nY: s3cr3t", NULL, "a header holds a control character" },
-	{ "bad: token with a line end", "GET", "http://127.0.0.1:9/x", NULL, "s3cr3t\n", "the token holds a control character" },
+	{ "bad: token with a line end", "GET", "http://127.0.0.1:9/x", NULL, "s3cr3t\n", "the credential holds a control character" },
 	{ "bad: method", "GET /x", "http://127.0.0.1:9/x", NULL, NULL, "method is not a word in upper case" },
 	{ "bad: no method", "", "http://127.0.0.1:9/x", NULL, NULL, "method is not a word in upper case" },
 };
@@ -211,6 +211,14 @@ request_is_as_asked(void **state)
 	assert_string_equal(strstr(sent, "\r\n\r\n") + 4, "{\"a\":1}");
 	assert_null(strstr(sent, "Expect"));
 	assert_null(strstr(sent, "Accept-Encoding"));
+
+	world_ask(w, (struct http_request){ .basic = "dXNlcjpwYXNz" }, &a);
+	assert_true(web_until(w->base, &a.calls, 1));
+	assert_non_null(strstr(sent, "\r\nAuthorization: Basic dXNlcjpwYXNz\r\n"));
+	world_ask(w, (struct http_request){ .basic = "s3cr3t\n" }, &a);
+	assert_true(web_until(w->base, &a.calls, 1));
+	assert_int_equal(a.err, E_INVALID);
+	assert_null(strstr(a.error, "s3cr3t"));
 
 	world_ask(w, (struct http_request){ .method = "POST" }, &a);
 	assert_true(web_until(w->base, &a.calls, 1));

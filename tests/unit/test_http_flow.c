@@ -1,7 +1,9 @@
 /* tests/unit/test_http_flow.c - many requests: streams, cancelling, kept connections, turns. */
+#include <netinet/tcp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include <cmocka.h>
 
@@ -13,8 +15,8 @@ struct stream {
 	struct answer	a;		/* first: `arg` serves on_data and done */
 	struct world	*w;
 	char		text[256];
-	int		pieces;
-	enum { TAKE, REFUSE, CANCEL } mood;
+	int		pieces, starts;
+	enum { TAKE, REFUSE, CANCEL, CANCEL_AT_START } mood;
 	uint64_t	id;
 	struct answer	second;
 };
@@ -30,6 +32,18 @@ take_piece(const void *data, size_t len, void *arg)
 	for (int i = 0; i < 2 && s->mood == CANCEL; i++)	/* twice, as a confused caller might */
 		http_cancel(s->w->http, s->id);
 	return s->mood != REFUSE;
+}
+
+static void
+note_start(int status, const char *content_type, void *arg)
+{
+	struct stream *const s = arg;
+
+	s->starts++;
+	snprintf(s->text + strlen(s->text), sizeof(s->text) - strlen(s->text), "<%d %s>", status,
+	    content_type);
+	if (s->mood == CANCEL_AT_START)
+		http_cancel(s->w->http, s->id);
 }
 
 static void
@@ -64,6 +78,130 @@ stream_comes_in_pieces(void **state)
 	assert_true(web_until(w->base, &s.a.calls, 1));
 	assert_int_equal(s.a.err, E_OK);
 	assert_string_equal(s.a.body, "");
+}
+
+/* Whoever reads must know what is coming before the first byte of it. */
+static const struct start_row {
+	const char	*name, *reply, *text;
+} start_rows[] = {
+	{ "start: before the data",
+	  "HTTP/1.1 200 OK\r\nContent-Type: a/b;c=d\r\nContent-Length: 3\r\n\r\none", "<200 a/b;c=d>one" },
+	{ "start: no type is said", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none", "<200 >one" },
+	{ "start: without data",
+	  "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 0\r\n\r\n", "<200 a/b>" },
+	{ "start: of an error, whose body is none",
+	  "HTTP/1.1 410 Gone\r\nContent-Type: x/y\r\nContent-Length: 3\r\n\r\nwhy", "<410 x/y>" },
+	{ "start: not of a 100 or 103",
+	  "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Hints\r\nContent-Type: x/y\r\n\r\n"
+	  "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 3\r\n\r\none", "<200 a/b>one" },
+	{ "start: once, trailers or not",
+	  "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nTransfer-Encoding: chunked\r\n\r\n"
+	  "3\r\none\r\n0\r\nX: y\r\n\r\n", "<200 a/b>one" },
+};
+
+static void
+check_start(void **state)
+{
+	const struct start_row *const r = *state;
+	struct world *w;
+	struct stream s = { 0 };
+
+	world_open((void **)&w);
+	w->web.reply = r->reply;
+	s.w = w;
+	http_send(w->http, &(struct http_request){ .method = "GET", .url = w->url, .on_start = note_start,
+	    .on_data = take_piece, .done = web_record, .arg = &s });
+	assert_true(web_until(w->base, &s.a.calls, 1));
+	assert_string_equal(s.text, r->text);
+	assert_int_equal(s.starts, 1);
+	world_close((void **)&w);
+}
+
+static void
+stream_cancelled_at_its_start(void **state)
+{
+	struct world *const w = *state;
+	struct stream s = { .w = w, .mood = CANCEL_AT_START };
+	struct answer next;
+
+	w->web.reply = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none";
+	s.id = http_send(w->http,
+	    &(struct http_request){ .method = "GET",
+		.url = w->url,
+		.on_start = note_start,
+		.on_data = take_piece,
+		.done = web_record,
+		.arg = &s });
+	assert_true(web_until(w->base, &s.starts, 1));
+	world_ask(w, (struct http_request){ 0 }, &next);
+	assert_true(web_until(w->base, &next.calls, 1));
+	assert_string_equal(s.text, "<200 >");
+	assert_int_equal(s.a.calls, 0);
+}
+
+/* Our end of a connection to the server. */
+static int
+socket_to(int port)
+{
+	for (int fd = 3; fd < 256; fd++) {
+		struct sockaddr_in sin = { 0 };
+		socklen_t len = sizeof(sin);
+
+		if (getpeername(fd, (struct sockaddr *)&sin, &len) == 0 && sin.sin_family == AF_INET
+		    && ntohs(sin.sin_port) == port)
+			return fd;
+	}
+	return -1;
+}
+
+static int
+option_of(int fd, int level, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	assert_int_equal(getsockopt(fd, level, name, &value, &len), 0);
+	return value;
+}
+
+/* A server that has vanished is noticed within a minute, and small requests go at once. */
+static void
+a_dead_peer_is_noticed(void **state)
+{
+	struct world *const w = *state;
+	struct stream s = { 0 };
+
+	w->web.reply = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n";
+	begin_stream(w, &s);
+	assert_true(web_until(w->base, &s.pieces, 1));
+	const int fd = socket_to(w->web.port);
+	assert_int_not_equal(fd, -1);
+	assert_int_not_equal(option_of(fd, SOL_SOCKET, SO_KEEPALIVE), 0);
+	assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPIDLE), 30);
+	assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_KEEPINTVL), 10);
+	assert_int_equal(option_of(fd, IPPROTO_TCP, TCP_USER_TIMEOUT), 60000);
+	assert_int_not_equal(option_of(fd, IPPROTO_TCP, TCP_NODELAY), 0);
+}
+
+/* Streams and calls at once: each stream has a connection of its own, in HTTP/1.1. */
+static void
+a_stream_has_its_connection(void **state)
+{
+	struct world *const w = *state;
+	struct stream s[3] = { 0 };
+	struct answer a;
+
+	w->web.reply = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n";
+	for (size_t i = 0; i < NITEMS(s); i++) {
+		begin_stream(w, &s[i]);
+		assert_true(web_until(w->base, &s[i].pieces, 1));
+	}
+	assert_non_null(strstr(w->web.last, " HTTP/1.1\r\n"));
+	w->web.reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	world_ask(w, (struct http_request){ 0 }, &a);
+	assert_true(web_until(w->base, &a.calls, 1));
+	assert_int_equal(w->web.accepts, NITEMS(s) + 1);
+	assert_int_equal(s[0].pieces + s[1].pieces + s[2].pieces, NITEMS(s));
 }
 
 /* The body of an error is an explanation, not the stream: collected, within max_body. */
@@ -375,7 +513,8 @@ int
 main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, world_open, world_close)
-	static const struct CMUnitTest tests[] = {
+	static const struct CMUnitTest flows[] = {
+		T(stream_cancelled_at_its_start), T(a_dead_peer_is_noticed), T(a_stream_has_its_connection),
 		T(stream_comes_in_pieces), T(stream_refused_by_the_server),
 		T(stream_refused_by_the_reader), T(stream_cancelled_from_inside),
 		T(sending_from_inside_curl), T(cancelled_is_not_told),
@@ -385,6 +524,12 @@ main(void)
 		T(told_to_wait_everybody_of_that_bucket_waits), T(told_to_wait_a_moment),
 	};
 
+	struct CMUnitTest starts[NITEMS(start_rows)];
+
 	world_without_proxies();
-	return cmocka_run_group_tests_name("http_flow", tests, NULL, NULL);
+	for (size_t i = 0; i < NITEMS(start_rows); i++)
+		starts[i] = (struct CMUnitTest){ start_rows[i].name, check_start, NULL, NULL,
+			(void *)(uintptr_t)&start_rows[i] };
+	return cmocka_run_group_tests_name("http_flow", flows, NULL, NULL)
+	    + cmocka_run_group_tests_name("http_flow, starts", starts, NULL, NULL);
 }

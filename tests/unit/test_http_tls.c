@@ -16,13 +16,15 @@
 
 #include "web.h"
 
-enum { PLAIN, MUTUAL, SERVERS };	/* MUTUAL asks for a client certificate */
+/* MUTUAL asks for a client certificate, KEEPING does too and keeps connections. */
+enum { PLAIN, MUTUAL, KEEPING, SERVERS };
 
 static struct {
 	char	dir[64];
 	pid_t	pid[SERVERS];
 	int	port[SERVERS];
 	char	ca[4096], other_ca[4096], client_cert[4096], client_key[4096];
+	char	next_cert[4096], next_key[4096];
 } tls;
 
 #define KEY	"openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
@@ -38,7 +40,32 @@ static const char *const make_certificates[] = {
 	"openssl x509 -req -in server.csr -out server.pem -extfile server.ext" SIGNED,
 	KEY " -keyout client.key -out client.csr -subj /CN=client",
 	"openssl x509 -req -in client.csr -out client.pem" SIGNED,
+	KEY " -keyout next.key -out next.csr -subj /CN=next",
+	"openssl x509 -req -in next.csr -out next.pem" SIGNED,
 };
+
+/*
+ * HTTP/1.1 that keeps its connections; each answer says over which one it came, and whose
+ * certificate that showed.
+ */
+static const char keeping_server[] =
+    "import http.server, ssl\n"
+    "class H(http.server.BaseHTTPRequestHandler):\n"
+    "    protocol_version, n = 'HTTP/1.1', 0\n"
+    "    def setup(self):\n"
+    "        super().setup(); H.n += 1; self.mine = H.n\n"
+    "    def do_GET(self):\n"
+    "        name = dict(x[0] for x in self.connection.getpeercert()['subject'])['commonName']\n"
+    "        body = f'{self.mine} {name}'.encode()\n"
+    "        self.send_response(200); self.send_header('Content-Length', str(len(body)))\n"
+    "        self.end_headers()\n"
+    "        self.wfile.write(body)\n"
+    "s = http.server.ThreadingHTTPServer(('127.0.0.1', 0), H)\n"
+    "c = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER); c.load_cert_chain('server.pem', 'server.key')\n"
+    "c.load_verify_locations('ca.pem'); c.verify_mode = ssl.CERT_REQUIRED\n"
+    "s.socket = c.wrap_socket(s.socket, server_side=True)\n"
+    "print(f'ACCEPT 127.0.0.1:{s.server_port}', flush=True)\n"
+    "s.serve_forever()\n";
 
 /* Runs the command in our folder; its exit status. */
 static int
@@ -93,6 +120,8 @@ serve(int which)
 			execlp("openssl", "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert",
 			    "server.pem", "-key", "server.key", "-www", "-Verify", "1",
 			    "-verify_return_error", "-CAfile", "ca.pem", (char *)NULL);
+		else if (which == KEEPING)
+			execlp("python3", "python3", "-c", keeping_server, (char *)NULL);
 		else
 			execlp("openssl", "openssl", "s_server", "-accept", "127.0.0.1:0", "-cert",
 			    "server.pem", "-key", "server.key", "-www", (char *)NULL);
@@ -120,6 +149,8 @@ start_servers(void **state)
 	slurp("other.pem", tls.other_ca, sizeof(tls.other_ca));
 	slurp("client.pem", tls.client_cert, sizeof(tls.client_cert));
 	slurp("client.key", tls.client_key, sizeof(tls.client_key));
+	slurp("next.pem", tls.next_cert, sizeof(tls.next_cert));
+	slurp("next.key", tls.next_key, sizeof(tls.next_key));
 	for (int i = 0; i < SERVERS; i++)
 		serve(i);
 	return 0;
@@ -253,10 +284,55 @@ client_certificate(void **state)
 	assert_int_equal(a.err, E_TLS);
 }
 
+/*
+ * A kept connection was opened with a certificate, under an authority: after either is rotated it
+ * must not be used again, or we would go on as whom we were, trusting whom we trusted.
+ */
+static void
+what_was_rotated_connects_anew(void **state)
+{
+	char both[8192], url[128];
+	struct event_base *const base = event_base_new();
+	struct http *h = http_new(base, &(struct http_config){ .user_agent = "muster-test/1" });
+	struct answer a;
+
+	(void)state;
+	snprintf(both, sizeof(both), "%s%s", tls.other_ca, tls.ca);
+	snprintf(url, sizeof(url), "https://127.0.0.1:%d/", tls.port[KEEPING]);
+	const struct {
+		const char *ca, *cert, *key, *want;
+	} steps[] = {
+		{ tls.ca, tls.client_cert, tls.client_key, "1 client" },
+		{ tls.ca, tls.client_cert, tls.client_key, "1 client" },	/* so it does keep them */
+		{ tls.ca, tls.next_cert, tls.next_key, "2 next" },
+		{ tls.ca, tls.next_cert, tls.next_key, "2 next" },
+		{ both, tls.next_cert, tls.next_key, "3 next" },
+		{ both, tls.next_cert, tls.next_key, "3 next" },
+		{ tls.other_ca, tls.next_cert, tls.next_key, "" },
+	};
+	for (size_t i = 0; i < NITEMS(steps); i++) {
+		const struct http_tls how = {
+			.ca = steps[i].ca, .ca_len = strlen(steps[i].ca),
+			.cert = steps[i].cert, .cert_len = strlen(steps[i].cert),
+			.key = steps[i].key, .key_len = strlen(steps[i].key),
+		};
+
+		a = (struct answer){ 0 };
+		http_send(h, &(struct http_request){
+		    .method = "GET", .url = url, .tls = &how, .done = web_record, .arg = &a });
+		assert_true(web_until(base, &a.calls, 1));
+		assert_int_equal(a.err, steps[i].want[0] != '\0' ? E_OK : E_TLS);
+		assert_string_equal(a.body, steps[i].want);
+	}
+	http_free(&h);
+	event_base_free(base);
+}
+
 int
 main(void)
 {
 	static const struct CMUnitTest others[] = {
+		cmocka_unit_test(what_was_rotated_connects_anew),
 		cmocka_unit_test(named_ca_shuts_out_the_systems_directory),
 		cmocka_unit_test(client_certificate),
 	};

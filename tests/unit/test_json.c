@@ -19,7 +19,7 @@ example(char *buf, size_t size)
 	json_int(&j, "none", 0);
 	json_bool(&j, "yes", true);
 	json_open(&j, "list", '[');
-	json_str(&j, NULL, "a\"b\\c\n\x7f\xc3");
+	json_str(&j, NULL, "a\"b\\c\n\x7f\xc3\xc3\xa9");
 	json_str(&j, NULL, NULL);
 	json_open(&j, NULL, '{');
 	json_close(&j, '}');
@@ -34,7 +34,7 @@ example(char *buf, size_t size)
 
 static const char want[] =
     "{\"least\":-9223372036854775808,\"most\":9223372036854775807,\"none\":0,\"yes\":true,"
-    "\"list\":[\"a\\\"b\\\\c???\",null,{},[-7]],\"no\":false}";
+    "\"list\":[\"a\\\"b\\\\c\\n\\u007f\\ufffd\xc3\xa9\",null,{},[-7]],\"no\":false}";
 
 static void
 everything_in_its_place(void **state)

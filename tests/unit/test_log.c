@@ -342,9 +342,31 @@ repeats_are_counted(void **state)
 	    &rs, LEVEL_WARN, EIO, "m", S(KV_S(KEY, "k1"), KV_I(PID, 4)), REPEAT_WINDOW_MS + 1));
 }
 
+/* Eight storms are held; a ninth is, too, and the oldest is told at once to make room for it. */
+static void
+a_ninth_storm_is_held(void **state)
+{
+	struct repeats rs = { 0 };
+	size_t told = 0;
+	int passed = 0;
+	const struct repeat *r;
+
+	(void)state;
+	for (int64_t now = 0; now < 9 * 50; now++) {
+		while ((r = repeats_take(&rs, now)) != NULL) {
+			assert_int_equal(r->kvs[0].num, 0);
+			assert_int_equal(r->kvs[1].num, 50 - REPEAT_FREE);
+			told++;
+		}
+		passed += !repeats_hold(&rs, LEVEL_WARN, 0, "m", S(KV_I(PID, now / 50)), now);
+	}
+	assert_int_equal(passed, 9 * REPEAT_FREE);
+	assert_int_equal(told, 1);
+}
+
 /*
- * Eight storms are held; more pass rather than being lost; a storm is not forgotten because of
- * quiet lines.
+ * More storms than there is room for pass rather than being lost; a storm is not forgotten because
+ * of quiet lines.
  */
 static void
 repeats_never_lose_a_line(void **state)
@@ -410,7 +432,8 @@ main(void)
 		cmocka_unit_test(colour_only_when_told), cmocka_unit_test(dates_as_the_c_library),
 		cmocka_unit_test(every_cut_is_json), cmocka_unit_test(long_value_leaves_room_for_the_rest),
 		cmocka_unit_test(levels_and_trace), cmocka_unit_test(fatal_says_all_and_exits),
-		cmocka_unit_test(repeats_are_counted), cmocka_unit_test(repeats_never_lose_a_line),
+		cmocka_unit_test(repeats_are_counted), cmocka_unit_test(a_ninth_storm_is_held),
+		cmocka_unit_test(repeats_never_lose_a_line),
 		cmocka_unit_test(level_names), cmocka_unit_test(secrets),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(others)];

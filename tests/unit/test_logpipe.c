@@ -107,6 +107,20 @@ the_last_ten_lines_are_kept(void **state)
 	(void)captured(*state);
 }
 
+/* As long as log.c makes one: it is not broken, and no empty line follows it. */
+static void
+the_longest_line_stays_whole(void **state)
+{
+	struct logpipe p = { .watch = WATCH_CLOSED };
+
+	for (int i = 0; i < LOGPIPE_LINE - 1; i++)
+		feed(&p, "x");
+	feed(&p, "\nnext\n");
+	const char *const out = captured(*state);
+	assert_int_equal(strcspn(out, "\n"), LOGPIPE_LINE - 1);
+	assert_string_equal(out + LOGPIPE_LINE - 1, "\nnext\n");
+}
+
 static void
 a_long_line_is_broken_and_its_words_cut(void **state)
 {
@@ -189,6 +203,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(lines_pass_unchanged),
 		CASE(the_last_ten_lines_are_kept),
+		CASE(the_longest_line_stays_whole),
 		CASE(a_long_line_is_broken_and_its_words_cut),
 		CASE(memory_is_recognised_by_its_words),
 		CASE(a_stuck_reader_costs_lines_not_time),

@@ -24,11 +24,15 @@ static const int64_t integers[] = { 0, -1, -32, -33, -128, -129, -32769, INT32_M
 	128, INT64_MAX };
 static const double reals[] = { 0.0, -0.0, 1.5, -DBL_MAX, DBL_MIN, 4.9e-324, 1e300, __builtin_inf(),
 	-__builtin_inf(), __builtin_nan("") };
+static const uint32_t counts[] = { 0, 1, 15, 16, 300 };
 enum { VARIANTS = 12 };
 
 static uint32_t longest = 65536;
 static uint8_t filler[65536];
 static double many_reals[300];
+/* What maps and lists of rows point into: many, none freed before the end. */
+static msgpack_sbuffer texts[256];
+static size_t ntexts;
 
 /* ---- Sample values, and equality, per wire type ---- */
 
@@ -85,11 +89,66 @@ sample_flag(uint32_t variant, wire_flag *v)
 static void
 sample_nums(uint32_t variant, wire_nums *v)
 {
-	static const uint32_t counts[] = { 0, 1, 15, 16, 300 };
-
 	for (size_t i = 0; i < NITEMS(many_reals); i++)
 		many_reals[i] = reals[i % NITEMS(reals)];
 	*v = (wire_nums){ .p = many_reals, .len = counts[variant % NITEMS(counts)] };
+}
+
+static msgpack_sbuffer *
+new_text(void)
+{
+	msgpack_sbuffer *b = &texts[ntexts++ % NITEMS(texts)];
+
+	msgpack_sbuffer_destroy(b);
+	msgpack_sbuffer_init(b);
+	return b;
+}
+
+static void
+sample_map(uint32_t variant, wire_map *v)
+{
+	msgpack_sbuffer *b = new_text();
+	char key[16];
+
+	*v = (wire_map){ 0 };
+	for (uint32_t i = 0; i < counts[variant % NITEMS(counts)]; i++) {
+		wire_str value;
+
+		sample_str(variant + i, &value);
+		value.len %= 400;
+		snprintf(key, sizeof(key), "key-%03u", i);
+		map_put(b, v, wire_str_of(key), value);
+	}
+}
+
+static void
+sample_rows(uint32_t variant, wire_rows *v)
+{
+	const uint32_t columns = variant % ROWS_COLUMNS_MAX + 1;
+	msgpack_sbuffer *b = new_text();
+	wire_str cells[ROWS_COLUMNS_MAX];
+
+	*v = (wire_rows){ 0 };
+	for (uint32_t i = 0; i < counts[(variant + 1) % NITEMS(counts)]; i++) {
+		for (uint32_t c = 0; c < columns; c++) {
+			sample_str(variant + i + c, &cells[c]);
+			cells[c].len %= 40;
+		}
+		rows_put(b, v, cells, columns);
+	}
+}
+
+static bool
+same_map(wire_map a, wire_map b)
+{
+	return a.count == b.count && a.len == b.len && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
+}
+
+static bool
+same_rows(wire_rows a, wire_rows b)
+{
+	return a.count == b.count && a.len == b.len && a.columns == b.columns
+	    && (a.len == 0 || memcmp(a.p, b.p, a.len) == 0);
 }
 
 static bool
@@ -124,11 +183,22 @@ same_f64(wire_f64 a, wire_f64 b)
 
 /* ---- The schema once more: sample, compare, and what each field is ---- */
 
-enum kind { KIND_str, KIND_bin, KIND_secret, KIND_u64, KIND_i64, KIND_f64, KIND_flag, KIND_nums };
+enum type {
+	TYPE_str,
+	TYPE_bin,
+	TYPE_secret,
+	TYPE_u64,
+	TYPE_i64,
+	TYPE_f64,
+	TYPE_flag,
+	TYPE_nums,
+	TYPE_map,
+	TYPE_rows
+};
 
-#define SAMPLE(type, name)	sample_##type(variant++, &m->name);
-#define SAME(type, name)	&& same_##type(a->name, b->name)
-#define FIELD_KIND(type, name)	KIND_##type,
+#define SAMPLE(type, name, ...)		sample_##type(variant++, &m->name);
+#define SAME(type, name, ...)		&& same_##type(a->name, b->name)
+#define FIELD_TYPE(type, name, ...)	TYPE_##type,
 #define SCHEMA(body)									\
 	static void									\
 	sample_body_##body(uint32_t variant, union msg_body *any)			\
@@ -142,7 +212,7 @@ enum kind { KIND_str, KIND_bin, KIND_secret, KIND_u64, KIND_i64, KIND_f64, KIND_
 		const struct body_##body *a = &x->body, *b = &y->body;			\
 		return true body##_FIELDS(SAME);					\
 	}										\
-	static const enum kind kinds_##body[] = { body##_FIELDS(FIELD_KIND) };
+	static const enum type types_##body[] = { body##_FIELDS(FIELD_TYPE) };
 BODIES(SCHEMA)
 
 static const struct row {
@@ -150,11 +220,11 @@ static const struct row {
 	const char	 *name;
 	void		(*sample)(uint32_t, union msg_body *);
 	bool		(*same)(const union msg_body *, const union msg_body *);
-	const enum kind	 *kinds;
-	uint32_t	  nkinds;
+	const enum type	 *types;
+	uint32_t	  ntypes;
 } rows[] = {
-#define ROW(ID, body, number, many) {							\
-		MSG_##ID, #ID, sample_body_##body, same_body_##body, kinds_##body, NITEMS(kinds_##body) },
+#define ROW(ID, body, ...) {								\
+		MSG_##ID, #ID, sample_body_##body, same_body_##body, types_##body, NITEMS(types_##body) },
 	MESSAGES(ROW)
 };
 
@@ -194,13 +264,13 @@ unpacks(const struct row *r, const void *bytes, size_t len)
 	return ok;
 }
 
-/* Alternatives for a field: what it is on the wire, and which kinds of field it fits. */
+/* Alternatives for a field: what it is on the wire, and which types of field it fits. */
 static const struct alternative {
 	const char	*name, *bytes;
 	size_t		 len;
-	uint32_t	 fits;		/* mask of enum kind */
+	uint32_t	 fits;		/* mask of enum type */
 } alternatives[] = {
-#define FITS(type)	(1u << KIND_##type)
+#define FITS(type)	(1u << TYPE_##type)
 #define ALT(name, text, fits) { name, text, sizeof(text) - 1, fits }
 	ALT("nil",             "\xc0", 0),
 	ALT("true",            "\xc3", FITS(flag)),
@@ -217,11 +287,28 @@ static const struct alternative {
 	ALT("str that is NUL", "\xa1\0", 0),
 	ALT("bin",             "\xc4\2hi", FITS(bin) | FITS(secret)),
 	ALT("bin with a NUL",  "\xc4\3h\0i", FITS(bin) | FITS(secret)),
-	ALT("empty array",     "\x90", FITS(nums)),
+	ALT("empty array",     "\x90", FITS(nums) | FITS(rows)),
 	ALT("array of floats", "\x92\xcb\0\0\0\0\0\0\0\0\xcb\0\0\0\0\0\0\0\0", FITS(nums)),
 	ALT("array of ints",   "\x92\1\2", 0),
 	ALT("floats, one nil", "\x92\xcb\0\0\0\0\0\0\0\0\xc0", 0),
-	ALT("map",             "\x81\1\2", 0),
+	ALT("map of numbers",  "\x81\1\2", 0),
+	ALT("empty map",       "\x80", FITS(map)),
+	ALT("empty map32",     "\xdf\0\0\0\0", FITS(map)),
+	ALT("map",             "\x82\xa1" "a\xa1" "1\xa2" "aa\xa0", FITS(map)),
+	ALT("a key twice",     "\x82\xa1" "a\xa1" "1\xa1" "a\xa1" "2", 0),
+	ALT("keys descend",    "\x82\xa2" "aa\xa1" "1\xa1" "a\xa1" "2", 0),
+	ALT("NUL in a key",    "\x81\xa2" "a\0\xa1" "1", 0),
+	ALT("NUL in a value",  "\x81\xa1" "a\xa1\0", 0),
+	ALT("value is bin",    "\x81\xa1" "a\xc4\1" "1", 0),
+	ALT("value is a map",  "\x81\xa1" "a\x80", 0),
+	ALT("rows",            "\x92\x92\xa1" "a\xa0\x92\xa0\xa1" "b", FITS(rows)),
+	ALT("uneven rows",     "\x92\x92\xa1" "a\xa0\x91\xa1" "b", 0),
+	ALT("row of nothing",  "\x91\x90", 0),
+#define EMPTY_8	"\xa0\xa0\xa0\xa0\xa0\xa0\xa0\xa0"
+	ALT("16 columns",      "\x91\xdc\0\x10" EMPTY_8 EMPTY_8, FITS(rows)),
+	ALT("17 columns",      "\x91\xdc\0\x11" EMPTY_8 EMPTY_8 "\xa0", 0),
+	ALT("row of numbers",  "\x91\x91\1", 0),
+	ALT("row is a str",    "\x91\xa1" "a", 0),
 };
 
 /* The body with `fields` fields, field `which` (if there is one) replaced. */
@@ -283,9 +370,9 @@ exact_arity(void **state)
 	msgpack_unpacked_init(&u);
 	pack(&out, r, 0);
 	assert_int_equal(msgpack_unpack_next(&u, out.data, out.size, NULL), MSGPACK_UNPACK_SUCCESS);
-	for (uint32_t fields = 0; fields < r->nkinds + 3; fields++) {
+	for (uint32_t fields = 0; fields < r->ntypes + 3; fields++) {
 		rebuild(&bad, &u.data, fields, UINT32_MAX, NULL);
-		assert_int_equal(unpacks(r, bad.data, bad.size), fields == r->nkinds);
+		assert_int_equal(unpacks(r, bad.data, bad.size), fields == r->ntypes);
 	}
 	msgpack_unpacked_destroy(&u);
 	msgpack_sbuffer_destroy(&out);
@@ -304,11 +391,11 @@ exact_types(void **state)
 	msgpack_unpacked_init(&u);
 	pack(&out, r, 1);
 	assert_int_equal(msgpack_unpack_next(&u, out.data, out.size, NULL), MSGPACK_UNPACK_SUCCESS);
-	for (uint32_t f = 0; f < r->nkinds; f++) {
+	for (uint32_t f = 0; f < r->ntypes; f++) {
 		for (size_t a = 0; a < NITEMS(alternatives); a++) {
-			const bool fits = (alternatives[a].fits >> r->kinds[f] & 1) != 0;
+			const bool fits = (alternatives[a].fits >> r->types[f] & 1) != 0;
 
-			rebuild(&bad, &u.data, r->nkinds, f, &alternatives[a]);
+			rebuild(&bad, &u.data, r->ntypes, f, &alternatives[a]);
 			if (unpacks(r, bad.data, bad.size) != fits)
 				fail_msg("field %u: %s is %s", f, alternatives[a].name,
 				    fits ? "refused" : "taken");

@@ -70,6 +70,18 @@ static const struct row {
 	  "family=\"f\" kind=0 help=\"\" labels=\"\" value=1 count=0 buckets=[1]" },
 	{ "list of floats with a number in it", MSG_STAT,
 	  BYTES(0x97, 0xa1, 'f', 0, 0xa0, 0xa0, DOUBLE_ONE, 0, 0x91, 1), NULL },
+	{ "an empty map", MSG_NAMESPACE, BYTES(0x92, 0x80, 0xa0), "labels={} deleted=\"\"" },
+	{ "a map", MSG_NAMESPACE, BYTES(0x92, 0x82, 0xa1, 'a', 0xa1, '1', 0xa1, 'b', 0xa0, 0xa0),
+	  "labels={a=\"1\",b=\"\"} deleted=\"\"" },
+	{ "a map with a length of 4 bytes", MSG_NAMESPACE,
+	  BYTES(0x92, 0xdf, 0, 0, 0, 1, 0xa1, 'a', 0xa1, '1', 0xa0), "labels={a=\"1\"} deleted=\"\"" },
+	{ "an empty key", MSG_NAMESPACE, BYTES(0x92, 0x81, 0xa0, 0xa1, '1', 0xa0),
+	  "labels={\"\"=\"1\"} deleted=\"\"" },
+	{ "a key twice", MSG_NAMESPACE, BYTES(0x92, 0x82, 0xa1, 'a', 0xa0, 0xa1, 'a', 0xa0, 0xa0), NULL },
+	{ "an empty key twice", MSG_NAMESPACE, BYTES(0x92, 0x82, 0xa0, 0xa0, 0xa0, 0xa0, 0xa0), NULL },
+	{ "keys out of order", MSG_NAMESPACE, BYTES(0x92, 0x82, 0xa1, 'b', 0xa0, 0xa1, 'a', 0xa0, 0xa0), NULL },
+	{ "a map longer than the body", MSG_NAMESPACE, BYTES(0x92, 0xdf, 0xff, 0xff, 0xff, 0xff, 0xa0), NULL },
+	{ "a list for a map", MSG_NAMESPACE, BYTES(0x92, 0x90, 0xa0), NULL },
 };
 
 /* Bodies of a batch follow each other: a longer one is not one body and a bit of the next. */
@@ -141,14 +153,54 @@ check_row(void **state)
 	msg_arena_free(&arena);
 }
 
+/* Entry by entry, as they were put; and found by name. */
+static void
+maps_and_rows_are_read_in_place(void **state)
+{
+	static const char *const words[] = { "", "a", "a/b", "b", "zone" };
+	struct wire_map map = { 0 }, left;
+	struct wire_rows rows_ = { 0 };
+	struct wire_str key, value, cells[ROWS_COLUMNS_MAX];
+	msgpack_sbuffer a, b;
+
+	(void)state;
+	msgpack_sbuffer_init(&a);
+	msgpack_sbuffer_init(&b);
+	for (size_t i = 0; i < NITEMS(words); i++) {
+		const struct wire_str row[] = { wire_str_of(words[i]), wire_str_of("x") };
+
+		map_put(&a, &map, wire_str_of(words[i]), wire_str_of(words[NITEMS(words) - 1 - i]));
+		rows_put(&b, &rows_, row, NITEMS(row));
+	}
+	left = map;
+	for (size_t i = 0; i < NITEMS(words); i++) {
+		assert_true(map_next(&left, &key, &value));
+		assert_int_equal(wire_str_compare(key, wire_str_of(words[i])), 0);
+		assert_true(map_get(map, words[i], &value));
+		assert_int_equal(wire_str_compare(value, wire_str_of(words[NITEMS(words) - 1 - i])), 0);
+		assert_true(rows_next(&rows_, cells));
+		assert_int_equal(wire_str_compare(cells[0], wire_str_of(words[i])), 0);
+		assert_int_equal(wire_str_compare(cells[1], wire_str_of("x")), 0);
+	}
+	assert_false(map_next(&left, &key, &value));
+	assert_false(rows_next(&rows_, cells));
+	assert_false(map_get(map, "zon", &value));
+	assert_int_equal(value.len, 0);
+	assert_false(map_get(map, "zones", &value));
+	assert_false(map_get((struct wire_map){ 0 }, "a", &value));
+	msgpack_sbuffer_destroy(&a);
+	msgpack_sbuffer_destroy(&b);
+}
+
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 1];
+	struct CMUnitTest tests[NITEMS(rows) + 2];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(arity_is_exact);
+	tests[NITEMS(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(maps_and_rows_are_read_in_place);
 	return cmocka_run_group_tests_name("msg_wire", tests, NULL, NULL);
 }

@@ -146,6 +146,22 @@ check_verdict(void **state)
 	assert_non_null(v.why);
 }
 
+/* 120 s of ready time forget the past, also when a person ended them. */
+static void
+a_good_time_is_remembered_however_it_ended(void **state)
+{
+	const struct life early = { .cause = CAUSE_SIGNAL };
+	const struct life good = { .cause = CAUSE_ORDERED, .ready_ms = LONG };
+	struct policy p = { 0 };
+	uint64_t random = 1;
+
+	(void)state;
+	for (int i = 0; i < 4; i++)
+		policy_death(&p, &early, 0, &random);
+	policy_death(&p, &good, LONG, &random);
+	assert_in_range(policy_death(&p, &early, LONG, &random).delay_ms, 800, 1200);
+}
+
 static void
 an_ordered_restart_costs_nothing(void **state)
 {
@@ -284,6 +300,7 @@ main(void)
 {
 	struct CMUnitTest tests[64] = {
 		cmocka_unit_test(an_ordered_restart_costs_nothing),
+		cmocka_unit_test(a_good_time_is_remembered_however_it_ended),
 		cmocka_unit_test(jitter_spreads_the_delay),
 		cmocka_unit_test(three_missed_beats_are_mute),
 		cmocka_unit_test(a_minute_without_sync_is_too_long),

@@ -16,6 +16,7 @@
 #include "obj.h"
 
 #define TEXT(s)		{ .p = (s), .len = sizeof(s) - 1 }
+#define PLACE(s, ...)	{ .p = (const uint8_t *)(s), .len = sizeof(s) - 1, __VA_ARGS__ }
 #define BYTES(s)	{ .p = (const uint8_t *)(s), .len = sizeof(s) - 1 }
 #define TOKEN		"hunter2-very-secret"
 
@@ -51,8 +52,17 @@ static const struct row {
 	    "'value':{'bytes':0}" },
 	{ "quotes, controls and a terminal escape", MSG_CLOSE,
 	    { .close = { .nonce = 1, .reason = TEXT("a\"b\\c\n\t\x1b[31m\x7f\x01") } },
-	    "nonce=1 reason='a\\'b\\\\c\\u000a\\u0009\\u001b[31m\\u007f\\u0001'",
-	    "'nonce':1,'reason':'a\\'b\\\\c\\u000a\\u0009\\u001b[31m\\u007f\\u0001'" },
+	    "nonce=1 reason='a\\'b\\\\c\\n\\t\\u001b[31m\\u007f\\u0001'",
+	    "'nonce':1,'reason':'a\\'b\\\\c\\n\\t\\u001b[31m\\u007f\\u0001'" },
+	{ "text of every length stays", MSG_CLOSE, { .close = { .reason = TEXT("aé€😀") } },
+	    "nonce=0 reason='aé€😀'",
+	    "'nonce':0,'reason':'aé€😀'" },
+	{ "a control character of two bytes", MSG_CLOSE, { .close = { .reason = TEXT("\xc2\x9b" "31m") } },
+	    "nonce=0 reason='\\u009b31m'",
+	    "'nonce':0,'reason':'\\u009b31m'" },
+	{ "bytes that are no text", MSG_CLOSE, { .close = { .reason = TEXT("\x9b\xc0\xafz\xed\xa0\x80\xe2\x82") } },
+	    "nonce=0 reason='\\x9b\\xc0\\xafz\\xed\\xa0\\x80\\xe2\\x82'",
+	    "'nonce':0,'reason':'\\ufffd\\ufffd\\ufffdz\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd'" },
 	{ "signed and negative", MSG_TAP,
 	    { .tap = { .seq = 1, .time_us = INT64_MIN, .peer = TEXT("x") } },
 	    "seq=1 time_us=-9223372036854775808 incarnation=0 peer='x'",
@@ -68,6 +78,30 @@ static const struct row {
 	    "family='' kind=0 help='' labels='' value=1.0000000000000001e+300 count=0 buckets=[]",
 	    "'family':'','kind':0,'help':'','labels':'','value':1.0000000000000001e+300,'count':0,"
 	    "'buckets':[]" },
+	{ "a map, and names that need quotes", MSG_NAMESPACE,
+	    { .nspace = { .labels = PLACE("\xa1" "a\xa1" "1\xa4" "b\" ~\xa0", .count = 2) } },
+	    "labels={a='1','b\\' ~'=''} deleted=''",
+	    "'labels':{'a':'1','b\\' ~':''},'deleted':''" },
+	{ "rows of two columns and of one", MSG_NODE,
+	    { .node = { .finalizers = PLACE("\x91\xa1" "f\x91\xa1" "g", .count = 2, .columns = 1),
+		  .addresses = PLACE("\x92\xa1" "a\xa1" "b\x92\xa0\xa1" "c", .count = 2, .columns = 2) } },
+	    "labels={} annotations={} deleted='' finalizers=['f','g'] provider_id='' unschedulable=false "
+	    "taints=[] conditions=[] addresses=[['a','b'],['','c']]",
+	    "'labels':{},'annotations':{},'deleted':'','finalizers':['f','g'],'provider_id':'',"
+	    "'unschedulable':false,'taints':[],'conditions':[],'addresses':[['a','b'],['','c']]" },
+	{ "a write", MSG_WRITE,
+	    { .write = { .id = 4, .op = 2, .resource = TEXT("nodes"), .name = TEXT("n1"), .deadline_ms = 9,
+		  .body = TEXT("{}") } },
+	    "id=4 op=2 group='' version='' resource='nodes' ns='' name='n1' subresource='' uid='' "
+	    "rv='' labels='' fields='' deadline_ms=9 body='{}'",
+	    "'id':4,'op':2,'group':'','version':'','resource':'nodes','ns':'','name':'n1',"
+	    "'subresource':'','uid':'','rv':'','labels':'','fields':'','deadline_ms':9,'body':'{}'" },
+	{ "a write of a Secret", MSG_WRITE,
+	    { .write = { .id = 4, .resource = TEXT("secrets"), .name = TEXT("n1"), .body = TEXT(TOKEN) } },
+	    "id=4 op=0 group='' version='' resource='secrets' ns='' name='n1' subresource='' uid='' "
+	    "rv='' labels='' fields='' deadline_ms=0 body='***'",
+	    "'id':4,'op':0,'group':'','version':'','resource':'secrets','ns':'','name':'n1',"
+	    "'subresource':'','uid':'','rv':'','labels':'','fields':'','deadline_ms':0,'body':'***'" },
 };
 
 static const char *
@@ -115,6 +149,7 @@ cut_to_any_size(void **state)
 			assert_true(len < size);
 			assert_int_equal(buf[len], '\0');
 			assert_memory_equal(buf, whole, len);
+			assert_int_not_equal(whole[len] & 0xc0, 0x80);	/* not within a character */
 			free(buf);
 		}
 	}
@@ -153,17 +188,55 @@ hostile_text_is_valid_json(void **state)
 static void
 secrets_never_show(void **state)
 {
-	const struct row *r = &rows[1];
 	char buf[512];
 
 	(void)state;
-	assert_int_equal(r->msg, MSG_HELLO);
-	for (int json = 0; json <= 1; json++) {
-		for (size_t size = 1; size < sizeof(buf); size++) {
-			msg_print(r->msg, &r->body, json, buf, size);
-			assert_null(strstr(buf, "hun"));
-			assert_null(strstr(buf, "secret"));
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		for (int json = 0; json <= 1; json++) {
+			for (size_t size = 1; size < sizeof(buf); size++) {
+				msg_print(rows[i].msg, &rows[i].body, json, buf, size);
+				assert_null(strstr(buf, "hun"));
+				assert_null(strstr(buf, "very"));
+			}
 		}
+	}
+}
+
+/* What the tap copies: tokens, bodies of Secrets, raw Secrets in answers; nothing else is touched. */
+static void
+what_is_hidden(void **state)
+{
+	static const struct {
+		enum msg	m;
+		union msg_body	body;
+		bool		hidden;
+	} cases[] = {
+		{ MSG_HELLO, { .hello = { .token = BYTES(TOKEN) } }, true },
+		{ MSG_WRITE, { .write = { .resource = TEXT("secrets"), .body = TEXT(TOKEN) } }, true },
+		{ MSG_WRITE, { .write = { .resource = TEXT("secrets2"), .body = TEXT("x") } }, false },
+		{ MSG_WRITE, { .write = { .resource = TEXT("secret"), .body = TEXT("x") } }, false },
+		{ MSG_RESULT_ITEMS,
+		    { .item = { .key = TEXT("secrets/ns/a"), .type = 0x104, .value = BYTES(TOKEN) } }, true },
+		{ MSG_RESULT_ITEMS,
+		    { .item = { .key = TEXT("secretsx/ns/a"), .type = 0x104, .value = BYTES("x") } }, false },
+		{ MSG_RESULT_ITEMS,
+		    { .item = { .key = TEXT("secret"), .type = 0x104, .value = BYTES("x") } }, false },
+		{ MSG_RESULT_ITEMS,
+		    { .item = { .key = TEXT("secrets/a"), .type = 0x201, .value = BYTES("x") } }, false },
+		{ MSG_DELTA, { .item = { .key = TEXT("secrets/a"), .type = 0x104, .value = BYTES("x") } }, false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(cases); i++) {
+		union msg_body body = cases[i].body;
+		msgpack_sbuffer out;
+
+		assert_int_equal(msg_redact(cases[i].m, &body), cases[i].hidden);
+		msgpack_sbuffer_init(&out);
+		msg_pack(&out, cases[i].m, &body);
+		assert_null(memmem(out.data, out.size, "hunter", 6));
+		msgpack_sbuffer_destroy(&out);
+		assert_true(!cases[i].hidden || msg_table[cases[i].m].secret);
 	}
 }
 
@@ -172,6 +245,7 @@ main(void)
 {
 	static const struct CMUnitTest whole[] = {
 		cmocka_unit_test(hostile_text_is_valid_json), cmocka_unit_test(secrets_never_show),
+		cmocka_unit_test(what_is_hidden),
 	};
 	static char names[NITEMS(rows)][64];
 	struct CMUnitTest tests[2 * NITEMS(rows)];

@@ -79,7 +79,8 @@ every_field_is_read(void **state)
 {
 	static const char json[] = "{" SUPER ",\"actors\":[{\"name\":\"a\",\"pid\":22,\"state\":\"backoff\","
 	    "\"incarnation\":3,\"restarts\":2,\"last_exit\":\"signal 9\",\"uptime_s\":5,\"rss_kib\":7000,"
-	    "\"synced\":true,\"mailbox\":4,\"status\":\"busy\",\"last_words\":\"oh\",\"next_start_ms\":1500,"
+	    "\"synced\":true,\"mailbox\":4,\"status\":\"busy\",\"last_words\":[\"oh\",5,\"no\"],"
+	    "\"next_start_ms\":1500,"
 	    "\"beat_age_ms\":250,\"core\":true,\"deaths\":3,\"enabled\":false}]}";
 	char why[160];
 	struct roster *t = roster_parse(json, strlen(json), why, sizeof(why));
@@ -103,7 +104,9 @@ every_field_is_read(void **state)
 	assert_true(a->synced);
 	assert_int_equal(a->mailbox, 4);
 	assert_string_equal(a->status, "busy");
-	assert_string_equal(a->last_words, "oh");
+	assert_string_equal(a->last_words[0], "oh");
+	assert_string_equal(a->last_words[1], "no");
+	assert_null(a->last_words[2]);
 	assert_int_equal(a->next_start_ms, 1500);
 	assert_int_equal(a->beat_age_ms, 250);
 	assert_true(a->core);
@@ -123,7 +126,7 @@ absent_fields_have_their_word(void **state)
 	assert_non_null(t);
 	assert_null(t->actors[0].last_exit);
 	assert_null(t->actors[0].status);
-	assert_null(t->actors[0].last_words);
+	assert_null(t->actors[0].last_words[0]);
 	assert_int_equal(t->actors[0].next_start_ms, -1);
 	assert_int_equal(t->actors[0].beat_age_ms, -1);
 	assert_int_equal(t->actors[0].deaths, -1);

@@ -15,6 +15,7 @@
 #include "obj.h"
 #include "rights.h"
 #include "roles.h"
+#include "writes.h"
 
 static void
 messages_are_told_apart(void **state)
@@ -49,14 +50,70 @@ unknown_messages(void **state)
 	assert_int_equal(msg_by_number(msg_table[MSG_HELLO].number + (1ull << 32)), MSG_MAX);
 }
 
+/* Secret: exactly those that msg_redact knows something of; the tap and the printer ask no others. */
 static void
-only_hello_is_secret_and_only_items_come_in_batches(void **state)
+what_is_secret_and_what_comes_in_batches(void **state)
 {
 	(void)state;
 	for (unsigned m = 0; m < MSG_MAX; m++) {
-		assert_int_equal(msg_table[m].secret, m == MSG_HELLO);
-		assert_int_equal(msg_table[m].many, m == MSG_SNAP_ITEMS || m == MSG_DELTA);
+		assert_int_equal(msg_table[m].secret,
+		    m == MSG_HELLO || m == MSG_WRITE || m == MSG_RESULT_ITEMS);
+		assert_int_equal(msg_table[m].many,
+		    m == MSG_SNAP_ITEMS || m == MSG_DELTA || m == MSG_RESULT_ITEMS);
 	}
+}
+
+static void
+operations_and_outcomes_are_told_apart(void **state)
+{
+	(void)state;
+	for (unsigned a = 0; a < OP_MAX; a++) {
+		assert_int_equal(op_find(op_table[a].name, strlen(op_table[a].name)), a);
+		assert_true((unsigned)op_table[a].verb < VERB_MAX);
+	}
+	assert_int_equal(op_find("creat", 5), OP_MAX);
+	assert_int_equal(op_find("created", 7), OP_MAX);
+	assert_int_equal(op_find("", 0), OP_MAX);
+	for (unsigned a = 0; a < OUTCOME_MAX; a++) {
+		assert_true(strlen(outcome_text((enum outcome)a)) > 0);
+		for (unsigned b = 0; b < a; b++)
+			assert_string_not_equal(outcome_name((enum outcome)a), outcome_name((enum outcome)b));
+	}
+	assert_int_equal(OUTCOME_OK, 0);	/* what a zeroed result says must be no accident */
+	assert_string_equal(outcome_name(OUTCOME_MAX), "?");
+	assert_string_equal(outcome_text(OUTCOME_MAX), "?");
+	assert_string_equal(kind_state_name(KIND_STATE_SYNCED), "synced");
+	assert_string_equal(kind_state_name(KIND_STATE_MAX), "?");
+}
+
+static void
+keys_of_objects(void **state)
+{
+	static const struct {
+		const char *resource, *ns, *name, *key;
+	} rows[] = {
+		{ "nodes", "", "n1", "nodes/n1" },
+		{ "pods", "default", "web-0", "pods/default/web-0" },
+		{ "nodes", "", "", NULL }, { "", "", "n1", NULL }, { "no/des", "", "n1", NULL },
+		{ ":kind", "", "nodes", NULL }, { "pods", "a/b", "c", NULL }, { "pods", "a", "b/c", NULL },
+	};
+	char key[OBJECT_KEY_MAX + 1], long_name[OBJECT_KEY_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		const bool ok = object_key(key, sizeof(key), rows[i].resource, rows[i].ns, rows[i].name);
+
+		assert_int_equal(ok, rows[i].key != NULL);
+		if (ok)
+			assert_string_equal(key, rows[i].key);
+	}
+	memset(long_name, 'n', sizeof(long_name));
+	long_name[OBJECT_KEY_MAX - 6] = '\0';
+	assert_true(object_key(key, sizeof(key), "nodes", "", long_name));
+	assert_false(object_key(key, sizeof(key) - 1, "nodes", "", long_name));
+	long_name[OBJECT_KEY_MAX - 6] = 'n';
+	long_name[OBJECT_KEY_MAX - 5] = '\0';
+	assert_false(object_key(key, sizeof(key), "nodes", "", long_name));
 }
 
 static void
@@ -102,8 +159,13 @@ links_are_sane(void **state)
 			assert_int_equal(link_binds((enum link)a, (enum role)r),
 			    row->binder == ROLE_ANY || row->binder == (enum role)r);
 		}
-		for (unsigned m = 0; m < MSG_MAX; m++)
+		for (unsigned m = 0; m < MSG_MAX; m++) {
 			assert_int_equal(link_carries((enum link)a, (enum msg)m), row->values >> m & 1);
+			assert_int_equal(link_answers((enum link)a, (enum msg)m),
+			    row->writes && ((row->values >> m & 1) != 0 || m == MSG_RAW));
+		}
+		assert_false((row->values & MSG_BIT(RAW)) != 0);	/* an answer, never state */
+		assert_true(!row->writes || row->binder == ROLE_KUBE_WATCHER);
 		for (unsigned b = 0; b < a; b++)
 			assert_string_not_equal(row->name, link_table[b].name);
 	}
@@ -131,15 +193,15 @@ paths_fit_a_unix_socket(void **state)
 
 	(void)state;
 	assert_true(link_path(path, sizeof(path), "/run/muster", LINK_STATS, ROLE_METRICS));
-	assert_string_equal(path, "/run/muster/stats.metrics.ipc");
+	assert_string_equal(path, "/run/muster/metrics/stats.ipc");
 	for (size_t n = 1; n < sizeof(dir); n++) {
 		memset(dir, 'd', n);
 		dir[0] = '/';
 		dir[n] = '\0';
-		const bool fits = n + strlen("/stats.metrics.ipc") <= LINK_PATH_MAX;
+		const bool fits = n + strlen("/metrics/stats.ipc") <= LINK_PATH_MAX;
 		assert_int_equal(link_path(path, sizeof(path), dir, LINK_STATS, ROLE_METRICS), fits);
 		if (fits)
-			assert_int_equal(strlen(path), n + strlen("/stats.metrics.ipc"));
+			assert_int_equal(strlen(path), n + strlen("/metrics/stats.ipc"));
 	}
 	assert_false(link_path(path, 20, "/run/muster", LINK_STATS, ROLE_METRICS));
 	assert_false(link_path(path, 29, "/run/muster", LINK_STATS, ROLE_METRICS));
@@ -153,14 +215,17 @@ static const struct rights_case {
 	const char	*group, *resource;
 	bool		 allowed;
 } rights_cases[] = {
-	{ "the watcher lists nodes",            ROLE_KUBE_WATCHER, VERB_LIST,   "", "nodes", true },
-	{ "the watcher watches nodes",          ROLE_KUBE_WATCHER, VERB_WATCH,  "", "nodes", true },
+	{ "what is read stands in kinds.h",     ROLE_KUBE_WATCHER, VERB_LIST,   "", "nodes", false },
 	{ "nobody deletes nodes yet",           ROLE_KUBE_WATCHER, VERB_DELETE, "", "nodes", false },
 	{ "a lease is updated",                 ROLE_KUBE_WATCHER, VERB_UPDATE, "coordination.k8s.io", "leases", true },
 	{ "a lease is not deleted",             ROLE_KUBE_WATCHER, VERB_DELETE, "coordination.k8s.io", "leases", false },
-	{ "the group counts",                   ROLE_KUBE_WATCHER, VERB_LIST,   "apps", "nodes", false },
-	{ "a subresource is a resource",        ROLE_KUBE_WATCHER, VERB_GET,    "", "nodes/status", false },
-	{ "a prefix is not the resource",       ROLE_KUBE_WATCHER, VERB_GET,    "", "node", false },
+	{ "the group counts",                   ROLE_KUBE_WATCHER, VERB_UPDATE, "apps", "leases", false },
+	{ "a subresource is a resource",        ROLE_TEST_KUBE_2,  VERB_GET,    "", "nodes/status", false },
+	{ "a prefix is not the resource",       ROLE_KUBE_WATCHER, VERB_UPDATE, "coordination.k8s.io", "lease", false },
+	{ "the first test actor may do all",    ROLE_TEST_KUBE_1,  VERB_DELETE, "", "nodes", true },
+	{ "the second may patch nodes",         ROLE_TEST_KUBE_2,  VERB_PATCH,  "", "nodes", true },
+	{ "and not delete them",                ROLE_TEST_KUBE_2,  VERB_DELETE, "", "nodes", false },
+	{ "nor touch their status",             ROLE_TEST_KUBE_2,  VERB_PATCH,  "", "nodes/status", false },
 	{ "another role has its own rights",    ROLE_METRICS,      VERB_LIST,   "", "nodes", false },
 	{ "ANY is not a role with rights",      ROLE_ANY,          VERB_LIST,   "", "nodes", false },
 	{ "NONE has none",                      ROLE_NONE,         VERB_LIST,   "", "nodes", false },
@@ -194,32 +259,38 @@ rights_name_each_thing_once(void **state)
 }
 
 /*
- * A field nobody reads would be projected for nobody; a path or a version that is missing could not
- * be projected.
+ * A field nobody reads would be projected for nobody; a path that is missing could not be
+ * projected. Paths are read by kube/project; here only what every row must have.
  */
 static void
 kinds_are_complete(void **state)
 {
-	static const struct {
-		const char *name, *versions, *json;
-		uint64_t readers;
-		enum kind kind;
-	} fields[] = {
-#define FIELD(KIND, type, name, versions, json, proto, readers)		\
-		{ #name, versions, json, readers, KIND_##KIND },
-		KIND_FIELDS(FIELD)
-	};
-
 	(void)state;
-	for (size_t a = 0; a < NITEMS(fields); a++) {
-		assert_int_not_equal(fields[a].readers, 0);
-		assert_true(strlen(fields[a].versions) > 0 && strlen(fields[a].json) > 0);
-		for (size_t b = 0; b < a; b++) {
-			assert_false(fields[a].kind == fields[b].kind
-			    && strcmp(fields[a].name, fields[b].name) == 0
-			    && strcmp(fields[a].versions, fields[b].versions) == 0);
+	for (unsigned k = 0; k < KIND_MAX; k++) {
+		const struct kind_row *row = &kind_table[k];
+		uint64_t readers = 0;
+
+		assert_string_equal(row->name, msg_name((enum msg)row->message));
+		assert_int_equal(kind_find(row->group, row->resource), k);
+		assert_true(strlen(row->kind) > 0 && strlen(row->versions) > 0 && row->nfields > 0);
+		for (unsigned f = 0; f < row->nfields; f++) {
+			const struct kind_field *field = &row->fields[f];
+
+			assert_int_not_equal(field->readers, 0);
+			assert_true(strlen(field->json) > 0);
+			assert_int_equal(strlen(field->proto) > 0, row->form == FORM_PROTO);
+			readers |= field->readers;
+			for (unsigned b = 0; b < f; b++)
+				assert_string_not_equal(field->name, row->fields[b].name);
+		}
+		assert_int_equal(row->readers, readers);
+		for (unsigned l = 0; l < LINK_MAX; l++) {
+			if ((link_table[l].connectors & readers) != 0 && link_table[l].writes)
+				assert_true(link_carries((enum link)l, (enum msg)row->message));
 		}
 	}
+	assert_int_equal(kind_find("apps", "nodes"), KIND_MAX);
+	assert_int_equal(kind_find("", "node"), KIND_MAX);
 }
 
 static void
@@ -236,7 +307,9 @@ main(void)
 	static const struct CMUnitTest whole[] = {
 		cmocka_unit_test(messages_are_told_apart),
 		cmocka_unit_test(unknown_messages),
-		cmocka_unit_test(only_hello_is_secret_and_only_items_come_in_batches),
+		cmocka_unit_test(what_is_secret_and_what_comes_in_batches),
+		cmocka_unit_test(operations_and_outcomes_are_told_apart),
+		cmocka_unit_test(keys_of_objects),
 		cmocka_unit_test(roles_are_told_apart),
 		cmocka_unit_test(links_are_sane),
 		cmocka_unit_test(what_is_no_role_or_message_passes_nowhere),

@@ -131,7 +131,7 @@ json_lines(void **state)
 	    "\"trace\":\"0000000000000123\",\"seq\":30,\"epoch\":9,\"gone\":false,"
 	    "\"value\":{\"number\":4,\"sent_us\":-5,\"padding\":{\"bytes\":0}}}\n"
 	    "{\"time\":\"2023-11-14T22:13:20.123456Z\",\"from\":\"test-producer\",\"to\":\"test-consumer-1\","
-	    "\"link\":\"samples\",\"message\":\"DELTA\",\"key\":\"w\\u000a2\",\"size\":15,"
+	    "\"link\":\"samples\",\"message\":\"DELTA\",\"key\":\"w\\n2\",\"size\":15,"
 	    "\"trace\":\"0000000000000abc\",\"seq\":31,\"epoch\":9,\"gone\":true,\"value\":null}\n");
 	free(text);
 	unmake(&m);
@@ -265,6 +265,8 @@ topics_agree_with_the_filter(void **state)
 		const struct filter f = { .actor = r->actor, .link = r->link, .message = r->message };
 
 		for (unsigned l = 0; l < LINK_MAX; l++) {
+			if (!link_binds((enum link)l, ROLE_TEST_PRODUCER))
+				continue;
 			for (unsigned m = 0; m < MSG_MAX; m++) {
 				const struct capture c = { .actor = ROLE_TEST_PRODUCER, .link = (enum link)l,
 					.message = (enum msg)m };

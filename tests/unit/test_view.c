@@ -19,6 +19,8 @@ enum op {
 	OP_END,
 	OP_SET,
 	OP_SAME,
+	OP_FORCE,
+	OP_TELL,
 	OP_REMOVE,
 	OP_ABSENT,
 	OP_ATTACH,
@@ -40,6 +42,9 @@ struct step {
 /* A change; a set that changes nothing; a removal; a removal of what is not there. */
 #define SET(k, u, r, v)		{ .op = OP_SET, .key = (k), .uid = (u), .rv = (r), .value = (v) }
 #define SAME(k, u, r, v)	{ .op = OP_SAME, .key = (k), .uid = (u), .rv = (r), .value = (v) }
+/* A set that is a change whatever the bytes; what is told of a key outside the numbers ("": nothing). */
+#define FORCE(k, u, r, v)	{ .op = OP_FORCE, .key = (k), .uid = (u), .rv = (r), .value = (v) }
+#define TELL(s, k, item)	{ .op = OP_TELL, .slot = (s), .key = (k), .value = (item) }
 #define REMOVE(k)		{ .op = OP_REMOVE, .key = (k) }
 #define ABSENT(k)		{ .op = OP_ABSENT, .key = (k) }
 #define ATTACH(s)		{ .op = OP_ATTACH, .slot = (s) }
@@ -131,6 +136,23 @@ static const struct row {
 	    { SET("a", "", "", "1"), ATTACH(0), ATTACH(1), SEND(0, 9, "a@/=1"), DETACH(0),
 		ATTACH(0), SEND(0, 9, "a@/=1"), DETACH(1), REMOVE("a"), SEND(0, 9, "-a@"),
 		DETACH(0), TOMBS(0) } },
+	{ "forced: the same bytes go on, with their new rv",
+	    { SET("a", "u1", "1", "x"), ATTACH(0), SEND(0, 9, "a@u1/1=x"),
+		FORCE("a", "u1", "2", "x"), PENDING(0, 1), SEND(0, 9, "a@u1/2=x"),
+		SAME("a", "u1", "2", "x"), PENDING(0, 0) } },
+	{ "forced: a key that was not there",
+	    { ATTACH(0), FORCE("a", "u1", "1", "x"), COUNT(1), SEND(0, 9, "a@u1/1=x") } },
+	{ "told beside the queue: as it stands, and once more in its place",
+	    { SET("a", "u1", "1", "x"), ATTACH(0), SEND(0, 9, "a@u1/1=x"), SET("a", "u1", "2", "y"),
+		TELL(0, "a", "a@u1/2=y"), PENDING(0, 1), SET("a", "u1", "3", "z"),
+		SEND(0, 9, "a@u1/3=z") } },
+	{ "told of a new key: its end is told, too",
+	    { ATTACH(0), SET("a", "u1", "1", "x"), TELL(0, "a", "a@u1/1=x"), REMOVE("a"), TOMBS(1),
+		SEND(0, 9, "-a@u1"), ACK(0, 1), TOMBS(0) } },
+	{ "told that it is gone, if the consumer knows it",
+	    { SET("a", "u1", "1", "x"), ATTACH(0), ATTACH(1), SEND(0, 9, "a@u1/1=x"), REMOVE("a"),
+		TELL(0, "a", "-a@u1"), TELL(1, "a", ""), TELL(0, "b", ""), SEND(0, 9, "-a@u1"),
+		SEND(1, 9, ""), ACK(0, 2), TOMBS(0), TELL(0, "a", "") } },
 	{ "no more than so many keys at a time, unseen ones included",
 	    { SET("a", "", "", "1"), SET("b", "", "", "1"), SET("c", "", "", "1"), ATTACH(0),
 		REMOVE("b"), SEND(0, 2, "a@/=1"), SEND(0, 2, "c@/=1") } },
@@ -152,6 +174,42 @@ set(struct view *v, const char *key, const char *uid, const char *rv, const char
 	return changed;
 }
 
+static void
+force(struct view *v, const struct step *s)
+{
+	const struct wire_bin bytes = { .p = (const uint8_t *)s->value, .len = (uint32_t)strlen(s->value) };
+
+	assert_int_equal(view_force(v, str(s->key), str(s->uid), str(s->rv), MSG_STAT, bytes, 1), E_OK);
+}
+
+/* At the end of the text that is there. */
+static void
+write_down(const struct body_item *it, char *text, size_t size)
+{
+	const size_t at = strlen(text);
+
+	assert_int_equal(it->type, it->gone ? it->type : msg_table[MSG_STAT].number);
+	assert_true(it->version > 0);
+	if (it->gone)
+		snprintf(text + at, size - at, "%s-%.*s@%.*s", at > 0 ? " " : "", (int)it->key.len, it->key.p,
+		    (int)it->uid.len, it->uid.p);
+	else
+		snprintf(text + at, size - at, "%s%.*s@%.*s/%.*s=%.*s", at > 0 ? " " : "", (int)it->key.len,
+		    it->key.p, (int)it->uid.len, it->uid.p, (int)it->rv.len, it->rv.p, (int)it->value.len,
+		    (const char *)it->value.p);
+}
+
+static void
+tell(struct view *v, const struct step *s)
+{
+	struct body_item item;
+	char text[512] = "";
+
+	if (view_tell(v, s->slot, str(s->key), &item))
+		write_down(&item, text, sizeof(text));
+	assert_string_equal(text, s->value);
+}
+
 /* Peeks twice (it must not take anything), commits, and writes down what was there. */
 static void
 hand_over(struct view *v, int slot, uint32_t max, uint64_t *seq, char *text, size_t size)
@@ -163,21 +221,8 @@ hand_over(struct view *v, int slot, uint32_t max, uint64_t *seq, char *text, siz
 	assert_int_equal(view_peek(v, slot, max, again, &m), keys);
 	assert_int_equal(n, m);
 	text[0] = '\0';
-	for (uint32_t i = 0; i < n; i++) {
-		const struct body_item *it = &items[i];
-		const size_t at = strlen(text);
-
-		assert_int_equal(it->type, it->gone ? it->type : msg_table[MSG_STAT].number);
-		assert_true(it->version > 0);
-		if (it->gone)
-			snprintf(text + at, size - at, "%s-%.*s@%.*s", i > 0 ? " " : "",
-			    (int)it->key.len, it->key.p, (int)it->uid.len, it->uid.p);
-		else
-			snprintf(text + at, size - at, "%s%.*s@%.*s/%.*s=%.*s", i > 0 ? " " : "",
-			    (int)it->key.len, it->key.p, (int)it->uid.len, it->uid.p,
-			    (int)it->rv.len, it->rv.p, (int)it->value.len,
-			    (const char *)it->value.p);
-	}
+	for (uint32_t i = 0; i < n; i++)
+		write_down(&items[i], text, size);
 	view_commit(v, slot, keys, *seq + 1);
 	*seq += n;
 }
@@ -205,6 +250,8 @@ check_row(void **state)
 		switch (s->op) {
 		case OP_SET: assert_true(set(v, s->key, s->uid, s->rv, s->value)); break;
 		case OP_SAME: assert_false(set(v, s->key, s->uid, s->rv, s->value)); break;
+		case OP_FORCE: force(v, s); break;
+		case OP_TELL: tell(v, s); break;
 		case OP_REMOVE: assert_true(view_remove(v, str(s->key), 1)); break;
 		case OP_ABSENT: assert_false(view_remove(v, str(s->key), 1)); break;
 		case OP_ATTACH: assert_int_equal(view_attach(v), s->slot); seq[s->slot] = 0; break;

@@ -1,0 +1,401 @@
+/*
+ * actors/kube-watcher/access.c - requests with the credential of the moment.
+ *
+ * Never: a secret in a log line or an error. What keeps failing is told once per text, by kube/credential's own words, which
+ * hold none.
+ */
+#include "access.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "actor.h"
+#include "clock.h"
+#include "kube/time.h"
+#include "log.h"
+#include "obj.h"
+#include "version.h"
+
+enum { TICK_MS = 1000, LIST_BODY_MAX = 4 * 1024 * 1024, HEADERS_MAX = 4 };
+
+/* One call under way, or waiting for the credential. */
+struct call {
+	TAILQ_ENTRY(call)	 next;
+	struct access		*access;
+	uint64_t		 id;
+	uint64_t		 sent_as;	/* of http_send; 0: waits */
+	struct access_call	 ask;		/* pointers are ours */
+	bool			 retried;
+	int64_t			 deadline_ms;
+};
+TAILQ_HEAD(calls, call);
+
+struct access {
+	uint32_t		 magic;
+#define ACCESS_MAGIC	0x41434345u
+	struct actor		*actor;
+	struct exec_plugin	*plugin;
+	struct credential	*credential;
+	char			*server, *namespace;
+	struct http		*lanes[ACCESS_LANES];
+	struct calls		 calls;
+	struct event		*timer, *plugin_ready;
+	uint64_t		 last_id;
+	char			 told[256];		/* the trouble that was logged last */
+	int64_t			 date_us, date_at_us;	/* the server's clock, and ours when it came */
+};
+
+static struct kubeconfig *find_config(const struct access_source *, char *, size_t);
+static void dispatch(struct call *);
+static void send_now(struct call *, const struct credential_view *);
+static void start_stream(int, const char *, void *);
+static bool pass_data(const void *, size_t, void *);
+static void on_done(const struct http_response *, void *);
+static void wait_expired(struct call *);
+static void tell_trouble(struct access *, const char *);
+static void note_date(struct access *, const struct http_response *);
+static void on_timer(evutil_socket_t, short, void *);
+static void on_plugin(evutil_socket_t, short, void *);
+static void dispatch_waiting(struct access *);
+static struct call *find(struct access *, uint64_t);
+static void drop(struct call *);
+
+struct access *
+access_open(const struct access_source *src, char *err, size_t size)
+{
+	struct kubeconfig *config = find_config(src, err, size);
+	struct access *x;
+
+	if (config == NULL)
+		return NULL;
+	OBJ_NEW(x, ACCESS_MAGIC);
+	TAILQ_INIT(&x->calls);
+	x->server = obj_strdup(config->server);
+	x->namespace = obj_strdup(config->namespace == NULL ? "" : config->namespace);
+	err[0] = '\0';
+	if (config->exec != NULL && (x->plugin = exec_plugin_start(config, 0, err, size)) == NULL) {
+		kubeconfig_free(&config);
+		access_free(&x);
+		return NULL;
+	}
+	x->credential = credential_open(&config, x->plugin, clock_mono_ms(), err, size);
+	if (x->credential == NULL)
+		access_free(&x);
+	return x;
+}
+
+void
+access_start(struct access *x, struct actor *a)
+{
+	static const uint32_t connections[ACCESS_LANES] = {
+		[ACCESS_WATCHES] = 32, [ACCESS_CALLS] = 8, [ACCESS_LEASE] = 1,
+	};
+	const struct timeval tick = { .tv_sec = TICK_MS / 1000 };
+
+	x->actor = a;
+	for (unsigned l = 0; l < ACCESS_LANES; l++) {
+		const struct http_config c = {
+			.user_agent = "muster-kube-watcher/" MUSTER_VERSION " (" MUSTER_COMMIT ")",
+			.max_per_host = connections[l],
+		};
+
+		x->lanes[l] = http_new(actor_base(a), &c);
+	}
+	x->timer = event_new(actor_base(a), -1, EV_PERSIST, on_timer, x);
+	MUST(x->timer != NULL && event_add(x->timer, &tick) == 0);
+	if (x->plugin != NULL) {
+		x->plugin_ready = event_new(actor_base(a), exec_plugin_fd(x->plugin), EV_READ | EV_PERSIST,
+		    on_plugin, x);
+		MUST(x->plugin_ready != NULL && event_add(x->plugin_ready, NULL) == 0);
+	}
+}
+
+void
+access_free(struct access **xp)
+{
+	struct access *x;
+	struct call *c;
+
+	if (*xp == NULL)
+		return;
+	OBJ_TAKE(x, xp, ACCESS_MAGIC);
+	for (unsigned l = 0; l < ACCESS_LANES; l++) {
+		if (x->lanes[l] != NULL)
+			http_free(&x->lanes[l]);
+	}
+	while ((c = TAILQ_FIRST(&x->calls)) != NULL)
+		drop(c);
+	if (x->timer != NULL)
+		event_free(x->timer);
+	if (x->plugin_ready != NULL)
+		event_free(x->plugin_ready);
+	credential_free(&x->credential);
+	exec_plugin_free(&x->plugin);
+	free(x->server);
+	free(x->namespace);
+	OBJ_FREE(x);
+}
+
+uint64_t
+access_send(struct access *x, const struct access_call *ask)
+{
+	struct call *const c = obj_alloc(sizeof(*c));
+
+	c->access = x;
+	c->id = ++x->last_id;
+	c->ask = *ask;
+	c->ask.method = obj_strdup(ask->method);
+	c->ask.path = obj_strdup(ask->path);
+	c->ask.accept = obj_strdup(ask->accept == NULL ? "application/json" : ask->accept);
+	c->ask.content_type = ask->content_type == NULL ? NULL : obj_strdup(ask->content_type);
+	c->ask.body = ask->body_len == 0 ? NULL : obj_memdup(ask->body, ask->body_len);
+	c->deadline_ms = ask->timeout_ms == HTTP_NO_DEADLINE ? INT64_MAX : clock_mono_ms() + ask->timeout_ms;
+	TAILQ_INSERT_TAIL(&x->calls, c, next);
+	dispatch(c);
+	return c->id;
+}
+
+void
+access_cancel(struct access *x, uint64_t id)
+{
+	struct call *const c = find(x, id);
+
+	if (c == NULL)
+		return;
+	if (c->sent_as != 0)
+		http_cancel(x->lanes[c->ask.lane], c->sent_as);
+	drop(c);
+}
+
+const char *
+access_namespace(const struct access *x)
+{
+	return x->namespace;
+}
+
+const char *
+access_server(const struct access *x)
+{
+	return x->server;
+}
+
+int64_t
+access_cluster_us(const struct access *x)
+{
+	return x->date_us == 0 ? clock_wall_ms() * 1000 : x->date_us + (clock_mono_us() - x->date_at_us);
+}
+
+/* In a Pod the service account counts, unless the configuration names a file. */
+static struct kubeconfig *
+find_config(const struct access_source *src, char *err, size_t size)
+{
+	const struct kubeconfig_pod pod = {
+		.host = getenv("KUBERNETES_SERVICE_HOST"), .port = getenv("KUBERNETES_SERVICE_PORT"),
+	};
+	const struct kubeconfig_source files = {
+		.path = src->kubeconfig[0] == '\0' ? NULL : src->kubeconfig,
+		.list = getenv("KUBECONFIG"), .home = getenv("HOME"), .context = src->context,
+	};
+
+	if (files.path == NULL && pod.host != NULL)
+		return kubeconfig_in_cluster(&pod, err, size);
+	return kubeconfig_load(&files, err, size);
+}
+
+/* Sends a call if there is a credential to send it with. */
+static void
+dispatch(struct call *c)
+{
+	struct access *const x = c->access;
+	struct credential_view view;
+
+	switch (credential_now(x->credential, clock_mono_ms(), &view)) {
+	case CREDENTIAL_READY:
+		tell_trouble(x, view.error);
+		send_now(c, &view);
+		break;
+	case CREDENTIAL_WAITING:
+		tell_trouble(x, view.error);
+		break;
+	case CREDENTIAL_LOST:
+		log_error("the helper that runs the credential plugin is dead; starting over");
+		actor_exit(x->actor, EXIT_WEATHER);
+		break;
+	}
+}
+
+static void
+send_now(struct call *c, const struct credential_view *v)
+{
+	struct access *const x = c->access;
+	char accept[512], type[128], basic[1024];
+	const char *headers[HEADERS_MAX + 1] = { accept };
+	size_t n = 1;
+	char *url;
+
+	snprintf(accept, sizeof(accept), "Accept: %s", c->ask.accept);
+	if (c->ask.content_type != NULL) {
+		snprintf(type, sizeof(type), "Content-Type: %s", c->ask.content_type);
+		headers[n++] = type;
+	}
+	if (v->basic != NULL) {
+		snprintf(basic, sizeof(basic), "Authorization: Basic %s", v->basic);
+		headers[n++] = basic;
+	}
+	/* curl uses a connection again only for the same authority and certificate: a rotation needs no more. */
+	MUST(asprintf(&url, "%s%s", v->server, c->ask.path) != -1);
+	const struct http_tls tls = {
+		.ca = v->ca, .ca_len = v->ca_len, .cert = v->cert, .cert_len = v->cert_len,
+		.key = v->key, .key_len = v->key_len, .server_name = v->tls_server_name, .insecure = v->insecure,
+	};
+	c->sent_as = http_send(x->lanes[c->ask.lane], &(struct http_request){
+		.method = c->ask.method, .url = url, .headers = headers,
+		.body = c->ask.body, .body_len = c->ask.body_len,
+		.bearer = v->token, .bearer_len = v->token_len, .tls = &tls, .proxy = v->proxy,
+		.timeout_ms = c->deadline_ms == INT64_MAX ? HTTP_NO_DEADLINE : c->ask.timeout_ms,
+		.max_body = LIST_BODY_MAX, .gzip = c->ask.gzip && !v->disable_compression,
+		.on_start = c->ask.on_start == NULL ? NULL : start_stream,
+		.on_data = c->ask.on_data == NULL ? NULL : pass_data,
+		.done = on_done, .arg = c,
+	});
+	explicit_bzero(basic, sizeof(basic));
+	free(url);
+}
+
+static void
+start_stream(int status, const char *content_type, void *arg)
+{
+	struct call *const c = arg;
+
+	c->ask.on_start(status, content_type, c->ask.arg);
+}
+
+static bool
+pass_data(const void *data, size_t len, void *arg)
+{
+	struct call *const c = arg;
+
+	return c->ask.on_data(data, len, c->ask.arg);
+}
+
+static void
+on_done(const struct http_response *r, void *arg)
+{
+	struct call *const c = arg;
+	struct access *const x = c->access;
+
+	note_date(x, r);
+	c->sent_as = 0;
+	if (r->status == 401 && !c->retried && credential_unauthorized(x->credential, clock_mono_ms())) {
+		c->retried = true;
+		dispatch(c);
+		return;
+	}
+	void (*const done)(const struct http_response *, void *) = c->ask.done;
+	void *const whose = c->ask.arg;
+	drop(c);	/* `done` may send or cancel others */
+	done(r, whose);
+}
+
+/* A call that waited for the credential in vain. */
+static void
+wait_expired(struct call *c)
+{
+	const struct http_response r = {
+		.err = E_TIMEOUT, .body = "", .content_type = "", .host = "",
+		.error = "no credential in time: the plugin that makes it has not answered",
+	};
+
+	on_done(&r, c);
+}
+
+static void
+tell_trouble(struct access *x, const char *text)
+{
+	if (text == NULL)
+		text = "";
+	if (strncmp(text, x->told, sizeof(x->told) - 1) == 0)
+		return;
+	snprintf(x->told, sizeof(x->told), "%s", text);
+	if (text[0] != '\0')
+		log_warnx("the cluster credential cannot be renewed; going on with what there is", KV_S(WHY, text));
+	else
+		log_info("the cluster credential is renewed again");
+}
+
+static void
+note_date(struct access *x, const struct http_response *r)
+{
+	const char *const date = r->transfer == NULL ? NULL : http_header(r, "Date");
+	int64_t us;
+
+	if (date == NULL || !time_parse_http(date, strlen(date), &us))
+		return;
+	x->date_us = us;
+	x->date_at_us = clock_mono_us();
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	struct access *const x = arg;
+	struct call *c, *next;
+	const int64_t now_ms = clock_mono_ms();
+
+	(void)fd, (void)what;
+	if (credential_tick(x->credential, now_ms))
+		dispatch_waiting(x);
+	for (c = TAILQ_FIRST(&x->calls); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, next);
+		if (c->sent_as == 0 && c->deadline_ms <= now_ms)
+			wait_expired(c);
+	}
+}
+
+static void
+on_plugin(evutil_socket_t fd, short what, void *arg)
+{
+	struct access *const x = arg;
+
+	(void)fd, (void)what;
+	credential_readable(x->credential, clock_mono_ms());
+	dispatch_waiting(x);
+}
+
+static void
+dispatch_waiting(struct access *x)
+{
+	struct call *c;
+
+	TAILQ_FOREACH (c, &x->calls, next) {
+		if (c->sent_as == 0)
+			dispatch(c);
+	}
+}
+
+static struct call *
+find(struct access *x, uint64_t id)
+{
+	struct call *c;
+
+	TAILQ_FOREACH (c, &x->calls, next) {
+		if (c->id == id)
+			return c;
+	}
+	return NULL;
+}
+
+static void
+drop(struct call *c)
+{
+	TAILQ_REMOVE(&c->access->calls, c, next);
+	free((char *)(uintptr_t)c->ask.method);
+	free((char *)(uintptr_t)c->ask.path);
+	free((char *)(uintptr_t)c->ask.accept);
+	free((char *)(uintptr_t)c->ask.content_type);
+	free((void *)(uintptr_t)c->ask.body);
+	free(c);
+}

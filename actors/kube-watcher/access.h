@@ -1,0 +1,61 @@
+/*
+ * actors/kube-watcher/access.h - the one door to the apiserver: every request of this process goes out here, and only here is
+ * the credential seen.
+ *
+ * Watches, calls and the Lease have connections of their own: a busy pool must not starve a renewal, a burst of writes must
+ * not delay an event (kube-client.md sections 0.2, 7). A 401 re-reads the credential and tries once more; while an exec plugin has
+ * not answered, calls wait, and their deadlines run.
+ */
+#ifndef KUBE_WATCHER_ACCESS_H
+#define KUBE_WATCHER_ACCESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "http.h"
+#include "kube/credential.h"
+
+struct access;
+struct actor;
+
+enum access_lane { ACCESS_WATCHES, ACCESS_CALLS, ACCESS_LEASE, ACCESS_LANES };
+
+/* Everything is copied. */
+struct access_call {
+	enum access_lane  lane;
+	const char	 *method;
+	const char	 *path;		/* with its query, from the root of the API: kube/path.h */
+	const char	 *accept, *content_type;	/* NULL: JSON; none */
+	const void	 *body;
+	size_t		  body_len;
+	int64_t		  timeout_ms;	/* HTTP_NO_DEADLINE: a watch, whose caller looks after it */
+	bool		  gzip;		/* lists only: kube-client.md trap 1 */
+	void		(*on_start)(int status, const char *content_type, void *arg);
+	bool		(*on_data)(const void *data, size_t len, void *arg);
+	void		(*done)(const struct http_response *r, void *arg);
+	void		 *arg;
+};
+
+/*
+ * Before the ZeroMQ context exists: finds the credential and forks the plugin's helper. The text in err is for the person who wrote
+ * the configuration.
+ */
+struct access_source {
+	const char	*kubeconfig, *context;	/* "": as clients look for it */
+};
+struct access *access_open(const struct access_source *src, char *err, size_t size);
+/* With the loop: from here on calls can be made. */
+void access_start(struct access *x, struct actor *a);
+void access_free(struct access **xp);
+
+/* Never 0. `done` comes from the loop, once, unless cancelled. */
+uint64_t access_send(struct access *x, const struct access_call *c);
+void access_cancel(struct access *x, uint64_t id);
+
+const char *access_namespace(const struct access *x);	/* of the credential, or "" */
+const char *access_server(const struct access *x);
+/* The cluster's wall clock: the last Date header and the monotonic time since; ours until one came (decisions.md A9). */
+int64_t access_cluster_us(const struct access *x);
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * actors/kube-watcher/call.h - a WRITE of an actor as an HTTP request: method, path, content type, body with its preconditions.
+ *
+ * Preconditions go where the server enforces them in the same transaction: metadata.uid and resourceVersion of the body, the
+ * same through a JSON patch, or DeleteOptions. The field manager is `muster-<actor>`: managedFields show who owns what.
+ */
+#ifndef KUBE_WATCHER_CALL_H
+#define KUBE_WATCHER_CALL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kube/path.h"
+#include "roles.h"
+#include "writes.h"
+
+/* What is asked for. Texts are the owner's. */
+struct call_ask {
+	enum role	 sender;
+	enum op		 op;
+	const char	*group, *version, *resource, *ns, *name, *subresource;
+	const char	*uid, *rv, *labels, *fields;
+	const void	*body;
+	size_t		 body_len;
+	const char	*cont;		/* continue token of a list; "": the first page */
+};
+
+struct call_http {
+	const char	*method;
+	const char	*content_type;	/* NULL: no body */
+	char		 path[KUBE_PATH_MAX * 4];
+	char		*body;		/* to free; NULL: none */
+	size_t		 body_len;
+};
+
+enum { CALL_LIST_PAGE = 500 };
+
+/* NULL: fine; else what is wrong with it, for the RESULT's message. */
+const char *call_make(const struct call_ask *a, struct call_http *out);
+void call_free(struct call_http *c);
+
+#endif

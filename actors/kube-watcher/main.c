@@ -1,0 +1,212 @@
+/*
+ * actors/kube-watcher/main.c - the one holder of the cluster credential. Sees everything once, writes for everybody.
+ *
+ *	apiserver => access => reading (per kind) => outlet => one link per actor
+ *	apiserver <= access <= service <= WRITE of an actor; only while elect holds the Lease
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "access.h"
+#include "actor.h"
+#include "clock.h"
+#include "discover.h"
+#include "elect.h"
+#include "log.h"
+#include "obj.h"
+#include "outlet.h"
+#include "reading.h"
+#include "service.h"
+
+enum { TICK_MS = 1000, LAST_WRITES_MS = 3000 };
+
+struct watcher {
+	struct actor		*actor;
+	struct access		*access;
+	struct outlet		*outlet;
+	struct discover		*discover;
+	struct elect		*elect;
+	struct service		*service;
+	struct reading		*readings[KIND_MAX];
+	struct reflector_server	 server;
+	int64_t			 ending_ms;	/* 0: not ending */
+	bool			 releasing;
+};
+
+static void on_found(enum kind, const struct discovery_result *, void *);
+static void on_missed(void *);
+static void on_leadership(void *);
+static void on_released(void *);
+static const char *lease_namespace(const struct watcher *);
+static void release(struct watcher *);
+
+static void
+prepare(struct actor *a, void *self)
+{
+	struct watcher *const w = self;
+	const struct access_source source = {
+		.kubeconfig = actor_setting(a, "kubeconfig"), .context = actor_setting(a, "context"),
+	};
+	char err[KUBECONFIG_ERROR_MAX];
+
+	w->actor = a;
+	w->access = access_open(&source, err, sizeof(err));
+	if (w->access == NULL)
+		fatalx("no way into the cluster", KV_S(WHY, err),
+		    KV_S(HINT, "set actors.kube-watcher.kubeconfig, or run in a Pod with a service account"));
+}
+
+static void
+start(struct actor *a, void *self)
+{
+	struct watcher *const w = self;
+	uint64_t wanted = 0;
+
+	access_start(w->access, a);
+	w->outlet = outlet_new(a);
+	w->service = service_new(&(struct service_ground){
+		.actor = a, .access = w->access, .readings = w->readings,
+		.per_second = (double)actor_setting_i64(a, "writes-per-second"),
+	});
+	const struct reading_ground ground = {
+		.actor = a, .access = w->access, .outlet = w->outlet, .server = &w->server,
+		.ns = actor_setting(a, "namespace"), .discover = on_missed, .arg = w,
+	};
+	for (unsigned k = 0; k < KIND_MAX; k++) {
+		if (outlet_readers(w->outlet, (enum kind)k) == 0)
+			continue;
+		wanted |= UINT64_C(1) << k;
+		w->readings[k] = reading_new(&ground, (enum kind)k);
+	}
+	w->elect = elect_new(a, w->access, w->outlet, &(struct elect_setup){
+		.elect = actor_setting_i64(a, "leader-elect") != 0,
+		.duration_ms = actor_setting_i64(a, "leader-elect-lease-duration"),
+		.name = actor_setting(a, "lease-name"), .ns = lease_namespace(w),
+	}, on_leadership, w);
+	service_lead(w->service, elect_lease(w->elect));
+	w->discover = discover_new(a, w->access, wanted, on_found, w);
+	log_info("reading the cluster", KV_S(HOST, access_server(w->access)),
+	    KV_I(COUNT, __builtin_popcountll(wanted)));
+	for (unsigned k = 0; k < KIND_MAX; k++) {
+		if (w->readings[k] != NULL)
+			reading_drive(w->readings[k]);
+	}
+}
+
+static void
+on_write(struct actor *a, void *self, const struct write_in *in)
+{
+	struct watcher *const w = self;
+
+	(void)a;
+	service_write(w->service, in);
+}
+
+static void
+tick(struct actor *a, void *self, int64_t now_ms)
+{
+	struct watcher *const w = self;
+	const struct lease_view lead = lease_view(elect_lease(w->elect), now_ms);
+	unsigned kinds, synced;
+	uint64_t objects = 0;
+
+	for (unsigned k = 0; k < KIND_MAX; k++)
+		objects += w->readings[k] == NULL ? 0 : reading_count(w->readings[k]);
+	outlet_count(w->outlet, &kinds, &synced);
+	actor_status(a, "%s, %u of %u kinds complete, %llu objects%s%s", lead.leading ? "leading" : "standing by", synced,
+	    kinds, (unsigned long long)objects, discover_error(w->discover)[0] == '\0' ? "" : "; ",
+	    discover_error(w->discover));
+	if (w->ending_ms != 0 && (service_under_way(w->service) == 0 || now_ms >= w->ending_ms))
+		release(w);
+}
+
+/* The Lease goes back as the last act, when nothing of ours is under way: the next leader need not wait. */
+static void
+ending(struct actor *a, void *self)
+{
+	struct watcher *const w = self;
+
+	(void)a;
+	service_lead(w->service, NULL);		/* nothing new */
+	w->ending_ms = clock_mono_ms() + LAST_WRITES_MS;
+	if (service_under_way(w->service) == 0)
+		release(w);
+}
+
+static void
+stop(struct actor *a, void *self)
+{
+	struct watcher *const w = self;
+
+	(void)a;
+	discover_free(&w->discover);
+	for (unsigned k = 0; k < KIND_MAX; k++)
+		reading_free(&w->readings[k]);
+	service_free(&w->service);
+	elect_free(&w->elect);
+	outlet_free(&w->outlet);
+	access_free(&w->access);
+}
+
+static void
+on_found(enum kind k, const struct discovery_result *r, void *arg)
+{
+	struct watcher *const w = arg;
+
+	reading_found(w->readings[k], r->state == DISCOVERY_FOUND, r->version, r->namespaced);
+}
+
+static void
+on_missed(void *arg)
+{
+	struct watcher *const w = arg;
+
+	discover_soon(w->discover);
+}
+
+static void
+on_leadership(void *arg)
+{
+	struct watcher *const w = arg;
+
+	service_drive(w->service);
+}
+
+static const char *
+lease_namespace(const struct watcher *w)
+{
+	const char *const set = actor_setting(w->actor, "lease-namespace");
+
+	if (set[0] != '\0')
+		return set;
+	return access_namespace(w->access)[0] != '\0' ? access_namespace(w->access) : "default";
+}
+
+static void
+release(struct watcher *w)
+{
+	if (w->releasing)
+		return;
+	w->releasing = true;
+	elect_stop(w->elect, on_released, w);
+}
+
+static void
+on_released(void *arg)
+{
+	struct watcher *const w = arg;
+
+	actor_exit(w->actor, 0);
+}
+
+static const struct actor_spec spec = {
+	.name = "kube-watcher", .state_size = sizeof(struct watcher),
+	.prepare = prepare, .start = start, .tick = tick, .tick_ms = TICK_MS,
+	.on_write = on_write, .ending = ending, .stop = stop,
+};
+
+int
+main(int argc, char **argv)
+{
+	return actor_main(&spec, argc, argv);
+}

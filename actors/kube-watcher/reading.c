@@ -1,0 +1,269 @@
+/* actors/kube-watcher/reading.c - the effects of a reflector: its steps, one by one; who is told. */
+#include "reading_private.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "log.h"
+#include "obj.h"
+
+static void perform(struct reading *, const struct reflector_step *);
+static void tell_state(struct reading *);
+static void tell_synced(struct reading *, enum reflector_reason);
+static void on_gone(const char *, size_t, void *);
+static void on_timer(evutil_socket_t, short, void *);
+static void open_stats(struct reading *);
+
+struct reading *
+reading_new(const struct reading_ground *g, enum kind k)
+{
+	static const struct reflector_config config = {
+		.watchlist = true, .page = REFLECTOR_PAGE, .relist_ms = REFLECTOR_RELIST_MS,
+	};
+	struct reading *r;
+
+	OBJ_NEW(r, READING_MAGIC);
+	r->ground = *g;
+	r->kind = k;
+	r->store = store_new();
+	r->timer = evtimer_new(actor_base(g->actor), on_timer, r);
+	MUST(r->timer != NULL);
+	reflector_init(&r->reflector, &config, g->server, actor_new_trace(g->actor));
+	open_stats(r);
+	r->told = KIND_STATE_MAX;
+	tell_state(r);
+	return r;
+}
+
+void
+reading_free(struct reading **rp)
+{
+	struct reading *r;
+
+	if (*rp == NULL)
+		return;
+	OBJ_TAKE(r, rp, READING_MAGIC);
+	stream_forget(r);
+	event_free(r->timer);
+	projection_free(&r->projection);
+	store_free(&r->store);
+	OBJ_FREE(r);
+}
+
+void
+reading_found(struct reading *r, bool present, const char *version, bool namespaced)
+{
+	if (present && (r->projection == NULL || strcmp(r->version, version) != 0)) {
+		if (r->projection != NULL)
+			reflector_restart(&r->reflector, clock_mono_ms());
+		snprintf(r->version, sizeof(r->version), "%s", version);
+		projection_free(&r->projection);
+		r->projection = projection_new(r->kind, r->version, outlet_readers(r->ground.outlet, r->kind));
+		r->told = KIND_STATE_MAX;
+	}
+	r->namespaced = namespaced;
+	reflector_discovered(&r->reflector, present, clock_mono_ms());
+	reading_drive(r);
+}
+
+/* Everything that can be done now; then the timer. */
+void
+reading_drive(struct reading *r)
+{
+	if (r->driving)		/* a step led back here: the loop below goes on with it */
+		return;
+	r->driving = true;
+	for (;;) {
+		const int64_t now_ms = clock_mono_ms();
+		const struct reflector_step step = reflector_next(&r->reflector, now_ms);
+
+		if (step.verb == REFLECT_WAIT) {
+			const int64_t wait_ms = step.at_ms > now_ms ? step.at_ms - now_ms : 0;
+			const struct timeval tv = { .tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000 };
+
+			if (step.at_ms == INT64_MAX)
+				evtimer_del(r->timer);
+			else
+				MUST(evtimer_add(r->timer, &tv) == 0);
+			break;
+		}
+		perform(r, &step);
+	}
+	r->driving = false;
+	tell_state(r);
+}
+
+const char *
+reading_version(const struct reading *r)
+{
+	return r->version;
+}
+
+bool
+reading_namespaced(const struct reading *r)
+{
+	return r->namespaced;
+}
+
+uint32_t
+reading_count(const struct reading *r)
+{
+	return store_count(r->store);
+}
+
+bool
+reading_answer(struct reading *r, const void *json, size_t len, bool own, uint64_t trace, char *key, size_t size,
+    struct projected *p)
+{
+	if (r->projection == NULL) {
+		snprintf(p->error, sizeof(p->error), "%s is not known to the server yet", kind_table[r->kind].resource);
+		return false;
+	}
+	if (!project(r->projection, PROJECT_JSON, json, len, 0, p))
+		return false;
+	if (!outlet_key(key, size, r->kind, p->ns, p->name))
+		return false;
+	const struct store_word word = { .key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv };
+	if (store_answered(r->store, &word, r->reflector.rv) != STORE_IGNORE)
+		outlet_object(r->ground.outlet, r->kind, key, p, own, trace);
+	stat_set(r->objects, store_count(r->store));
+	return true;
+}
+
+void
+reading_removed(struct reading *r, const char *ns, const char *name, const char *uid, uint64_t trace)
+{
+	char key[OUTLET_KEY_MAX];
+
+	if (!outlet_key(key, sizeof(key), r->kind, ns, name))
+		return;
+	const struct store_word word = { .key = key, .key_len = strlen(key), .uid = uid, .rv = "" };
+	if (store_removed(r->store, &word) == STORE_GONE)
+		outlet_gone(r->ground.outlet, r->kind, key, trace);
+}
+
+/* ---- What the reflector decided ---- */
+
+static void
+perform(struct reading *r, const struct reflector_step *step)
+{
+	const char *const reason = reflector_reason_name(step->reason);
+
+	switch (step->verb) {
+	case REFLECT_DISCOVER:
+		r->ground.discover(r->ground.arg);
+		break;
+	case REFLECT_BEGIN:
+		r->began_ms = clock_mono_ms();
+		store_begin(r->store, step->believe);
+		reading_count_one(r, STAT_RELISTS, "reason", reason);
+		break;
+	case REFLECT_WATCHLIST:
+	case REFLECT_LIST:
+	case REFLECT_WATCH:
+		stream_start(r, step);
+		break;
+	case REFLECT_STOP:
+		stream_forget(r);
+		break;
+	case REFLECT_COMMIT:
+		store_commit(r->store, step->rv, on_gone, r);
+		stat_set(r->objects, store_count(r->store));
+		break;
+	case REFLECT_DROP:
+		store_drop(r->store);
+		break;
+	case REFLECT_SYNCED:
+		tell_synced(r, step->reason);
+		break;
+	case REFLECT_ALARM:
+		log_warnx("a watch is not as it should be", KV_S(RESOURCE, kind_table[r->kind].resource),
+		    KV_S(WHY, reflector_reason_text(step->reason)));
+		reading_count_one(r, STAT_WATCH_ALARMS, "reason", reason);
+		break;
+	case REFLECT_WAIT:
+		break;
+	}
+}
+
+/* ---- Who is told ---- */
+
+static void
+tell_state(struct reading *r)
+{
+	const enum kind_state now = reflector_state(&r->reflector);
+	const struct kind_row *const row = &kind_table[r->kind];
+
+	if (now == r->told)
+		return;
+	r->told = now;
+	if (now == KIND_STATE_ABSENT)
+		log_info("the cluster does not have this kind; its readers run without it until it appears",
+		    KV_S(RESOURCE, row->resource), KV_S(HINT, "install its CRD"));
+	if (now == KIND_STATE_FORBIDDEN)
+		log_error("the cluster does not let us read a kind; trying again every minute",
+		    KV_S(RESOURCE, row->resource), KV_S(WHY, r->detail),
+		    KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
+	outlet_kind(r->ground.outlet, r->kind, now, r->version, now == KIND_STATE_SYNCED ? "" : r->detail);
+}
+
+static void
+tell_synced(struct reading *r, enum reflector_reason why)
+{
+	r->detail[0] = '\0';
+	log_info("a kind is complete", KV_S(RESOURCE, kind_table[r->kind].resource), KV_S(VERSION, r->version),
+	    KV_I(COUNT, store_count(r->store)), KV_I(DURATION_MS, clock_mono_ms() - r->began_ms),
+	    KV_S(WHY, reflector_reason_text(why)));
+}
+
+static void
+on_gone(const char *key, size_t len, void *arg)
+{
+	struct reading *const r = arg;
+	char text[OUTLET_KEY_MAX];
+
+	(void)len;
+	snprintf(text, sizeof(text), "%.*s", (int)len, key);
+	outlet_gone(r->ground.outlet, r->kind, text, actor_new_trace(r->ground.actor));
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	reading_drive(arg);
+}
+
+static void
+open_stats(struct reading *r)
+{
+	static const char *const types[] = {
+		[WATCH_ADDED] = "ADDED", [WATCH_MODIFIED] = "MODIFIED", [WATCH_DELETED] = "DELETED",
+		[WATCH_BOOKMARK] = "BOOKMARK", [WATCH_ERROR] = "ERROR", [WATCH_UNKNOWN] = "unknown",
+	};
+	char labels[128];
+
+	for (size_t i = 0; i < NITEMS(types); i++) {
+		labels[0] = '\0';
+		stat_label(labels, sizeof(labels), "kind", kind_table[r->kind].resource);
+		stat_label(labels, sizeof(labels), "type", types[i]);
+		r->events[i] = stat_get(STAT_WATCH_EVENTS, labels);
+	}
+	labels[0] = '\0';
+	stat_label(labels, sizeof(labels), "kind", kind_table[r->kind].resource);
+	r->objects = stat_get(STAT_CACHE_OBJECTS, labels);
+}
+
+void
+reading_count_one(const struct reading *r, enum stat_id id, const char *label, const char *value)
+{
+	char labels[128] = "";
+
+	stat_label(labels, sizeof(labels), "kind", kind_table[r->kind].resource);
+	if (label != NULL)
+		stat_label(labels, sizeof(labels), label, value);
+	stat_add(stat_get(id, labels), 1);
+}

@@ -1,0 +1,51 @@
+/*
+ * actors/kube-watcher/reading.h - one kind being read: performs what its reflector decides, feeds it what the server does.
+ *
+ *	HTTP stream -> cut (pieces) -> project (fields somebody asked for) -> store (is it news?) -> outlet
+ *
+ * One object at a time: the stream is never collected, a list never held.
+ */
+#ifndef KUBE_WATCHER_READING_H
+#define KUBE_WATCHER_READING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "access.h"
+#include "outlet.h"
+#include "reflector.h"
+#include "store.h"
+
+struct reading;
+
+struct reading_ground {
+	struct actor		*actor;
+	struct access		*access;
+	struct outlet		*outlet;
+	struct reflector_server	*server;
+	const char		*ns;		/* read only this namespace of a namespaced kind; "": all */
+	void		       (*discover)(void *arg);	/* somebody must ask the server what it has */
+	void			*arg;
+};
+
+struct reading *reading_new(const struct reading_ground *g, enum kind k);
+void reading_free(struct reading **rp);
+
+/* Discovery has news: the kind is there (in that version), or not. */
+void reading_found(struct reading *r, bool present, const char *version, bool namespaced);
+void reading_drive(struct reading *r);		/* the beginning */
+
+/* For writes, whose answers are merged at once. */
+const char *reading_version(const struct reading *r);		/* "": not known yet */
+bool reading_namespaced(const struct reading *r);
+/*
+ * The answer to a write or a live read of an object, as JSON. Published if it is news, and forced on when own. The object's key goes
+ * into key, its projection stays valid until the next call; false: refused (why is in p->error).
+ */
+bool reading_answer(struct reading *r, const void *json, size_t len, bool own, uint64_t trace, char *key, size_t size,
+    struct projected *p);
+/* Our own delete took the object away at once. */
+void reading_removed(struct reading *r, const char *ns, const char *name, const char *uid, uint64_t trace);
+uint32_t reading_count(const struct reading *r);
+
+#endif

@@ -1,0 +1,22 @@
+/* actors/kube-watcher/reflector_private.h - between reflector.c (the way on) and reflector_failure.c. */
+#ifndef MUSTER_REFLECTOR_PRIVATE_H
+#define MUSTER_REFLECTOR_PRIVATE_H
+
+#include "reflector.h"
+
+enum reflector_want { WANT_DISCOVERY, WANT_LIST, WANT_WATCH };
+enum reflector_open { OPEN_NOTHING, OPEN_DISCOVERY, OPEN_LIST, OPEN_WATCHLIST, OPEN_WATCH, OPEN_MAX };
+
+/* The open request is over; stop: the caller has yet to cut it off. */
+void reflector_close(struct reflector *r, bool stop);
+/* A list under way counts for nothing: its marks name keys of another snapshot than the next one. */
+void reflector_list_anew(struct reflector *r);
+
+enum reflector_reason reflector_classify(const struct reflector *r, const struct reflector_failure *f);
+/* The open request ends badly, for that reason: what to ask next, and when. */
+void reflector_react(struct reflector *r, enum reflector_reason why, bool stop, int64_t retry_after_ms,
+    int64_t now_ms);
+void reflector_back_off(struct reflector *r, int64_t retry_after_ms, int64_t now_ms);
+void reflector_rest_long(struct reflector *r, int64_t now_ms);
+
+#endif

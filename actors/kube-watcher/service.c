@@ -1,0 +1,518 @@
+/*
+ * actors/kube-watcher/service.c - writes under way: each has a job here and a slot of the same number in the plan.
+ *
+ * Never: a RESULT that says more than we know. What the plan calls UNKNOWN stays unknown.
+ */
+#include "service.h"
+
+#include <event2/event.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+#include "clock.h"
+#include "keytab.h"
+#include "kube/cut.h"
+#include "kube/status.h"
+#include "log.h"
+#include "obj.h"
+#include "plan.h"
+#include "record.h"
+#include "stat.h"
+
+struct job {
+	struct service	*service;
+	bool		 used;
+	struct write_in	 in;		/* its body pointer is not kept */
+	struct call_ask	 ask;		/* texts are ours */
+	char		*texts;		/* all of them, in one piece */
+	enum kind	 kind;		/* KIND_MAX: not one we know */
+	int64_t		 began_ms;
+	uint64_t	 call;
+	struct cut	*cut;		/* of a LIST */
+	char		 cont[REFLECTOR_CONTINUE_MAX], list_rv[PROJECT_RV_MAX + 1];
+	bool		 list_refused;
+};
+
+struct service {
+	uint32_t		 magic;
+#define SERVICE_MAGIC	0x53455256u
+	struct service_ground	 ground;
+	const struct lease	*lease;
+	struct plan		 plan;
+	struct job		 jobs[PLAN_WRITES_MAX];
+	struct record		*record;
+	struct event		*timer;
+	bool			 driving;
+};
+
+static void keep(struct job *, const struct write_in *);
+static enum kind find_kind(const char *, const char *);
+static const char *version_of(const struct service *, const struct job *);
+static void send_job(struct job *, int64_t);
+static void settle(struct job *, const char *);
+static void on_data_start(int, const char *, void *);
+static bool on_list_data(const void *, size_t, void *);
+static bool on_list_item(const void *, size_t, void *);
+static void on_done(const struct http_response *, void *);
+static enum plan_body body_of(const struct job *, const struct http_response *);
+static void merge(struct job *, enum plan_merge, const struct http_response *, struct body_result *, char *, size_t);
+static bool reads(const struct job *);
+static void send_raw(struct job *, const char *, size_t);
+static void finish(struct job *, struct body_result *, const char *);
+static void refuse(struct service *, const struct write_in *, enum outcome, const char *);
+static void count(const struct write_in *, enum op, enum outcome, int64_t);
+static void forget(struct job *);
+static void on_timer(evutil_socket_t, short, void *);
+static uint32_t slot_of(const struct job *);
+
+struct service *
+service_new(const struct service_ground *g)
+{
+	struct service *s;
+
+	OBJ_NEW(s, SERVICE_MAGIC);
+	s->ground = *g;
+	for (size_t i = 0; i < PLAN_WRITES_MAX; i++)
+		s->jobs[i].service = s;
+	plan_init(&s->plan, g->per_second, 2 * g->per_second, actor_new_trace(g->actor), clock_mono_ms());
+	s->record = record_new(g->actor, g->access);
+	s->timer = evtimer_new(actor_base(g->actor), on_timer, s);
+	MUST(s->timer != NULL);
+	return s;
+}
+
+void
+service_free(struct service **sp)
+{
+	struct service *s;
+
+	if (*sp == NULL)
+		return;
+	OBJ_TAKE(s, sp, SERVICE_MAGIC);
+	for (size_t i = 0; i < PLAN_WRITES_MAX; i++) {
+		if (s->jobs[i].call != 0)
+			access_cancel(s->ground.access, s->jobs[i].call);
+		forget(&s->jobs[i]);
+	}
+	record_free(&s->record);
+	event_free(s->timer);
+	OBJ_FREE(s);
+}
+
+void
+service_lead(struct service *s, const struct lease *l)
+{
+	s->lease = l;
+}
+
+uint32_t
+service_under_way(const struct service *s)
+{
+	return plan_under_way(&s->plan);
+}
+
+void
+service_write(struct service *s, const struct write_in *w)
+{
+	struct job draft = { .service = s };
+
+	if (s->lease == NULL) {
+		refuse(s, w, OUTCOME_NOT_LEADER, "kube-watcher is starting");
+		return;
+	}
+	keep(&draft, w);
+	const struct call_ask *const a = &draft.ask;
+	uint64_t object = hash64(a->group, strlen(a->group) + 1);
+	object = hash64_more(object, a->resource, strlen(a->resource) + 1);
+	object = hash64_more(object, a->ns, strlen(a->ns) + 1);
+	object = hash64_more(object, a->name, strlen(a->name) + 1);
+	const struct plan_verdict verdict = plan_admit(&s->plan, &(struct plan_write){
+		.sender = w->from, .id = w->id, .op = a->op, .group = a->group, .resource = a->resource,
+		.subresource = a->subresource, .name = a->name, .uid = a->uid, .rv = a->rv,
+		.object = object, .deadline_ms = w->deadline_ms,
+	}, s->lease, clock_mono_ms());
+	if (!verdict.admitted) {
+		refuse(s, w, verdict.outcome, verdict.why);
+		free(draft.texts);
+		return;
+	}
+	struct job *const j = &s->jobs[verdict.slot];
+	MUST(!j->used);
+	*j = draft;
+	j->used = true;
+	service_drive(s);
+}
+
+void
+service_drive(struct service *s)
+{
+	if (s->driving || s->lease == NULL)
+		return;
+	s->driving = true;
+	for (;;) {
+		const int64_t now_ms = clock_mono_ms();
+		const struct plan_step step = plan_next(&s->plan, s->lease, now_ms);
+
+		if (step.verb == PLAN_SEND) {
+			send_job(&s->jobs[step.slot], step.timeout_ms);
+		} else if (step.verb == PLAN_FINISH) {
+			struct body_result r = { .outcome = step.outcome, .message = wire_str_of(step.why) };
+
+			finish(&s->jobs[step.slot], &r, NULL);
+		} else {
+			const int64_t wait_ms = step.at_ms > now_ms ? step.at_ms - now_ms : 0;
+			const struct timeval tv = { .tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000 };
+
+			if (step.at_ms == INT64_MAX)
+				evtimer_del(s->timer);
+			else
+				MUST(evtimer_add(s->timer, &tv) == 0);
+			break;
+		}
+	}
+	s->driving = false;
+}
+
+/* Everything of the WRITE that is needed later, in one piece of memory. */
+static void
+keep(struct job *j, const struct write_in *w)
+{
+	const struct body_write *const b = w->body;
+	const struct {
+		struct wire_str	  from;
+		const char	**to;
+	} texts[] = {
+		{ b->group,       &j->ask.group },       { b->version, &j->ask.version },
+		{ b->resource,    &j->ask.resource },    { b->ns,      &j->ask.ns },
+		{ b->name,        &j->ask.name },        { b->uid,     &j->ask.uid },
+		{ b->subresource, &j->ask.subresource }, { b->rv,      &j->ask.rv },
+		{ b->labels,      &j->ask.labels },      { b->fields,  &j->ask.fields },
+	};
+	size_t size = b->body.len;
+
+	for (size_t i = 0; i < NITEMS(texts); i++)
+		size += texts[i].from.len + 1;
+	char *at = j->texts = obj_alloc(size);
+	for (size_t i = 0; i < NITEMS(texts); i++) {
+		memcpy(at, texts[i].from.p, texts[i].from.len);
+		*texts[i].to = at;
+		at += texts[i].from.len + 1;
+	}
+	memcpy(at, b->body.p, b->body.len);
+	j->ask.body = at;
+	j->ask.body_len = b->body.len;
+	j->ask.sender = w->from;
+	j->ask.op = (enum op)b->op;
+	j->ask.cont = "";
+	j->in = *w;
+	j->in.body = NULL;
+	j->began_ms = clock_mono_ms();
+	j->kind = find_kind(j->ask.group, j->ask.resource);
+}
+
+static enum kind
+find_kind(const char *group, const char *resource)
+{
+	for (unsigned k = 0; k < KIND_MAX; k++) {
+		if (strcmp(kind_table[k].group, group) == 0 && strcmp(kind_table[k].resource, resource) == 0)
+			return (enum kind)k;
+	}
+	return KIND_MAX;
+}
+
+/* As the actor says; else what discovery chose; the core group has only one. */
+static const char *
+version_of(const struct service *s, const struct job *j)
+{
+	if (j->ask.version[0] != '\0')
+		return j->ask.version;
+	if (j->kind != KIND_MAX && s->ground.readings[j->kind] != NULL)
+		return reading_version(s->ground.readings[j->kind]);
+	return j->ask.group[0] == '\0' ? "v1" : "";
+}
+
+static void
+send_job(struct job *j, int64_t timeout_ms)
+{
+	struct service *const s = j->service;
+	struct call_http http;
+
+	if (j->ask.op == OP_EVENT) {
+		settle(j, record_note(s->record, &j->ask, version_of(s, j)));
+		return;
+	}
+	struct call_ask ask = j->ask;
+	ask.version = version_of(s, j);
+	ask.cont = j->cont;
+	const char *const wrong = call_make(&ask, &http);
+	if (wrong != NULL) {
+		settle(j, wrong);
+	} else {
+		const bool list = ask.op == OP_LIST;
+
+		j->call = access_send(s->ground.access, &(struct access_call){
+			.lane = ACCESS_CALLS, .method = http.method, .path = http.path,
+			.content_type = http.content_type, .body = http.body, .body_len = http.body_len,
+			.timeout_ms = timeout_ms, .gzip = list,
+			.on_start = list ? on_data_start : NULL, .on_data = list ? on_list_data : NULL,
+			.done = on_done, .arg = j,
+		});
+	}
+	call_free(&http);
+}
+
+/* It ends here, without the server. wrong: why it could not be sent; NULL: it is done. */
+static void
+settle(struct job *j, const char *wrong)
+{
+	struct body_result r = { .outcome = wrong == NULL ? OUTCOME_OK : OUTCOME_INVALID,
+		.message = wire_str_of(wrong == NULL ? "" : wrong) };
+
+	plan_answered(&j->service->plan, slot_of(j), &(struct plan_answer){
+		.status = wrong == NULL ? 200 : 400, .reason = "", .retry_after_ms = -1, .body = BODY_STATUS,
+	}, clock_mono_ms());
+	finish(j, &r, NULL);
+}
+
+/* ---- Answers ---- */
+
+static void
+on_data_start(int status, const char *content_type, void *arg)
+{
+	(void)status, (void)content_type, (void)arg;	/* we asked for JSON alone */
+}
+
+static bool
+on_list_data(const void *data, size_t len, void *arg)
+{
+	struct job *const j = arg;
+
+	if (j->cut == NULL)
+		j->cut = cut_new(CUT_LIST, PROJECT_JSON, on_list_item, j);
+	return cut_feed(j->cut, data, len);
+}
+
+/* A live list goes to its asker object by object; it is not merged: deletes would need the whole. */
+static bool
+on_list_item(const void *bytes, size_t len, void *arg)
+{
+	struct job *const j = arg;
+	char key[OUTLET_KEY_MAX];
+	struct projected p;
+
+	if (!reads(j)) {
+		send_raw(j, bytes, len);
+		return true;
+	}
+	struct reading *const r = j->service->ground.readings[j->kind];
+	if (!reading_answer(r, bytes, len, false, j->in.trace, key, sizeof(key), &p)) {
+		j->list_refused = true;
+		return false;
+	}
+	for (size_t i = 0; i < p.nvalues; i++) {
+		if (p.values[i].role != j->in.from)
+			continue;
+		const struct body_item item = {
+			.key = wire_str_of(key), .uid = wire_str_of(p.uid), .rv = wire_str_of(p.rv),
+			.trace = j->in.trace, .type = msg_table[kind_table[j->kind].message].number,
+			.value = { .p = p.values[i].bytes, .len = (uint32_t)p.values[i].len },
+		};
+
+		actor_result_items(j->service->ground.actor, j->in.handle, &item, 1);
+	}
+	return true;
+}
+
+static void
+on_done(const struct http_response *http, void *arg)
+{
+	struct job *const j = arg;
+	struct service *const s = j->service;
+	char key[OUTLET_KEY_MAX] = "", causes[2048] = "";
+	struct kube_status said = { .reason = "" };
+
+	j->call = 0;
+	const enum plan_body body = body_of(j, http);
+	if (http->status != 0 && (http->status < 200 || http->status > 299))
+		status_read(&said, http->status, http->body, http->body_len);
+	if (body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0') {
+		/* The next page belongs to the same read. */
+		snprintf(j->cont, sizeof(j->cont), "%s", cut_list_continue(j->cut));
+		if (j->list_rv[0] == '\0')
+			snprintf(j->list_rv, sizeof(j->list_rv), "%s", cut_list_rv(j->cut));
+		cut_free(&j->cut);
+		send_job(j, PLAN_READ_MS);
+		return;
+	}
+	const struct plan_result result = plan_answered(&s->plan, slot_of(j), &(struct plan_answer){
+		.sent = http->sent, .status = http->status, .reason = said.reason,
+		.retry_after_ms = http->retry_after_ms == 0 ? -1 : http->retry_after_ms, .body = body,
+	}, clock_mono_ms());
+	if (result.again) {
+		cut_free(&j->cut);
+		j->cont[0] = '\0';
+		service_drive(s);
+		return;
+	}
+	status_causes(&said, causes, sizeof(causes));
+	struct body_result r = {
+		.outcome = result.outcome, .status = (uint64_t)http->status, .reason = wire_str_of(said.reason),
+		.message = wire_str_of(said.message[0] != '\0' ? said.message : http->error[0] != '\0' ? http->error : result.why),
+		.causes = wire_str_of(causes), .retry_after_ms = result.retry_after_ms,
+	};
+	merge(j, result.merge, http, &r, key, sizeof(key));
+	finish(j, &r, key[0] == '\0' ? NULL : key);
+	service_drive(s);
+}
+
+/* What a 2xx brought. */
+static enum plan_body
+body_of(const struct job *j, const struct http_response *http)
+{
+	if (http->status < 200 || http->status > 299 || http->err != E_OK)
+		return BODY_NONE;
+	if (j->ask.op == OP_LIST)
+		return j->cut != NULL && !j->list_refused && cut_end(j->cut) ? BODY_LIST : BODY_NONE;
+	if (http->body_len == 0)
+		return BODY_NONE;
+	json_t *const root = json_loadb(http->body, http->body_len, 0, NULL);
+	const char *const kind = json_string_value(json_object_get(root, "kind"));
+	const enum plan_body body = kind == NULL ? BODY_NONE : strcmp(kind, "Status") == 0 ? BODY_STATUS : BODY_OBJECT;
+	json_decref(root);
+	return body;
+}
+
+static void
+merge(struct job *j, enum plan_merge how, const struct http_response *http, struct body_result *r, char *key, size_t size)
+{
+	static char rv[PROJECT_RV_MAX + 1];	/* the RESULT points here until it is packed */
+	struct reading *const reading = j->kind == KIND_MAX ? NULL : j->service->ground.readings[j->kind];
+	struct projected p = { .rv = "" };
+
+	rv[0] = '\0';
+	switch (how) {
+	case MERGE_NOTHING:
+		break;
+	case MERGE_FORWARD:
+		snprintf(rv, sizeof(rv), "%s", j->list_rv[0] != '\0' ? j->list_rv : cut_list_rv(j->cut));
+		break;
+	case MERGE_GONE:
+		if (reading != NULL) {
+			reading_removed(reading, j->ask.ns, j->ask.name, j->ask.uid, j->in.trace);
+			outlet_key(key, size, j->kind, j->ask.ns, j->ask.name);
+		}
+		break;
+	case MERGE_OBJECT:
+		if (reading != NULL) {
+			const bool own = op_table[j->ask.op].verb != VERB_GET;
+
+			if (reading_answer(reading, http->body, http->body_len, own, j->in.trace, key, size, &p))
+				snprintf(rv, sizeof(rv), "%s", p.rv);
+			else
+				log_warnx("the answer to a write cannot be read; the watch will tell",
+				    KV_S(OBJECT, j->ask.name), KV_S(WHY, p.error));
+		}
+		if (!reads(j)) {
+			json_t *const root = json_loadb(http->body, http->body_len, 0, NULL);
+			const json_t *const meta = json_object_get(root, "metadata");
+			const char *const text = json_string_value(json_object_get(meta, "resourceVersion"));
+
+			snprintf(rv, sizeof(rv), "%s", text == NULL ? "" : text);
+			json_decref(root);
+			key[0] = '\0';
+			send_raw(j, http->body, http->body_len);
+		}
+		break;
+	}
+	r->rv = wire_str_of(rv);
+}
+
+/* The asker gets a projection of the kind; else it gets JSON. */
+static bool
+reads(const struct job *j)
+{
+	return j->kind != KIND_MAX && (kind_table[j->kind].readers >> j->in.from & 1) != 0
+	    && j->service->ground.readings[j->kind] != NULL;
+}
+
+static void
+send_raw(struct job *j, const char *text, size_t len)
+{
+	const union msg_body body = { .raw = { .json = { .p = text, .len = (uint32_t)len } } };
+	char key[OUTLET_KEY_MAX];
+	msgpack_sbuffer packed;
+
+	snprintf(key, sizeof(key), "%s/%s%s%s", j->ask.resource, j->ask.ns, j->ask.ns[0] == '\0' ? "" : "/", j->ask.name);
+	msgpack_sbuffer_init(&packed);
+	msg_pack(&packed, MSG_RAW, &body);
+	const struct body_item item = {
+		.key = wire_str_of(key), .uid = wire_str_of(""), .rv = wire_str_of(""), .trace = j->in.trace,
+		.type = msg_table[MSG_RAW].number, .value = { .p = (const uint8_t *)packed.data, .len = (uint32_t)packed.size },
+	};
+	actor_result_items(j->service->ground.actor, j->in.handle, &item, 1);
+	msgpack_sbuffer_destroy(&packed);
+}
+
+static void
+finish(struct job *j, struct body_result *r, const char *key)
+{
+	struct service *const s = j->service;
+	const enum outcome outcome = (enum outcome)r->outcome;
+
+	if (outcome == OUTCOME_FORBIDDEN)
+		log_error("the cluster does not allow a write", KV_S(ACTOR, role_name(j->in.from)),
+		    KV_S(VERB, op_table[j->ask.op].name), KV_S(OBJECT, j->ask.name),
+		    KV_SN(WHY, r->message.p, r->message.len), KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
+	actor_result(s->ground.actor, j->in.handle, r, &key, key == NULL ? 0 : 1);
+	count(&j->in, j->ask.op, outcome, j->began_ms);
+	forget(j);
+}
+
+static void
+refuse(struct service *s, const struct write_in *w, enum outcome o, const char *why)
+{
+	const struct body_result r = { .outcome = o, .message = wire_str_of(why) };
+
+	actor_result(s->ground.actor, w->handle, &r, NULL, 0);
+	count(w, (enum op)w->body->op, o, clock_mono_ms());
+}
+
+static void
+count(const struct write_in *w, enum op op, enum outcome o, int64_t began_ms)
+{
+	char labels[200] = "";
+
+	stat_label(labels, sizeof(labels), "verb", op_table[op].name);
+	stat_observe(stat_get(STAT_WRITE_DURATION, labels), (double)(clock_mono_ms() - began_ms) / 1000);
+	stat_label(labels, sizeof(labels), "actor", role_name(w->from));
+	stat_label(labels, sizeof(labels), "outcome", outcome_name(o));
+	stat_add(stat_get(STAT_WRITES, labels), 1);
+}
+
+static void
+forget(struct job *j)
+{
+	struct service *const s = j->service;
+
+	if (j->texts != NULL)
+		explicit_bzero((void *)(uintptr_t)j->ask.body, j->ask.body_len);
+	free(j->texts);
+	cut_free(&j->cut);
+	*j = (struct job){ .service = s };
+}
+
+static void
+on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd, (void)what;
+	service_drive(arg);
+}
+
+static uint32_t
+slot_of(const struct job *j)
+{
+	return (uint32_t)(j - j->service->jobs);
+}

@@ -1,0 +1,32 @@
+/*
+ * actors/kube-watcher/service.h - the write service: every write of every actor, and live reads for destructive decisions.
+ *
+ *	WRITE -> plan (right, lease, deadline, busy, rate) -> call (HTTP) -> plan (what does the answer mean) -> RESULT
+ *
+ * The answer is merged into our own picture before the RESULT goes out, so nobody sees a state older than its own write.
+ */
+#ifndef KUBE_WATCHER_SERVICE_H
+#define KUBE_WATCHER_SERVICE_H
+
+#include "access.h"
+#include "elect.h"
+#include "reading.h"
+
+struct service;
+
+struct service_ground {
+	struct actor	*actor;
+	struct access	*access;
+	struct reading	*const *readings;	/* by kind; NULL where nobody reads it */
+	double		 per_second;
+};
+
+struct service *service_new(const struct service_ground *g);
+void service_free(struct service **sp);
+/* Until then every write is refused. */
+void service_lead(struct service *s, const struct lease *l);
+void service_write(struct service *s, const struct write_in *w);
+void service_drive(struct service *s);		/* also: the lease changed */
+uint32_t service_under_way(const struct service *s);	/* mutations sent and not answered */
+
+#endif

@@ -1,0 +1,357 @@
+/*
+ * actors/kube-watcher/stream.c - one list or watch under way: bytes to pieces to objects to news.
+ *
+ * A stream may be forgotten from inside its own callback: it then lives until the cutter has returned.
+ */
+#include "reading_private.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "kube/cut.h"
+#include "kube/path.h"
+#include "kube/status.h"
+#include "log.h"
+#include "obj.h"
+
+#define PROTO_TYPE	"application/vnd.kubernetes.protobuf"
+#define METADATA	";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+#define METADATA_LIST	";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+
+/* One request under way. */
+struct stream {
+	struct reading		*reading;	/* NULL: forgotten */
+	uint32_t		 id;		/* the reflector's */
+	uint64_t		 call;		/* access's */
+	enum cut_shape		 shape;
+	enum project_form	 form;
+	struct cut		*cut;		/* from the first byte of a 200 on */
+	int			 status;
+	bool			 inside;	/* in its own callback */
+	bool			 refused;	/* an object without a name: the list proves nothing */
+};
+
+static bool make_path(const struct reading *, const struct reflector_ask *, char *, size_t);
+static const char *accept_of(const struct reading *, bool);
+static void on_start(int, const char *, void *);
+static bool on_data(const void *, size_t, void *);
+static void on_done(const struct http_response *, void *);
+static bool on_piece(const void *, size_t, void *);
+static bool on_object(struct stream *, enum watch_type, const void *, size_t, size_t);
+static void take(struct reading *, enum watch_type);
+static bool refuse(struct stream *, const char *);
+static void on_error_event(struct stream *, const void *, size_t);
+static void tell_failure(struct reading *, uint32_t, const struct http_response *);
+static void end_list(struct stream *, const struct http_response *);
+static void free_stream(struct stream *);
+
+void
+stream_start(struct reading *r, const struct reflector_step *step)
+{
+	const bool watch = step->ask.watch;
+	char path[KUBE_PATH_MAX + REFLECTOR_CONTINUE_MAX * 3];
+	struct stream *const s = obj_alloc(sizeof(*s));
+
+	if (watch)
+		reading_count_one(r, STAT_WATCH_RESTARTS, "reason", reflector_reason_name(step->reason));
+	log_debug(watch ? "watch" : "list", KV_S(RESOURCE, kind_table[r->kind].resource),
+	    KV_S(WHY, reflector_reason_text(step->reason)),
+	    KV_S(VERSION, step->ask.rv == NULL ? "" : step->ask.rv));
+	MUST(make_path(r, &step->ask, path, sizeof(path)));	/* our own names, and a bounded token */
+	stream_forget(r);
+	s->reading = r;
+	s->id = step->ask.id;
+	s->shape = watch ? CUT_WATCH : CUT_LIST;
+	r->stream = s;
+	s->call = access_send(r->ground.access, &(struct access_call){
+		.lane = watch ? ACCESS_WATCHES : ACCESS_CALLS, .method = "GET", .path = path,
+		.accept = accept_of(r, watch), .gzip = !watch,
+		.timeout_ms = watch ? HTTP_NO_DEADLINE : REFLECTOR_LIST_MS,
+		.on_start = on_start, .on_data = on_data, .done = on_done, .arg = s,
+	});
+}
+
+static bool
+make_path(const struct reading *r, const struct reflector_ask *ask, char *path, size_t size)
+{
+	const struct kind_row *const row = &kind_table[r->kind];
+	char limit[16], timeout[16];
+	const struct {
+		const char	*key, *value;
+	} query[] = {
+		{ "watch",                ask->watch ? "true" : NULL },
+		{ "resourceVersion",      ask->rv },
+		{ "resourceVersionMatch", ask->match },
+		{ "sendInitialEvents",    ask->initial_events ? "true" : NULL },
+		{ "allowWatchBookmarks",  ask->bookmarks ? "true" : NULL },
+		{ "limit",                ask->limit == 0 ? NULL : limit },
+		{ "timeoutSeconds",       ask->timeout_s == 0 ? NULL : timeout },
+		{ "continue",             ask->cont },
+	};
+
+	snprintf(limit, sizeof(limit), "%" PRIu32, ask->limit);
+	snprintf(timeout, sizeof(timeout), "%" PRIu32, ask->timeout_s);
+	bool ok = path_make(path, size, &(struct kube_path){
+		.group = row->group, .version = r->version, .resource = row->resource,
+		.ns = r->namespaced ? r->ground.ns : "",
+	});
+	for (size_t i = 0; ok && i < NITEMS(query); i++) {
+		if (query[i].value != NULL)
+			ok = path_query(path, size, query[i].key, query[i].value);
+	}
+	return ok;
+}
+
+/* Built-in kinds as protobuf, three times cheaper for the server too; JSON where it cannot. */
+static const char *
+accept_of(const struct reading *r, bool watch)
+{
+	static const char *const accepts[2][2][2] = {	/* protobuf, metadata only, watch */
+		{ { "application/json", "application/json" },
+		  { "application/json" METADATA_LIST ",application/json", "application/json" METADATA ",application/json" } },
+		{ { PROTO_TYPE ",application/json", PROTO_TYPE ",application/json" },
+		  { PROTO_TYPE METADATA_LIST ",application/json" METADATA_LIST ",application/json",
+		    PROTO_TYPE METADATA ",application/json" METADATA ",application/json" } },
+	};
+
+	return accepts[kind_table[r->kind].form == FORM_PROTO][projection_metadata_only(r->projection)][watch];
+}
+
+void
+stream_forget(struct reading *r)
+{
+	struct stream *const s = r->stream;
+
+	r->stream = NULL;
+	if (s == NULL)
+		return;
+	s->reading = NULL;
+	access_cancel(r->ground.access, s->call);
+	if (!s->inside)
+		free_stream(s);
+}
+
+static void
+free_stream(struct stream *s)
+{
+	cut_free(&s->cut);
+	free(s);
+}
+
+/* ---- What the server does ---- */
+
+static void
+on_start(int status, const char *content_type, void *arg)
+{
+	struct stream *const s = arg;
+
+	s->status = status;
+	s->form = strncmp(content_type, PROTO_TYPE, strlen(PROTO_TYPE)) == 0 ? PROJECT_PROTO : PROJECT_JSON;
+	if (status == 200)
+		reflector_accepted(&s->reading->reflector, s->id, clock_mono_ms());
+}
+
+static bool
+on_data(const void *data, size_t len, void *arg)
+{
+	struct stream *const s = arg;
+
+	if (s->cut == NULL)
+		s->cut = cut_new(s->shape, s->form, on_piece, s);
+	s->inside = true;
+	const bool more = cut_feed(s->cut, data, len);
+	s->inside = false;
+	if (s->reading != NULL)
+		return more;
+	free_stream(s);
+	return false;
+}
+
+static bool
+on_piece(const void *bytes, size_t len, void *arg)
+{
+	struct stream *const s = arg;
+	struct reading *const r = s->reading;
+	struct watch_event e;
+	char err[200];
+
+	if (s->shape == CUT_LIST)
+		return on_object(s, WATCH_ADDED, bytes, len, PROJECT_PADDING);
+	if (!watch_event_open(s->form, bytes, len, PROJECT_PADDING, &e, err, sizeof(err)))
+		return refuse(s, err);
+	stat_add(r->events[e.type], 1);
+	if (e.type == WATCH_ERROR) {
+		on_error_event(s, e.object, e.len);
+	} else if (e.type == WATCH_BOOKMARK) {
+		char rv[PROJECT_RV_MAX + 1];
+		bool initial_end;
+
+		if (!watch_bookmark(s->form, e.object, e.len, e.padding, rv, sizeof(rv), &initial_end))
+			return refuse(s, "a bookmark without resourceVersion");
+		const struct store_picture p = store_picture(r->store, rv);
+		reflector_bookmark(&r->reflector, s->id, rv, initial_end, &p, clock_mono_ms());
+		if (initial_end)
+			reading_drive(r);	/* the list is complete before the next event is */
+	} else if (e.type == WATCH_UNKNOWN) {
+		log_debug("an event of unknown type is skipped", KV_S(RESOURCE, kind_table[r->kind].resource));
+	} else {
+		return on_object(s, e.type, e.object, e.len, e.padding);
+	}
+	return s->reading != NULL;
+}
+
+static bool
+on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len, size_t padding)
+{
+	struct reading *const r = s->reading;
+	struct projected *const p = &r->projected;
+	const int64_t now_ms = clock_mono_ms();
+	const bool whole = project(r->projection, s->form, bytes, len, padding, p);
+	char key[OUTLET_KEY_MAX];
+
+	if (p->name[0] == '\0' || p->rv[0] == '\0' || !outlet_key(key, sizeof(key), r->kind, p->ns, p->name))
+		return refuse(s, p->error);
+	const enum reflector_take t = s->shape == CUT_LIST
+	    ? reflector_item(&r->reflector, s->id, now_ms)
+	    : reflector_event(&r->reflector, s->id, type, p->rv, now_ms);
+	if (t == TAKE_SKIP)
+		return true;
+	if (!whole) {
+		/* It exists: the store must know, so that nobody is told it is gone. Its readers keep what they had. */
+		const struct store_word word = { .key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv };
+
+		log_warnx("an object cannot be read; its readers keep the last one they had", KV_S(OBJECT, key),
+		    KV_S(WHY, p->error));
+		reading_count_one(r, STAT_OBJECTS_REFUSED, NULL, NULL);
+		if (type != WATCH_DELETED)
+			store_seen(r->store, &word);
+		return true;
+	}
+	take(r, type);
+	return true;
+}
+
+/* The object in r->projected is part of the picture now. */
+static void
+take(struct reading *r, enum watch_type type)
+{
+	const struct projected *const p = &r->projected;
+	char key[OUTLET_KEY_MAX];
+
+	MUST(outlet_key(key, sizeof(key), r->kind, p->ns, p->name));
+	const struct store_word word = { .key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv };
+	const enum store_news news = type == WATCH_DELETED ? store_deleted(r->store, &word)
+							   : store_seen(r->store, &word);
+	const uint64_t trace = actor_new_trace(r->ground.actor);
+
+	switch (news) {
+	case STORE_IGNORE:
+		break;
+	case STORE_GONE:
+		outlet_gone(r->ground.outlet, r->kind, key, trace);
+		break;
+	case STORE_ADDED:
+	case STORE_UPDATED:
+	case STORE_REPLACED:	/* mirrors tell the end of the old uid by themselves */
+		outlet_object(r->ground.outlet, r->kind, key, p, false, trace);
+		break;
+	}
+}
+
+/* What has no name cannot be looked after: from here on this stream proves nothing. */
+static bool
+refuse(struct stream *s, const char *why)
+{
+	struct reading *const r = s->reading;
+
+	snprintf(r->detail, sizeof(r->detail), "the answer makes no sense: %s", why);
+	log_warnx("what the server sent cannot be read; asking again", KV_S(RESOURCE, kind_table[r->kind].resource),
+	    KV_S(WHY, why));
+	reading_count_one(r, STAT_OBJECTS_REFUSED, NULL, NULL);
+	s->refused = true;
+	return false;
+}
+
+static void
+on_error_event(struct stream *s, const void *object, size_t len)
+{
+	struct reading *const r = s->reading;
+	struct kube_status status;
+
+	status_read(&status, 0, object, len);
+	snprintf(r->detail, sizeof(r->detail), "%.*s", DETAIL_MAX, status.message);
+	const struct reflector_failure f = {
+		.status = status.code, .reason = status.reason, .too_large = status_too_large_rv(&status),
+		.in_stream = true,
+		.retry_after_ms = status.retry_after_s == 0 ? -1 : status.retry_after_s * 1000,
+	};
+	reflector_failed(&r->reflector, s->id, &f, clock_mono_ms());
+	reading_drive(r);
+}
+
+static void
+on_done(const struct http_response *http, void *arg)
+{
+	struct stream *const s = arg;
+	struct reading *const r = s->reading;
+
+	r->stream = NULL;
+	if (http->status != 200 || s->refused)
+		tell_failure(r, s->id, http);
+	else if (s->shape == CUT_LIST)
+		end_list(s, http);
+	else {
+		if (s->cut != NULL)
+			cut_end(s->cut);	/* what was half is thrown away: the next watch tells it again */
+		reflector_ended(&r->reflector, s->id, http->err == E_OK, clock_mono_ms());
+	}
+	free_stream(s);
+	reading_drive(r);
+}
+
+static void
+tell_failure(struct reading *r, uint32_t id, const struct http_response *http)
+{
+	const int status = http->status == 200 ? 0 : http->status;	/* 200: it made no sense */
+	struct reflector_failure f = { .status = status, .reason = "", .retry_after_ms = -1 };
+	struct kube_status said = { .reason = "" };
+
+	if (status != 0) {
+		status_read(&said, status, http->body, http->body_len);
+		f.reason = said.reason;
+		f.too_large = status_too_large_rv(&said);
+		snprintf(r->detail, sizeof(r->detail), "%.*s", DETAIL_MAX, said.message);
+	} else if (http->status == 0) {
+		f.refused = !http->sent;
+		snprintf(r->detail, sizeof(r->detail), "%s", http->error);
+	}
+	if (http->retry_after_ms != 0)
+		f.retry_after_ms = http->retry_after_ms;
+	else if (said.retry_after_s != 0)
+		f.retry_after_ms = said.retry_after_s * 1000;
+	log_warnx("cannot read a kind; trying again", KV_S(RESOURCE, kind_table[r->kind].resource), KV_I(CODE, status),
+	    KV_S(WHY, r->detail));
+	reflector_failed(&r->reflector, id, &f, clock_mono_ms());
+}
+
+static void
+end_list(struct stream *s, const struct http_response *http)
+{
+	struct reading *const r = s->reading;
+	const int64_t now_ms = clock_mono_ms();
+
+	if (http->err == E_OK && s->cut != NULL && cut_end(s->cut)) {
+		const struct store_picture p = store_picture(r->store, cut_list_rv(s->cut));
+
+		reflector_page(&r->reflector, s->id, cut_list_rv(s->cut), cut_list_continue(s->cut), &p, now_ms);
+		return;
+	}
+	snprintf(r->detail, sizeof(r->detail), "the list broke off: %s",
+	    s->cut != NULL && cut_error(s->cut)[0] != '\0' ? cut_error(s->cut) : http->error);
+	log_warnx("cannot read a kind; trying again", KV_S(RESOURCE, kind_table[r->kind].resource), KV_S(WHY, r->detail));
+	reflector_failed(&r->reflector, s->id, &(struct reflector_failure){ .reason = "", .retry_after_ms = -1 }, now_ms);
+}
+

@@ -1,0 +1,287 @@
+/*
+ * actors/runtime/write_answer.c - the writes others ask of this actor: checked at the edge, kept
+ * under a handle until they are answered.
+ *
+ * Answers go out at once and beside the session's numbers, so that credit cannot hold them back;
+ * over the same socket as the deltas, so that a mirror never goes back. An answer that cannot be
+ * sent ends the session, and its outcome is unknown.
+ */
+#include <string.h>
+
+#include "bus_private.h"
+#include "obj.h"
+#include "utf8.h"
+#include "write_table.h"
+
+enum { REASON_MAX = 256, MESSAGE_MAX = 8 * 1024, CAUSES_MAX = 32 * 1024 };
+
+struct open_write {
+	uint64_t	handle, id, epoch, trace;
+	enum link	link;
+	uint64_t	items;		/* sent so far */
+};
+
+struct answers {
+	uint32_t		 magic;
+#define ANSWERS_MAGIC	0x414e5357u
+	struct open_write	*open;
+	size_t			 len, cap;
+	uint64_t		 last_handle;
+};
+
+/* Items of an answer on their way into frames. */
+struct batch {
+	struct bus		*bus;
+	struct open_write	*write;
+	struct consumer		*to;
+	uint32_t		 items;		/* in b->buffer */
+};
+
+static const char *refusal(const struct consumer *, const struct envelope *, const struct body_write *);
+static struct open_write *open_write(struct bus *, enum link, uint64_t, const struct body_write *, uint64_t);
+static size_t count(const struct answers *, enum link, uint64_t, uint64_t, bool *);
+static struct open_write *find(struct bus *, uint64_t, struct consumer **);
+static void forget(struct answers *, size_t);
+static void quick(struct bus *, uint64_t, enum outcome);
+static bool batch_add(struct batch *, const struct body_item *);
+static bool batch_flush(struct batch *);
+static struct wire_str clip(struct wire_str, uint32_t);
+
+void
+answers_free(struct answers **ap)
+{
+	struct answers *all;
+
+	if (*ap == NULL)
+		return;
+	OBJ_TAKE(all, ap, ANSWERS_MAGIC);
+	free(all->open);
+	OBJ_FREE(all);
+}
+
+const char *
+answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,
+    const union msg_body *any, int64_t now_ms)
+{
+	const struct body_write *w = &any->write;
+	const char *wrong = refusal(c, env, w);
+	bool repeated = false;
+
+	MUST(b->owner.write != NULL);
+	if (wrong != NULL)
+		return wrong;
+	if (b->answers == NULL)
+		OBJ_NEW(b->answers, ANSWERS_MAGIC);
+	const size_t open = count(b->answers, l, c->session.epoch, w->id, &repeated);
+	if (repeated)
+		return "a write with the id of another";
+	const uint64_t handle = open_write(b, l, c->session.epoch, w, env->trace)->handle;
+	if (open >= WRITES_MAX)
+		quick(b, handle, OUTCOME_BUSY);
+	else if (now_ms >= w->deadline_ms)
+		quick(b, handle, OUTCOME_EXPIRED);
+	else
+		b->owner.write(&(struct write_in){ .from = c->role, .link = l, .id = w->id, .handle = handle,
+		    .trace = env->trace, .deadline_ms = w->deadline_ms, .body = w }, b->owner.arg);
+	return NULL;
+}
+
+void
+answers_lost(struct bus *b, enum link l, uint64_t epoch)
+{
+	struct answers *all = b->answers;
+
+	for (size_t i = all == NULL ? 0 : all->len; i > 0; i--) {
+		if (all->open[i - 1].link == l && all->open[i - 1].epoch == epoch)
+			forget(all, i - 1);
+	}
+}
+
+enum err
+bus_result_items(struct bus *b, uint64_t handle, const struct body_item *items, size_t n)
+{
+	struct batch batch = { .bus = b };
+
+	for (size_t i = 0; i < n; i++) {
+		if (items[i].key.len == 0 || items[i].key.len > VIEW_KEY_MAX
+		    || items[i].uid.len > VIEW_KEY_MAX || items[i].rv.len > VIEW_KEY_MAX)
+			return E_INVALID;
+		if (items[i].value.len > VIEW_VALUE_MAX)
+			return E_TOO_BIG;
+	}
+	batch.write = find(b, handle, &batch.to);
+	if (batch.write == NULL)
+		return E_OK;
+	for (size_t i = 0; i < n; i++) {
+		struct body_item item = items[i];
+
+		MUST(item.gone || link_answers(batch.write->link, msg_by_number(item.type)));
+		item.version = 0;	/* not of the store: no mirror takes it */
+		if (!batch_add(&batch, &item))
+			return E_OK;	/* the session is over, and the handle with it */
+	}
+	batch_flush(&batch);
+	return E_OK;
+}
+
+void
+bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const char *const *keys, size_t nkeys)
+{
+	struct batch batch = { .bus = b };
+	struct body_item item;
+
+	batch.write = find(b, handle, &batch.to);
+	if (batch.write == NULL)
+		return;
+	const enum link l = batch.write->link;
+	for (size_t i = 0; i < nkeys; i++) {
+		if (view_tell(out_view(b->outs[l]), batch.to->slot, wire_str_of(keys[i]), &item)
+		    && !batch_add(&batch, &item))
+			return;
+	}
+	if (!batch_flush(&batch))
+		return;
+	union msg_body body = { .result = *r };
+	body.result.id = batch.write->id;
+	body.result.items = batch.write->items;
+	body.result.reason = clip(r->reason, REASON_MAX);
+	body.result.message = clip(r->message, MESSAGE_MAX);
+	body.result.causes = clip(r->causes, CAUSES_MAX);
+	body.result.rv = clip(r->rv, VIEW_KEY_MAX);
+	msgpack_sbuffer_clear(&b->buffer);
+	frame_begin(&b->buffer, &(struct envelope){ .type = MSG_RESULT, .epoch = batch.write->epoch,
+	    .seq = batch.write->id, .trace = batch.write->trace });
+	msg_pack(&b->buffer, MSG_RESULT, &body);
+	forget(b->answers, (size_t)(batch.write - b->answers->open));
+	out_send(b->outs[l], batch.to, MSG_RESULT);
+}
+
+/* ---- Open writes ---- */
+
+/*
+ * A consumer writes only after its SNAP_END, in the session that it has; so whatever else it says
+ * is a lie.
+ */
+static const char *
+refusal(const struct consumer *c, const struct envelope *env, const struct body_write *w)
+{
+	if (c->session.state != OUT_LIVE || env->epoch != c->session.epoch)
+		return "a write outside its session";
+	if (w->id == 0 || w->op >= OP_MAX || w->resource.len == 0)
+		return "a write that asks for nothing";
+	if (w->body.len > WRITE_BODY_MAX)
+		return "a write larger than 512 KiB";
+	return NULL;
+}
+
+static struct open_write *
+open_write(struct bus *b, enum link l, uint64_t epoch, const struct body_write *w, uint64_t trace)
+{
+	struct answers *all = b->answers;
+
+	if (all->len == all->cap) {
+		all->cap = all->cap * 2 + 16;
+		all->open = obj_realloc(all->open, all->cap * sizeof(*all->open));
+	}
+	all->open[all->len] = (struct open_write){
+		.handle = ++all->last_handle, .id = w->id, .epoch = epoch, .link = l, .trace = trace,
+	};
+	return &all->open[all->len++];
+}
+
+/* Of one session; *repeated: one of them has this id. */
+static size_t
+count(const struct answers *all, enum link l, uint64_t epoch, uint64_t id, bool *repeated)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->len; i++) {
+		if (all->open[i].link != l || all->open[i].epoch != epoch)
+			continue;
+		n++;
+		*repeated = *repeated || all->open[i].id == id;
+	}
+	return n;
+}
+
+/* NULL: the session has ended, and the handle with it. */
+static struct open_write *
+find(struct bus *b, uint64_t handle, struct consumer **to)
+{
+	struct answers *all = b->answers;
+
+	MUST(all != NULL && handle != 0 && handle <= all->last_handle);
+	for (size_t i = 0; i < all->len; i++) {
+		if (all->open[i].handle != handle)
+			continue;
+		*to = out_session(b->outs[all->open[i].link], all->open[i].epoch);
+		MUST(*to != NULL);	/* close_consumer forgets its writes */
+		return &all->open[i];
+	}
+	return NULL;
+}
+
+static void
+forget(struct answers *all, size_t i)
+{
+	all->open[i] = all->open[--all->len];
+}
+
+static void
+quick(struct bus *b, uint64_t handle, enum outcome how)
+{
+	const struct body_result r = { .outcome = (uint64_t)how, .message = wire_str_of(outcome_text(how)) };
+
+	bus_result(b, handle, &r, NULL, 0);
+}
+
+/* ---- Sending ---- */
+
+/* False: it could not be sent, the session is over. */
+static bool
+batch_add(struct batch *t, const struct body_item *item)
+{
+	struct bus *b = t->bus;
+	const size_t size = item->key.len + item->uid.len + item->rv.len + item->value.len;
+
+	if (t->items > 0 && (t->items == SESSION_BATCH || b->buffer.size + size > VIEW_BATCH_BYTES)
+	    && !batch_flush(t))
+		return false;
+	if (t->items++ == 0) {
+		msgpack_sbuffer_clear(&b->buffer);
+		frame_begin(&b->buffer,
+		    &(struct envelope){ .type = MSG_RESULT_ITEMS,
+			.epoch = t->write->epoch,
+			.seq = t->write->id,
+			.trace = t->write->trace });
+	}
+	msg_pack(&b->buffer, MSG_RESULT_ITEMS, &(union msg_body){ .item = *item });
+	return true;
+}
+
+static bool
+batch_flush(struct batch *t)
+{
+	if (t->items == 0)
+		return true;
+	t->write->items += t->items;
+	t->items = 0;
+	return out_send(t->bus->outs[t->write->link], t->to, MSG_RESULT_ITEMS);
+}
+
+/* Texts of the API server: cut between characters, so that what is left is still text. */
+static struct wire_str
+clip(struct wire_str s, uint32_t max)
+{
+	uint32_t len = 0;
+
+	if (s.len <= max)
+		return s;
+	for (size_t n; len < max; len += (uint32_t)n) {
+		n = utf8_length(s.p + len, s.len - len);
+		n = n == 0 ? 1 : n;
+		if (len + n > max)
+			break;
+	}
+	return (struct wire_str){ .p = s.p, .len = len };
+}

@@ -1,0 +1,345 @@
+/*
+ * tests/actors/kube.c - reads every kind that it may and tells what it holds; writes what it is
+ * asked to: over a unix socket (setting `socket`), one JSON object per line.
+ *
+ *	{"op":"dump"}	{"fresh","synced","leader","until_ms","kinds":{"nodes":{"state","version"}},
+ *			"objects":{"nodes/n1":{"uid","rv","type","fields"}}}
+ *	{"op":"counts"}	{"added","updated","gone","gone_keys"}: what its handlers were told since the start
+ *	{"op":"write","tag","verb","group","version","resource","namespace","name","subresource",
+ *	 "labels","fields","body","uid","rv","timeout_ms"}
+ *			{"tag","id","outcome","status","reason","message","causes","rv",
+ *			"retry_after_ms","objects"}
+ *	{"op":"event",...,"type","reason","action","note"}: the same with an Event about the object
+ *
+ * With the setting `echo` it is the downstream writer of the benchmark: it copies each node's label
+ * muster.dev/touch to the annotation of that name.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "clock.h"
+#include "kube.h"
+#include "log.h"
+#include "obj.h"
+
+enum { WRITE_MS = 8000, GONE_KEYS_MAX = 10000 };
+
+#define TOUCH	"muster.dev/touch"
+
+struct kube {
+	struct actor		*actor;
+	enum link		 link;
+	struct kube_serve	*serve;
+	const char		*echo;
+	bool			 synced;
+	uint64_t		 added, updated, gone;
+	json_t			*gone_keys;
+};
+
+/* A write under way, and whom to tell. */
+struct asked {
+	uint64_t	 conn;
+	json_t		*tag;
+};
+
+struct picture {
+	enum role	 reader;
+	json_t		*kinds, *objects;
+	bool		 leading;
+	int64_t		 until_ms;
+};
+
+/* A node's two values, in the work on it. */
+struct touched {
+	const char	*echo_name;
+	char		 touch[256], echo[256];
+};
+
+static void on_object(struct actor *, void *, const struct change *);
+static void on_nothing(struct actor *, void *, const struct change *);
+static void on_synced(struct actor *, void *, const struct change *);
+static void start(struct actor *, void *);
+static void stop(struct actor *, void *);
+static enum work_result work(struct actor *, void *, const struct work *, int64_t *);
+static write_done echoed, wrote;
+static json_t *answer_dump(struct kube *, const json_t *, uint64_t);
+static json_t *answer_counts(struct kube *, const json_t *, uint64_t);
+static json_t *answer_write(struct kube *, const json_t *, uint64_t);
+static json_t *answer_event(struct kube *, const json_t *, uint64_t);
+static json_t *answer(const json_t *, uint64_t, void *);
+
+static const struct {
+	const char	 *op;
+	json_t		*(*answer)(struct kube *, const json_t *, uint64_t);
+} ops[] = {
+	{ "dump",   answer_dump },
+	{ "counts", answer_counts },
+	{ "write",  answer_write },
+	{ "event",  answer_event },
+};
+
+static const struct actor_row rows[] = {
+	/* message        only from           handler    */
+	{ MSG_NODE,       ROLE_KUBE_WATCHER,  on_object  },
+	{ MSG_POD,        ROLE_KUBE_WATCHER,  on_object  },
+	{ MSG_NAMESPACE,  ROLE_KUBE_WATCHER,  on_object  },
+	{ MSG_WIDGET,     ROLE_KUBE_WATCHER,  on_object  },
+	{ MSG_KIND,       ROLE_KUBE_WATCHER,  on_nothing },	/* read from the mirror when asked */
+	{ MSG_LEADER,     ROLE_KUBE_WATCHER,  on_nothing },
+	{ MSG_SNAP_END,   ROLE_KUBE_WATCHER,  on_synced  },
+};
+
+static const struct actor_spec spec = {
+	.state_size = sizeof(struct kube), .rows = rows, .nrows = NITEMS(rows),
+	.start = start, .work = work, .stop = stop,
+};
+
+int
+main(int argc, char **argv)
+{
+	return actor_main(&spec, argc, argv);
+}
+
+static void
+start(struct actor *a, void *self)
+{
+	struct kube *k = self;
+	char path[256];
+
+	k->actor = a;
+	k->link = actor_role(a) == ROLE_TEST_KUBE_1 ? LINK_KUBE_TEST_1 : LINK_KUBE_TEST_2;
+	k->echo = actor_setting(a, "echo");
+	k->gone_keys = json_array();
+	snprintf(path, sizeof(path), "%s", actor_setting(a, "socket"));
+	if (path[0] == '\0')
+		snprintf(path, sizeof(path), "%s/%s/ask.sock", actor_run_dir(a), role_name(actor_role(a)));
+	k->serve = kube_serve_new(actor_base(a), path, answer, k);
+}
+
+static void
+stop(struct actor *a, void *self)
+{
+	struct kube *k = self;
+
+	(void)a;
+	kube_serve_free(&k->serve);
+	json_decref(k->gone_keys);
+}
+
+/* ---- What kube-watcher says ---- */
+
+static void
+on_object(struct actor *a, void *self, const struct change *c)
+{
+	struct kube *k = self;
+
+	k->added += c->kind == CHANGE_ADDED;
+	k->updated += c->kind == CHANGE_UPDATED;
+	k->gone += c->kind == CHANGE_GONE;
+	if (c->kind == CHANGE_GONE && json_array_size(k->gone_keys) < GONE_KEYS_MAX)
+		json_array_append_new(k->gone_keys, kube_text(c->key));
+	if (k->echo[0] != '\0' && c->type == MSG_NODE && c->kind != CHANGE_GONE && !c->initial)
+		actor_enqueue(a, c->key.p, c->key.len, WORK_LIVE, c->trace);
+}
+
+static void
+on_nothing(struct actor *a, void *self, const struct change *c)
+{
+	(void)a, (void)self, (void)c;
+}
+
+static void
+on_synced(struct actor *a, void *self, const struct change *c)
+{
+	(void)a, (void)c;
+	((struct kube *)self)->synced = true;
+}
+
+/* ---- Echo ---- */
+
+static void
+look(const struct change *c, void *arg)
+{
+	struct touched *t = arg;
+	struct wire_str v;
+
+	map_get(c->value->node.labels, TOUCH, &v);
+	snprintf(t->touch, sizeof(t->touch), "%.*s", (int)v.len, v.p);
+	map_get(c->value->node.annotations, t->echo_name, &v);
+	snprintf(t->echo, sizeof(t->echo), "%.*s", (int)v.len, v.p);
+}
+
+static enum work_result
+work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
+{
+	struct kube *k = self;
+	struct touched t = { .echo_name = k->echo };
+
+	(void)after_ms;
+	if (!actor_get(a, k->link, w->key, w->len, look, &t) || t.touch[0] == '\0'
+	    || strcmp(t.touch, t.echo) == 0)
+		return WORK_DONE;
+	json_t *body = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", k->echo, t.touch);
+	char *text = json_dumps(body, JSON_COMPACT);
+	const struct write_ask ask = { .op = OP_MERGE, .version = "v1", .resource = "nodes",
+		.name = strchr(w->key, '/') + 1, .body = text, .body_len = strlen(text),
+		.timeout_ms = WRITE_MS, .trace = w->trace };
+	actor_write(a, k->link, &ask, echoed, obj_strdup(w->key));
+	free(text);
+	json_decref(body);
+	return WORK_PENDING;
+}
+
+static void
+echoed(struct actor *a, void *self, const struct write_result *r, void *arg)
+{
+	char *key = arg;
+
+	(void)self;
+	if (r->outcome != OUTCOME_OK)
+		log_warnx("no echo", KV_S(KEY, key), KV_S(REASON, outcome_name(r->outcome)),
+		    KV_SN(WHY, r->message.p, r->message.len));
+	actor_finish(a, key, strlen(key),
+	    r->outcome == OUTCOME_OK || r->outcome == OUTCOME_NOT_FOUND ? WORK_DONE : WORK_RETRY,
+	    r->retry_after_ms);
+	free(key);
+}
+
+/* ---- Questions ---- */
+
+static json_t *
+answer(const json_t *question, uint64_t conn, void *arg)
+{
+	const char *op = json_string_value(json_object_get(question, "op"));
+
+	for (size_t i = 0; op != NULL && i < NITEMS(ops); i++) {
+		if (strcmp(op, ops[i].op) == 0)
+			return ops[i].answer(arg, question, conn);
+	}
+	return json_pack("{s:s}", "error", "unknown op");
+}
+
+static void
+draw(const struct change *c, void *arg)
+{
+	struct picture *p = arg;
+	char key[OBJECT_KEY_MAX + 1];
+
+	snprintf(key, sizeof(key), "%.*s", (int)c->key.len, c->key.p);
+	if (c->type == MSG_KIND) {
+		const struct body_kind *kind = &c->value->kind;
+
+		snprintf(key, sizeof(key), "%.*s", (int)kind->resource.len, kind->resource.p);
+		json_object_set_new(p->kinds, key, json_pack("{s:s, s:o, s:o}",
+		    "state", kind_state_name((enum kind_state)kind->state),
+		    "version", kube_text(kind->version), "detail", kube_text(kind->detail)));
+	} else if (c->type == MSG_LEADER) {
+		p->until_ms = c->value->leader.until_ms;
+		p->leading = c->value->leader.leading && clock_mono_ms() < p->until_ms;
+	} else {
+		json_object_set_new(p->objects, key, kube_object(c, p->reader));
+	}
+}
+
+static json_t *
+answer_dump(struct kube *k, const json_t *question, uint64_t conn)
+{
+	struct picture p = {
+		.reader = actor_role(k->actor), .kinds = json_object(), .objects = json_object()
+	};
+
+	(void)question, (void)conn;
+	actor_each(k->actor, k->link, draw, &p);
+	return json_pack("{s:b, s:b, s:b, s:I, s:o, s:o}", "fresh",
+	    k->synced && actor_fresh(k->actor, k->link), "synced", k->synced, "leader", p.leading,
+	    "until_ms", (json_int_t)p.until_ms, "kinds", p.kinds, "objects", p.objects);
+}
+
+static json_t *
+answer_counts(struct kube *k, const json_t *question, uint64_t conn)
+{
+	(void)question, (void)conn;
+	return json_pack("{s:I, s:I, s:I, s:O}", "added", (json_int_t)k->added, "updated",
+	    (json_int_t)k->updated, "gone", (json_int_t)k->gone, "gone_keys", k->gone_keys);
+}
+
+/* Asks for the write that the question describes; its answer comes when there is one. */
+static json_t *
+ask_write(struct kube *k, const json_t *question, uint64_t conn, const char *verb, const json_t *body)
+{
+	const json_t *timeout = json_object_get(question, "timeout_ms");
+	struct write_ask w = {
+		.op = op_find(verb, strlen(verb)),
+		.timeout_ms = json_is_integer(timeout) ? json_integer_value(timeout) : WRITE_MS,
+		.trace = actor_new_trace(k->actor),
+	};
+	const struct {
+		const char *name, **to;
+	} texts[] = {
+		{ "group", &w.group }, { "version", &w.version }, { "resource", &w.resource }, { "namespace", &w.ns },
+		{ "name", &w.name }, { "subresource", &w.subresource }, { "uid", &w.uid }, { "rv", &w.rv },
+		{ "labels", &w.labels }, { "fields", &w.fields },
+	};
+	char *text = NULL;
+
+	for (size_t i = 0; i < NITEMS(texts); i++)
+		*texts[i].to = json_string_value(json_object_get(question, texts[i].name));
+	if (w.op == OP_MAX || w.resource == NULL || w.timeout_ms <= 0)
+		return json_pack("{s:s}", "error", "no such write");
+	if (body != NULL) {
+		text = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
+		w.body = text;
+		w.body_len = strlen(text);
+	}
+	struct asked *asked = obj_alloc(sizeof(*asked));
+	asked->conn = conn;
+	asked->tag = json_deep_copy(json_object_get(question, "tag"));
+	actor_write(k->actor, k->link, &w, wrote, asked);
+	free(text);
+	return NULL;
+}
+
+static json_t *
+answer_write(struct kube *k, const json_t *question, uint64_t conn)
+{
+	const char *verb = json_string_value(json_object_get(question, "verb"));
+
+	return ask_write(k, question, conn, verb != NULL ? verb : "", json_object_get(question, "body"));
+}
+
+static json_t *
+answer_event(struct kube *k, const json_t *question, uint64_t conn)
+{
+	static const char *const names[] = { "type", "reason", "action", "note" };
+	json_t *body = json_object();
+
+	for (size_t i = 0; i < NITEMS(names); i++)
+		json_object_set(body, names[i], json_object_get(question, names[i]));
+	json_t *now = ask_write(k, question, conn, "event", body);
+	json_decref(body);
+	return now;
+}
+
+static void
+wrote(struct actor *a, void *self, const struct write_result *r, void *arg)
+{
+	struct kube *k = self;
+	struct asked *asked = arg;
+	json_t *objects = json_array();
+
+	for (size_t i = 0; i < r->nitems; i++) {
+		if (r->items[i].kind == CHANGE_GONE)
+			continue;
+		json_t *object = kube_object(&r->items[i], actor_role(a));
+
+		json_object_set_new(object, "key", kube_text(r->items[i].key));
+		json_array_append_new(objects, object);
+	}
+	json_t *const told = json_pack("{s:o, s:I, s:s, s:i, s:o, s:o, s:o, s:o, s:I, s:o}",
+	    "tag", asked->tag != NULL ? asked->tag : json_null(), "id", (json_int_t)r->id,
+	    "outcome", outcome_name(r->outcome), "status", (int)r->status, "reason", kube_text(r->reason),
+	    "message", kube_text(r->message), "causes", kube_text(r->causes), "rv", kube_text(r->rv),
+	    "retry_after_ms", (json_int_t)r->retry_after_ms, "objects", objects);
+	kube_serve_answer(k->serve, asked->conn, told);
+	free(asked);
+}
