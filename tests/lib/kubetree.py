@@ -28,7 +28,7 @@ def reader(number):
 class KubeTree(muster.Muster):
     """readers: how many of the two test actors; watcher: more settings of kube-watcher."""
 
-    def __init__(self, server, readers=1, watcher=None, token=None, env=None):
+    def __init__(self, server, readers=1, watcher=None, token=None, env=None, console=False):
         self.server = server
         self.readers = [reader(number) for number in range(1, readers + 1)]
         super().__init__("", env=env)
@@ -38,7 +38,8 @@ class KubeTree(muster.Muster):
         for name in self.readers:
             # In its own folder: nowhere else may it make a socket.
             self.settings[name] = {"socket": str(self.run_dir / name / "ask.sock")}
-        self.configure({"actors": {"metrics": {"enabled": False}, **self.settings}})
+        self.configure({"supervisor": {"log-format": "console" if console else "json"},
+                        "actors": {"metrics": {"enabled": False}, **self.settings}})
 
     def __exit__(self, kind, *rest):
         try:
