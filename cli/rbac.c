@@ -1,6 +1,6 @@
 /*
- * cli/rbac.c - one rule per resource: the verbs of all actors together, since to the cluster they are one. Finer rights are
- * kube-watcher's own check (rights.h).
+ * cli/rbac.c - one rule per resource: the verbs of all actors together, since to the cluster they
+ * are one. Finer rights are kube-watcher's own check (rights.h).
  */
 #include "rbac.h"
 

@@ -150,7 +150,7 @@ bool actor_fresh(const struct actor *a, enum link l);
  * Writing, over a link that has writes and of which the actor reads something. Texts may be NULL
  * for "".
  *
- * `done` comes exactly once (unless the process ends first), from the loop, never from inside
+ * `done` comes exactly once, from the loop (or before `stop`), never from inside
  * actor_write. One write of an object may be under way, and WRITES_MAX of all (write_table.h); what
  * is too much ends BUSY. Reading (GET, LIST) and EVENT claim no object. A write is sent only inside
  * a session whose snapshot was complete; until then it waits, and at its deadline it ends EXPIRED:

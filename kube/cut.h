@@ -2,6 +2,9 @@
  * kube/cut.h - takes a stream of bytes apart as it comes: watch frames, and the items of a list.
  * Any chunking gives the same pieces as the whole input. Peak memory is one piece, never a list.
  *
+ * Whatever else is answered in a list's place must not look like an empty list, for then everything
+ * would seem gone: JSON must have `items`, protobuf a kind that ends in List, both a resourceVersion.
+ *
  *	JSON watch	lines				protobuf watch	4 bytes of length, then a WatchEvent
  *	JSON list	{"items":[..]}, metadata	protobuf list	k8s\0, Unknown{raw: List{items}}
  */
@@ -34,7 +37,7 @@ void cut_free(struct cut **cp);
 bool cut_feed(struct cut *c, const void *bytes, size_t len);
 /*
  * The stream ended. False: in the middle of a piece (what is half is thrown away), or, for a list,
- * before its end.
+ * before its end; or it was no list.
  */
 bool cut_end(struct cut *c);
 const char *cut_error(const struct cut *c);	/* "" when nothing is wrong */

@@ -1,8 +1,10 @@
 /*
  * kube/kubeconfig_yaml.c - libyaml's documents behind a few typed questions.
  *
- * An alias is only another reference to a node: nothing is copied, and only known keys are followed, so that
- * documents made to explode do not. yaml_json, which follows everything, counts.
+ * An alias is only another reference to a node: nothing is copied, and only known keys are
+ * followed, so that documents made to explode do not. yaml_json, which follows everything, counts.
+ * Depth and anchors are counted before: libyaml's time grows with their square (measured: 88 s for
+ * 1 MB of anchors, more for brackets).
  */
 #include "kubeconfig_yaml.h"
 
@@ -15,7 +17,9 @@
 #include "obj.h"
 #include "utf8.h"
 
-enum { JSON_DEPTH_MAX = 16, JSON_NODES_MAX = 4096 };
+enum { DEPTH_MAX = 32, ANCHORS_MAX = 256, JSON_DEPTH_MAX = 16, JSON_NODES_MAX = 4096 };
+
+#define NO_LINE	SIZE_MAX
 
 static const char *const nulls[] = { "", "~", "null", "Null", "NULL" };
 
@@ -30,8 +34,13 @@ static const struct {
 	{ "no", false }, { "No", false }, { "NO", false }, { "off", false }, { "Off", false }, { "OFF", false },
 };
 
+static void refuse_at(struct yaml_file *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
+static void complain(struct yaml_file *, size_t, const char *, va_list) __attribute__((format(printf, 3, 0)));
 static char *folder_of(const char *);
+static bool within_limits(struct yaml_file *, yaml_parser_t *);
 static bool load(struct yaml_file *, yaml_parser_t *);
+static bool run(struct yaml_file *, const char *, size_t, bool (*)(struct yaml_file *, yaml_parser_t *));
+static void tell_syntax(struct yaml_file *, const yaml_parser_t *);
 static const yaml_node_t *node_at(struct yaml_file *, int);
 static bool is_plain(const yaml_node_t *);
 static bool is_null(const yaml_node_t *);
@@ -43,18 +52,9 @@ bool
 yaml_file_open(struct yaml_file *f, const char *path, const char *text, size_t len, char *err,
     size_t size, bool *failed)
 {
-	yaml_parser_t parser;
-
 	*f = (struct yaml_file){ .path = obj_strdup(path), .folder = folder_of(path), .err = err,
 		.size = size, .failed = failed };
-	MUST(yaml_parser_initialize(&parser) == 1);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
-	const bool ok = load(f, &parser);
-	/* What the scanner has buffered are secrets too. */
-	explicit_bzero(parser.raw_buffer.start, (size_t)(parser.raw_buffer.end - parser.raw_buffer.start));
-	explicit_bzero(parser.buffer.start, (size_t)(parser.buffer.end - parser.buffer.start));
-	yaml_parser_delete(&parser);
-	return ok;
+	return run(f, text, len, within_limits) && run(f, text, len, load);
 }
 
 void
@@ -198,16 +198,32 @@ yaml_refuse(struct yaml_file *f, const yaml_node_t *node, const char *fmt, ...)
 {
 	va_list ap;
 
+	va_start(ap, fmt);
+	complain(f, node == NULL ? NO_LINE : node->start_mark.line, fmt, ap);
+	va_end(ap);
+}
+
+static void
+refuse_at(struct yaml_file *f, size_t line, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	complain(f, line, fmt, ap);
+	va_end(ap);
+}
+
+/* Lines count from 0 here. */
+static void
+complain(struct yaml_file *f, size_t line, const char *fmt, va_list ap)
+{
 	if (*f->failed)
 		return;
 	*f->failed = true;
-	int n = node == NULL ? snprintf(f->err, f->size, "%s: ", f->path)
-			     : snprintf(f->err, f->size, "%s:%zu: ", f->path, node->start_mark.line + 1);
-	if (n < 0 || (size_t)n >= f->size)
-		return;
-	va_start(ap, fmt);
-	vsnprintf(f->err + n, f->size - (size_t)n, fmt, ap);
-	va_end(ap);
+	const int n = line == NO_LINE ? snprintf(f->err, f->size, "%s: ", f->path)
+				      : snprintf(f->err, f->size, "%s:%zu: ", f->path, line + 1);
+	if (n >= 0 && (size_t)n < f->size)
+		vsnprintf(f->err + n, f->size - (size_t)n, fmt, ap);
 }
 
 static char *
@@ -224,7 +240,50 @@ folder_of(const char *path)
 	return absolute;
 }
 
-/* libyaml's complaints are constant texts: they hold nothing of the file. */
+static bool
+run(struct yaml_file *f, const char *text, size_t len, bool (*read)(struct yaml_file *, yaml_parser_t *))
+{
+	yaml_parser_t parser;
+
+	MUST(yaml_parser_initialize(&parser) == 1);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
+	const bool ok = read(f, &parser);
+	/* What the scanner has buffered are secrets too. */
+	explicit_bzero(parser.raw_buffer.start, (size_t)(parser.raw_buffer.end - parser.raw_buffer.start));
+	explicit_bzero(parser.buffer.start, (size_t)(parser.buffer.end - parser.buffer.start));
+	yaml_parser_delete(&parser);
+	return ok;
+}
+
+static bool
+within_limits(struct yaml_file *f, yaml_parser_t *parser)
+{
+	int depth = 0, anchors = 0;
+	bool ended = false;
+
+	while (!ended && !*f->failed) {
+		yaml_event_t e;
+
+		if (yaml_parser_parse(parser, &e) == 0) {
+			tell_syntax(f, parser);
+			break;
+		}
+		depth += e.type == YAML_MAPPING_START_EVENT || e.type == YAML_SEQUENCE_START_EVENT;
+		depth -= e.type == YAML_MAPPING_END_EVENT || e.type == YAML_SEQUENCE_END_EVENT;
+		anchors += (e.type == YAML_SCALAR_EVENT && e.data.scalar.anchor != NULL)
+		    || (e.type == YAML_MAPPING_START_EVENT && e.data.mapping_start.anchor != NULL)
+		    || (e.type == YAML_SEQUENCE_START_EVENT && e.data.sequence_start.anchor != NULL);
+		if (depth > DEPTH_MAX || anchors > ANCHORS_MAX)
+			refuse_at(f, e.start_mark.line, "more than %d levels or %d anchors", DEPTH_MAX,
+			    ANCHORS_MAX);
+		ended = e.type == YAML_STREAM_END_EVENT;
+		if (e.type == YAML_SCALAR_EVENT)
+			explicit_bzero(e.data.scalar.value, e.data.scalar.length);
+		yaml_event_delete(&e);
+	}
+	return !*f->failed;
+}
+
 static bool
 load(struct yaml_file *f, yaml_parser_t *parser)
 {
@@ -240,13 +299,18 @@ load(struct yaml_file *f, yaml_parser_t *parser)
 			yaml_refuse(f, root, "a second document starts here; a kubeconfig is one");
 		yaml_document_delete(&second);
 	}
-	if (parser->error != YAML_NO_ERROR && !*f->failed) {
-		*f->failed = true;
-		snprintf(f->err, f->size, "%s:%zu: not YAML: %s%s%s", f->path,
-		    parser->problem_mark.line + 1, parser->problem == NULL ? "unreadable" : parser->problem,
-		    parser->context == NULL ? "" : " ", parser->context == NULL ? "" : parser->context);
-	}
+	if (parser->error != YAML_NO_ERROR)
+		tell_syntax(f, parser);
 	return !*f->failed;
+}
+
+/* libyaml's complaints are constant texts: they hold nothing of the file. */
+static void
+tell_syntax(struct yaml_file *f, const yaml_parser_t *parser)
+{
+	refuse_at(f, parser->problem_mark.line, "not YAML: %s%s%s",
+	    parser->problem == NULL ? "unreadable" : parser->problem,
+	    parser->context == NULL ? "" : " ", parser->context == NULL ? "" : parser->context);
 }
 
 static const yaml_node_t *

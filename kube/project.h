@@ -3,7 +3,11 @@
  * body of its kind's message (proto/kinds.h), one for each role that reads the kind.
  *
  * The same object gives the same bytes from JSON and from protobuf. Hostile input is refused with
- * the field's name; nothing of an object that is refused is used.
+ * the field's name; nothing of an object that is refused is used. Only what is read is judged: of
+ * the rest, JSON must have its quotes and brackets right, protobuf its lengths. Of two members of
+ * one name the first counts. Text that is not UTF-8, or has a NUL, is mended with U+FFFD as Go does
+ * it: one odd annotation must not hide a node. An object of another kind, or without name, uid or
+ * resourceVersion, is refused.
  */
 #ifndef MUSTER_PROJECT_H
 #define MUSTER_PROJECT_H
@@ -38,7 +42,7 @@ struct projected_value {
 	size_t		 len;
 };
 
-/* Valid until the next call with the same projection. */
+/* The names are copies; values are valid until the next call with the same projection. */
 struct projected {
 	char			 name[PROJECT_NAME_MAX + 1];
 	char			 ns[64];		/* "": cluster-scoped */

@@ -18,6 +18,9 @@
  *	protobuf path	the same way in field numbers (k8s.io/api generated.proto); "" for kinds without
  *			protobuf. A letter after the last number says what stands there: t a metav1.Time (as
  *			RFC 3339 text), i an integer, b a bool, q a Quantity; none: a string.
+ *			In a kind without protobuf it stands behind a colon in the JSON path: "spec.max:q"
+ *			(there q is a string or a number). A map with q is one of quantities. As text, 0
+ *			and false are empty.
  *	readers		roles that get this field. A role that reads no field of a kind never hears of
  *			it. Each role gets its own projection over its own link (links.h), so a change
  *			wakes only those who asked for what changed.

@@ -10,7 +10,10 @@ struct form {
 	const char	*as, *group, *version;
 };
 
-/* The index of the form that the first acceptable clause of the header names; -1: none (406). No header: plain. */
+/*
+ * The index of the form that the first acceptable clause of the header names; -1: none (406). No
+ * header: plain.
+ */
 int accept_choose(const char *header, const struct form *forms, size_t n);
 /* Does Accept-Encoding allow gzip? */
 bool accept_gzip(const char *header);

@@ -18,7 +18,8 @@ access_write(const struct options *o, const struct auth *a, const char *url, cha
 	char temporary[4096];
 	const char *const token = auth_some_token(a);
 
-	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", o->write_kubeconfig) >= sizeof(temporary)) {
+	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", o->write_kubeconfig)
+	    >= sizeof(temporary)) {
 		snprintf(err, size, "--write-kubeconfig: the path is too long");
 		return false;
 	}
@@ -44,7 +45,10 @@ access_write(const struct options *o, const struct auth *a, const char *url, cha
 	return true;
 }
 
-/* The server's own certificate: enough for a self-signed one. An absolute path, for a kubeconfig elsewhere. */
+/*
+ * The server's own certificate: enough for a self-signed one. An absolute path, for a kubeconfig
+ * elsewhere.
+ */
 static void
 print_trust(FILE *f, const struct options *o)
 {

@@ -78,8 +78,8 @@ api_serve(struct evhttp_request *req, void *arg)
 const char *
 api_key(const struct call *c, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s%s%s", c->resource->namespaced ? c->route.ns : "", c->resource->namespaced ? "/" : "",
-	    c->route.name);
+	snprintf(buf, size, "%s%s%s", c->resource->namespaced ? c->route.ns : "",
+	    c->resource->namespaced ? "/" : "", c->route.name);
 	return buf;
 }
 
@@ -199,7 +199,8 @@ dispatch(struct call *c)
 	    || (c->resource->namespaced && c->route.ns[0] == '\0' && row->verb != VERB_LIST && row->verb != VERB_WATCH)
 	    || (c->route.subresource[0] != '\0' && row->verb == VERB_DELETE);
 	if (misplaced)
-		call_fail(c, 405, "MethodNotAllowed", "the server does not allow this method on the requested resource");
+		call_fail(c, 405, "MethodNotAllowed",
+		    "the server does not allow this method on the requested resource");
 	else if (evict)
 		write_evict(c);
 	else if (c->resource->answers_only)

@@ -12,11 +12,13 @@
 #include "semantics_json.h"
 
 static void check(const json_t *schema, bool whole, const json_t *value, const char *path, json_t *errors);
-static void check_members(const json_t *schema, bool whole, const json_t *value, const char *path, json_t *errors);
+static void check_members(const json_t *schema, bool whole, const json_t *value, const char *path,
+    json_t *errors);
 static void check_items(const json_t *schema, const json_t *value, const char *path, json_t *errors);
-static void check_item_name(const json_t *schema, const json_t *list, size_t index, const char *path, json_t *errors);
+static void check_item_name(const json_t *schema, const json_t *list, size_t index, const char *path,
+    json_t *errors);
 static char *item_element(const char *name);
-static const char *mismatch(const json_t *schema, const json_t *value);
+static bool is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t *errors);
 static void add(json_t *errors, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static char *errors_text(const json_t *errors);
 
@@ -31,8 +33,9 @@ apply_check(const struct ask *a, const json_t *config)
 	if (json_array_size(errors) > 0) {
 		char *list = errors_text(errors), *message;
 
-		MUST(asprintf(&message, "failed to create typed patch object (%s/%s; %s%s, Kind=%s): %s", meta_text(config, "namespace"),
-		    meta_text(config, "name"), strchr(version, '/') == NULL ? "/" : "", version, json_text(config, "kind"), list) > 0);
+		MUST(asprintf(&message, "failed to create typed patch object (%s/%s; %s%s, Kind=%s): %s",
+		    meta_text(config, "namespace"), meta_text(config, "name"),
+		    strchr(version, '/') == NULL ? "/" : "", version, json_text(config, "kind"), list) > 0);
 		status = semantics_failure(500, "", message, NULL, "", NULL);
 		free(message);
 		free(list);
@@ -48,11 +51,9 @@ check(const json_t *schema, bool whole, const json_t *value, const char *path, j
 	if (schema == NULL || json_is_null(value))
 		return;
 
-	const char *why = mismatch(schema, value);
-
-	if (why != NULL)
-		add(errors, "%s: %s", path, why);
-	else if (json_is_object(value))
+	if (is_mismatch(schema, value, path, errors))
+		return;
+	if (json_is_object(value))
 		check_members(schema, whole, value, path, errors);
 	else if (json_is_array(value))
 		check_items(schema, value, path, errors);
@@ -71,7 +72,8 @@ check_members(const json_t *schema, bool whole, const json_t *value, const char 
 		MUST(asprintf(&deeper, "%s.%s", path, key) > 0);
 		if (member != NULL)
 			check(member, false, child, deeper, errors);
-		else if (!schema_keeps_unknown(schema) && !json_is_true(json_object_get(schema, "additionalProperties")))
+		else if (!schema_keeps_unknown(schema)
+		    && !json_is_true(json_object_get(schema, "additionalProperties")))
 			add(errors, "%s: field not declared in schema", deeper);
 		free(deeper);
 	}
@@ -115,8 +117,9 @@ check_item_name(const json_t *schema, const json_t *list, size_t index, const ch
 
 		for (char *p = wanted; *p != '\0'; p++)
 			*p = *p == ',' ? ' ' : *p;
-		add(errors, "%s: element %zu: associative list with keys has an element that omits all key fields %s (and doesn't have "
-		    "default values for any key fields)", path, index, wanted);
+		add(errors, "%s: element %zu: associative list with keys has an element that omits all "
+		    "key fields %s (and doesn't have default values for any key fields)", path, index,
+		    wanted);
 		free(wanted);
 		return;
 	}
@@ -152,32 +155,35 @@ item_element(const char *name)
 	return element;
 }
 
-/* NULL: the value is of a type the schema allows. */
-static const char *
-mismatch(const json_t *schema, const json_t *value)
+/* true: the value is of no type that the schema allows, and that is told. */
+static bool
+is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t *errors)
 {
+	static const struct {
+		const char *type, *called;
+	} names[] = { { "object", "map" }, { "array", "list" }, { "string", "string" },
+	    { "boolean", "boolean" } };
 	const char *type = json_text(schema, "type");
-	static char words[256];
-	char *shown;
+	const bool fits = json_is_object(value) ? strcmp(type, "object") == 0 : json_is_array(value)
+	    ? strcmp(type, "array") == 0 : json_is_string(value) ? strcmp(type, "string") == 0
+	    : json_is_boolean(value) ? strcmp(type, "boolean") == 0 : strcmp(type, "integer") == 0
+	    || strcmp(type, "number") == 0;
 
-	if (*type == '\0' || strcmp(json_text(schema, "format"), "quantity") == 0)
-		return NULL;
-	if (strcmp(type, "object") == 0 && !json_is_object(value))
-		type = "map";
-	else if (strcmp(type, "array") == 0 && !json_is_array(value))
-		type = "list";
-	else if (strcmp(type, "string") == 0 && !json_is_string(value))
-		type = "string";
-	else if (strcmp(type, "boolean") == 0 && !json_is_boolean(value))
-		type = "boolean";
-	else if ((strcmp(type, "integer") == 0 || strcmp(type, "number") == 0) && !json_is_number(value))
-		return json_is_string(value) ? "expected numeric (int or float), got string" : "expected numeric (int or float)";
-	else
-		return NULL;
-	shown = flaw_value(value);
-	snprintf(words, sizeof(words), "expected %s, got &value.valueUnstructured{Value:%s}", type, shown);
-	free(shown);
-	return words;
+	if (fits || *type == '\0' || strcmp(json_text(schema, "format"), "quantity") == 0)
+		return false;
+	for (size_t i = 0; i < NITEMS(names); i++) {
+		if (strcmp(names[i].type, type) != 0)
+			continue;
+		char *shown = flaw_value(value);
+
+		add(errors, "%s: expected %s, got &value.valueUnstructured{Value:%s}", path,
+		    names[i].called, shown);
+		free(shown);
+		return true;
+	}
+	add(errors, "%s: expected numeric (int or float)%s", path, json_is_string(value) ? ", got string"
+	    : "");
+	return true;
 }
 
 static void

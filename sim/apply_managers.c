@@ -8,6 +8,7 @@
 #include "apply_set.h"
 #include "obj.h"
 #include "semantics_json.h"
+#include "semantics_rules.h"
 
 enum { UPDATERS_MAX = 10, MANAGER_MAX = 128 };
 
@@ -67,6 +68,17 @@ managers_write(const json_t *managers)
 		return entries;
 	json_decref(entries);
 	return NULL;
+}
+
+void
+managers_keep(json_t *object, const json_t *managers)
+{
+	json_t *entries = managers_write(managers);
+
+	if (entries == NULL)
+		json_object_del(metadata_of(object), "managedFields");
+	else
+		json_object_set_new(metadata_of(object), "managedFields", entries);
 }
 
 char *
@@ -146,11 +158,13 @@ managers_cap(json_t *managers)
 static void
 put_together(json_t *managers, const json_t *older, const json_t *younger)
 {
-	json_t *one = json_pack("{s:s, s:s, s:O, s:s, s:O*}", "manager", "ancient-changes", "operation", "Update", "apiVersion",
-	    json_object_get(younger, "apiVersion"), "fieldsType", "FieldsV1", "time", json_object_get(younger, "time"));
+	json_t *one = json_pack("{s:s, s:s, s:O, s:s, s:O*}", "manager", "ancient-changes", "operation",
+	    "Update", "apiVersion", json_object_get(younger, "apiVersion"), "fieldsType", "FieldsV1",
+	    "time", json_object_get(younger, "time"));
 	char *gone[] = { key_of(older), key_of(younger) }, *key = key_of(one);
 
-	json_object_set_new(one, "set", set_union(json_object_get(older, "set"), json_object_get(younger, "set")));
+	json_object_set_new(one, "set", set_union(json_object_get(older, "set"),
+	    json_object_get(younger, "set")));
 	for (size_t i = 0; i < NITEMS(gone); i++) {
 		json_object_del(managers, gone[i]);
 		free(gone[i]);
@@ -166,8 +180,9 @@ key_of(const json_t *entry)
 	const char *operation = json_text(entry, "operation");
 	char *key;
 
-	MUST(asprintf(&key, "%s\n%s\n%s\n%s", json_text(entry, "manager"), operation, json_text(entry, "subresource"),
-	    strcmp(operation, "Apply") == 0 ? "" : json_text(entry, "apiVersion")) > 0);
+	MUST(asprintf(&key, "%s\n%s\n%s\n%s", json_text(entry, "manager"), operation,
+	    json_text(entry, "subresource"), strcmp(operation, "Apply") == 0 ? ""
+	    : json_text(entry, "apiVersion")) > 0);
 	return key;
 }
 
@@ -175,8 +190,9 @@ static json_t *
 entry_of(const struct ask *a, const char *operation)
 {
 	char version[256];
-	json_t *entry = json_pack("{s:s, s:s, s:s}", "apiVersion", resource_api_version(a->resource, version, sizeof(version)),
-	    "fieldsType", "FieldsV1", "operation", operation);
+	json_t *entry = json_pack("{s:s, s:s, s:s}", "apiVersion",
+	    resource_api_version(a->resource, version, sizeof(version)), "fieldsType", "FieldsV1",
+	    "operation", operation);
 
 	json_object_set_new(entry, "manager", name_of(a));
 	if (*a->subresource != '\0')
@@ -204,8 +220,9 @@ makes_sense(const json_t *entry)
 {
 	const char *operation = json_text(entry, "operation");
 
-	return (strcmp(operation, "Apply") == 0 || strcmp(operation, "Update") == 0) && *json_text(entry, "apiVersion") != '\0'
-	    && strcmp(json_text(entry, "fieldsType"), "FieldsV1") == 0;
+	return (strcmp(operation, "Apply") == 0 || strcmp(operation, "Update") == 0)
+	    && *json_text(entry, "apiVersion") != '\0' && strcmp(json_text(entry, "fieldsType"),
+	    "FieldsV1") == 0;
 }
 
 /* Who applies comes first; then by time, manager, version, subresource. */

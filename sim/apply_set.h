@@ -1,9 +1,11 @@
 /*
- * sim/apply_set.h - sets of fields, kept as the trie that fieldsV1 is: {"f:spec": {"f:size": {".": {}}}}.
+ * sim/apply_set.h - sets of fields, kept as the trie that fieldsV1 is: {"f:spec": {"f:size": {".":
+ * {}}}}.
  *
- * Here a node that is itself in the set always has ".", in fieldsV1 only where it also has children: set_read and
- * set_write go between the two. A set is a JSON object; NULL is the empty set. Names of children: "f:NAME" a member,
- * "k:{...}" an item of a list by its keys, "v:..." by its value.
+ * Here a node that is itself in the set always has ".", in fieldsV1 only where it also has
+ * children: set_read and set_write go between the two. A set is a JSON object; NULL is the empty
+ * set. Names of children: "f:NAME" a member, "k:{...}" an item of a list by its keys, "v:..." by
+ * its value.
  */
 #ifndef MUSTER_SIM_APPLY_SET_H
 #define MUSTER_SIM_APPLY_SET_H

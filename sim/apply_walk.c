@@ -59,6 +59,19 @@ comparison_free(struct comparison *c)
 	*c = (struct comparison){ 0 };
 }
 
+void
+comparison_leave_out(struct comparison *c, const json_t *set)
+{
+	json_t **parts[] = { &c->removed, &c->modified, &c->added };
+
+	for (size_t i = 0; i < NITEMS(parts); i++) {
+		json_t *left = set_without(*parts[i], set);
+
+		json_decref(*parts[i]);
+		*parts[i] = left;
+	}
+}
+
 json_t *
 walk_merge(const json_t *schema, const json_t *live, const json_t *config)
 {
@@ -92,7 +105,8 @@ walk_item_name(const json_t *schema, const json_t *item)
 			json_t *value = json_object_get(item, json_string_value(key));
 
 			if (value == NULL)
-				value = json_object_get(schema_member(schema_items(schema), json_string_value(key), false), "default");
+				value = json_object_get(schema_member(schema_items(schema),
+				    json_string_value(key), false), "default");
 			if (value != NULL)
 				json_object_set(identity, json_string_value(key), value);
 		}
@@ -115,13 +129,16 @@ static enum shape
 shape_of(struct view v, const json_t *a, const json_t *b)
 {
 	const json_t *keys, *schema = schema_follow(v.schema);
-	const bool objects = (a == NULL || json_is_null(a) || json_is_object(a)) && (b == NULL || json_is_null(b) || json_is_object(b));
-	const bool lists = (a == NULL || json_is_null(a) || json_is_array(a)) && (b == NULL || json_is_null(b) || json_is_array(b));
+	const bool objects = (a == NULL || json_is_null(a) || json_is_object(a))
+	    && (b == NULL || json_is_null(b) || json_is_object(b));
+	const bool lists = (a == NULL || json_is_null(a) || json_is_array(a))
+	    && (b == NULL || json_is_null(b) || json_is_array(b));
 
 	if (is_empty(a) && is_empty(b))
 		return SHAPE_LEAF;
 	if (objects)
-		return strcmp(json_text(schema, "x-kubernetes-map-type"), "atomic") == 0 ? SHAPE_LEAF : SHAPE_MEMBERS;
+		return strcmp(json_text(schema, "x-kubernetes-map-type"), "atomic") == 0 ? SHAPE_LEAF
+		    : SHAPE_MEMBERS;
 	return lists && schema_list(schema, &keys) != LIST_ATOMIC ? SHAPE_ITEMS : SHAPE_LEAF;
 }
 
@@ -144,7 +161,10 @@ item_of(struct view v)
 	return (struct view){ schema_items(v.schema), false };
 }
 
-/* A member of a map, and one that is null or empty, is a field itself; a declared member is what is below it. */
+/*
+ * A member of a map, and one that is null or empty, is a field itself; a declared member is what is
+ * below it.
+ */
 static json_t *
 fields(struct view v, const json_t *value)
 {
@@ -202,7 +222,8 @@ compare(struct view v, const json_t *before, const json_t *after, struct compari
 }
 
 static void
-compare_below(struct view v, const char *name, const json_t *before, const json_t *after, struct comparison *c)
+compare_below(struct view v, const char *name, const json_t *before, const json_t *after,
+    struct comparison *c)
 {
 	struct comparison below = { 0 };
 
@@ -272,7 +293,8 @@ merge_members(struct view v, const json_t *live, const json_t *config)
 	json_t *child;
 
 	JSON_EACH(live, key, child)
-		json_object_set_new(merged, key, merge(member_of(v, key), child, json_object_get(config, key)));
+		json_object_set_new(merged, key,
+		    merge(member_of(v, key), child, json_object_get(config, key)));
 	JSON_EACH(config, key, child)
 		if (json_object_get(live, key) == NULL)
 			json_object_set_new(merged, key, merge(member_of(v, key), NULL, child));
@@ -280,8 +302,8 @@ merge_members(struct view v, const json_t *live, const json_t *config)
 }
 
 /*
- * Items of the config stand in its order; items that only the live list has keep their place before the next one that
- * both have.
+ * Items of the config stand in its order; items that only the live list has keep their place before
+ * the next one that both have.
  */
 static json_t *
 merge_items(struct view v, const json_t *live, const json_t *config)
@@ -311,7 +333,8 @@ merge_items(struct view v, const json_t *live, const json_t *config)
 		}
 		if (theirs == NULL)
 			continue;
-		json_array_append_new(merged, merge(item_of(v), json_object_get(old, theirs), json_object_iter_value(r)));
+		json_array_append_new(merged, merge(item_of(v), json_object_get(old, theirs),
+		    json_object_iter_value(r)));
 		r = json_object_iter_next(new, r);
 	}
 	json_decref(old);
@@ -344,7 +367,8 @@ without(struct view v, const json_t *value, const json_t *set)
 		JSON_EACH(value, key, child) {
 			char *name = member_name(key);
 			const json_t *below = json_object_get(set, name);
-			json_t *left = set_has(below) ? NULL : below == NULL ? json_deep_copy(child) : without(member_of(v, key), child, below);
+			json_t *left = set_has(below) ? NULL : below == NULL ? json_deep_copy(child)
+			    : without(member_of(v, key), child, below);
 
 			if (left != NULL)
 				json_object_set_new(rest, key, left);
@@ -355,7 +379,8 @@ without(struct view v, const json_t *value, const json_t *set)
 		json_array_foreach(value, i, child) {
 			char *name = walk_item_name(v.schema, child);
 			const json_t *below = name == NULL ? NULL : json_object_get(set, name);
-			json_t *left = set_has(below) ? NULL : below == NULL ? json_deep_copy(child) : without(item_of(v), child, below);
+			json_t *left = set_has(below) ? NULL : below == NULL ? json_deep_copy(child)
+			    : without(item_of(v), child, below);
 
 			if (left != NULL)
 				json_array_append_new(rest, left);

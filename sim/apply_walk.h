@@ -1,9 +1,10 @@
 /*
- * sim/apply_walk.h - values seen through their schema, as server-side apply sees them: which fields a value has, what
- * differs between two, what two make together, what is left without some fields.
+ * sim/apply_walk.h - values seen through their schema, as server-side apply sees them: which fields
+ * a value has, what differs between two, what two make together, what is left without some fields.
  *
- * A list is one field, or a set of its values, or a map by its keys; an object is one field or has its members as
- * fields. Where the schema says nothing, objects have members and lists are one field.
+ * A list is one field, or a set of its values, or a map by its keys; an object is one field or has
+ * its members as fields. Where the schema says nothing, objects have members and lists are one
+ * field.
  */
 #ifndef MUSTER_SIM_APPLY_WALK_H
 #define MUSTER_SIM_APPLY_WALK_H
@@ -20,6 +21,7 @@ struct comparison {
 json_t *walk_fields(const json_t *schema, const json_t *object);
 struct comparison walk_compare(const json_t *schema, const json_t *before, const json_t *after);
 void comparison_free(struct comparison *c);
+void comparison_leave_out(struct comparison *c, const json_t *set);
 json_t *walk_merge(const json_t *schema, const json_t *live, const json_t *config);
 json_t *walk_remove(const json_t *schema, const json_t *object, const json_t *set);
 /* The set, and every declared field that has something of the set below it. */

@@ -53,8 +53,8 @@ audit_free(struct audit **ap)
 uint64_t
 audit_begin(struct audit *a, const struct audit_row *row)
 {
-	const char *const texts[TEXTS] = { row->verb, row->group, row->resource, row->ns, row->name, row->subresource,
-		row->user, row->user_agent, row->uri };
+	const char *const texts[TEXTS] = { row->verb, row->group, row->resource, row->ns, row->name,
+		row->subresource, row->user, row->user_agent, row->uri };
 	struct entry *const e = at(a, a->next);
 	size_t size = 0;
 
@@ -86,13 +86,15 @@ audit_list(const struct audit *a, uint64_t since)
 
 	for (uint64_t n = since >= a->first ? since + 1 : a->first; n < a->next; n++) {
 		const struct entry *const e = &a->ring[n % AUDIT_MAX];
-		json_t *const row = json_pack("{s:I, s:I}", "n", (json_int_t)n, "at_ms", (json_int_t)e->at_ms);
+		json_t *const row =
+		    json_pack("{s:I, s:I}", "n", (json_int_t)n, "at_ms", (json_int_t)e->at_ms);
 		const char *p = e->text;
 
 		for (size_t i = 0; i < TEXTS; i++, p += strlen(p) + 1) {
 			json_t *const text = json_string(p);
 
-			json_object_set_new(row, columns[i], text != NULL ? text : json_string("(not UTF-8)"));
+			json_object_set_new(
+			    row, columns[i], text != NULL ? text : json_string("(not UTF-8)"));
 		}
 		json_object_set_new(row, "code", e->code == PENDING ? json_null() : json_integer(e->code));
 		json_object_set_new(row, "rv", json_integer((json_int_t)e->rv));

@@ -180,7 +180,8 @@ put_json(struct buf *t, const json_t *object, uint64_t rv, struct blob *b)
 	buf_puts(t, "}");
 	b->meta_len = (uint32_t)(t->len - META_AT);
 	JSON_EACH(object, key, value) {
-		if (strcmp(key, "metadata") == 0 || strcmp(key, "apiVersion") == 0 || strcmp(key, "kind") == 0)
+		if (strcmp(key, "metadata") == 0 || strcmp(key, "apiVersion") == 0
+		    || strcmp(key, "kind") == 0)
 			continue;
 		buf_puts(t, ",");
 		put_member(t, key, value);
@@ -216,7 +217,8 @@ put_labels(struct buf *t, const json_t *labels)
 static void
 put_fields(struct buf *t, const json_t *object, const struct resource *r)
 {
-	static const struct selectable always[] = { { .name = "metadata.name" }, { .name = "metadata.namespace" } };
+	static const struct selectable always[] = { { .name = "metadata.name" },
+		{ .name = "metadata.namespace" } };
 
 	for (size_t i = 0; i < NITEMS(always); i++)
 		put_field(t, object, &always[i]);

@@ -1,9 +1,10 @@
 /*
  * sim/blob.h - one version of one object, as bytes. Never changed once made; shared by counting.
  *
- * The JSON is kept without apiVersion and kind (they depend on the version that is asked for) and with the
- * resourceVersion first, so that a list is made by joining bytes and a tombstone by putting another number in.
- * Beside it stands what selectors and the garbage collector ask, so that neither needs a parser.
+ * The JSON is kept without apiVersion and kind (they depend on the version that is asked for) and
+ * with the resourceVersion first, so that a list is made by joining bytes and a tombstone by
+ * putting another number in. Beside it stands what selectors and the garbage collector ask, so that
+ * neither needs a parser.
  */
 #ifndef MUSTER_SIM_BLOB_H
 #define MUSTER_SIM_BLOB_H

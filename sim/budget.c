@@ -1,4 +1,7 @@
-/* sim/budget.c - the apiserver's part of a PodDisruptionBudget; its status is the disruption controller's, or a test's. */
+/*
+ * sim/budget.c - the apiserver's part of a PodDisruptionBudget; its status is the disruption
+ * controller's, or a test's.
+ */
 #include "budget.h"
 
 #include <stdio.h>
@@ -30,17 +33,22 @@ budget_refusal(struct sim *s, const struct blob *pod, bool dry_run)
 	if (n == 0)
 		return NULL;
 	if (n > 1)
-		return semantics_failure(500, "", "This pod has more than one PodDisruptionBudget, which the eviction "
-		    "subresource does not support.", NULL, "", NULL);
+		return semantics_failure(500, "",
+		    "This pod has more than one PodDisruptionBudget, which the eviction "
+		    "subresource does not support.",
+		    NULL, "", NULL);
 	json_t *const budget = blob_parse(b, budgets->form);
 	if (unhealthy_may_go(budget, pod, pods))
 		goto out;
-	if (json_int_at(budget, "status.observedGeneration", 0) < json_int_at(budget, "metadata.generation", 0)) {
-		snprintf(why, sizeof(why), "The disruption budget %.200s is still being processed by the server.",
+	if (json_int_at(budget, "status.observedGeneration", 0)
+	    < json_int_at(budget, "metadata.generation", 0)) {
+		snprintf(why, sizeof(why),
+		    "The disruption budget %.200s is still being processed by the server.",
 		    blob_name(b));
 		refusal = refuse(why, 10);
 	} else if (json_int_at(budget, "status.disruptionsAllowed", 0) <= 0) {
-		snprintf(why, sizeof(why), "The disruption budget %.200s needs %lld healthy pods and has %lld currently",
+		snprintf(why, sizeof(why),
+		    "The disruption budget %.200s needs %lld healthy pods and has %lld currently",
 		    blob_name(b), (long long)json_int_at(budget, "status.desiredHealthy", 0),
 		    (long long)json_int_at(budget, "status.currentHealthy", 0));
 		refusal = refuse(why, 0);
@@ -100,8 +108,9 @@ unhealthy_may_go(const json_t *budget, const struct blob *pod, const struct stor
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_at(object, "status.conditions"), i, c)
-		ready |= strcmp(json_text(c, "type"), "Ready") == 0 && strcmp(json_text(c, "status"), "True") == 0;
+	json_array_foreach(json_at(object, "status.conditions"), i, c) ready |=
+	    strcmp(json_text(c, "type"), "Ready") == 0
+	    && strcmp(json_text(c, "status"), "True") == 0;
 	json_decref(object);
 	return !ready && (strcmp(json_text_at(budget, "spec.unhealthyPodEvictionPolicy"), "AlwaysAllow") == 0
 	    || (wanted > 0 && json_int_at(budget, "status.currentHealthy", 0) >= wanted));
@@ -115,7 +124,8 @@ refuse(const char *why, int retry_after_s)
 	    json_pack("[{s:s, s:s}]", "reason", "DisruptionBudget", "message", why));
 
 	if (retry_after_s > 0)
-		json_object_set_new(json_object_get(status, "details"), "retryAfterSeconds", json_integer(retry_after_s));
+		json_object_set_new(json_object_get(status, "details"), "retryAfterSeconds",
+		    json_integer(retry_after_s));
 	return status;
 }
 

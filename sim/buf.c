@@ -8,8 +8,8 @@
 #include "obj.h"
 
 /*
- * Fifteen digits: 0.1 stays 0.1. Go writes the shortest text that reads back the same, which jansson cannot; the
- * price is the last digit of a float that needs sixteen.
+ * Fifteen digits: 0.1 stays 0.1. Go writes the shortest text that reads back the same, which
+ * jansson cannot; the price is the last digit of a float that needs sixteen.
  */
 enum { BUF_FIRST = 256, DUMP = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
 

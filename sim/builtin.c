@@ -73,50 +73,99 @@ static const struct rename new_event_names[] = {
 
 const struct resource resource_builtin[] = {
 	{
-		NAMES("", "v1", "configmaps", "configmap", "ConfigMap"), KEPT,
-		.short_names = { "cm" }, .namespaced = true,
-	}, {
-		NAMES("", "v1", "events", "event", "Event"), KEPT,
-		.short_names = { "ev" }, .namespaced = true, .fields = event_fields,
-	}, {
-		NAMES("", "v1", "namespaces", "namespace", "Namespace"),
-		.verbs = VERBS_ALL & ~VERB_DELETECOLLECTION, .stored = true,
-		.short_names = { "ns" }, .has_status = true, .fields = namespace_fields,
-	}, {
-		NAMES("", "v1", "nodes", "node", "Node"), KEPT,
-		.short_names = { "no" }, .has_status = true, .fields = node_fields,
-	}, {
-		NAMES("", "v1", "pods", "pod", "Pod"), KEPT,
-		.short_names = { "po" }, .categories = { "all" }, .namespaced = true, .has_status = true,
-		.has_eviction = true, .graceful = true, .returns_deleted = true, .counts_generation = true,
-		.fields = pod_fields,
-	}, {
-		NAMES("", "v1", "secrets", "secret", "Secret"), KEPT,
-		.namespaced = true, .fields = secret_fields,
-	}, {
-		NAMES("", "v1", "serviceaccounts", "serviceaccount", "ServiceAccount"), KEPT,
-		.short_names = { "sa" }, .namespaced = true, .returns_deleted = true,
-	}, {
-		NAMES("apiextensions.k8s.io", "v1", "customresourcedefinitions", "customresourcedefinition",
-		    "CustomResourceDefinition"), KEPT,
-		.short_names = { "crd", "crds" }, .categories = { "api-extensions" }, .has_status = true,
-		.counts_generation = true,
-	}, {
-		NAMES("authentication.k8s.io", "v1", "selfsubjectreviews", "selfsubjectreview",
-		    "SelfSubjectReview"), REVIEW,
-	}, {
-		NAMES("authorization.k8s.io", "v1", "selfsubjectaccessreviews", "selfsubjectaccessreview",
-		    "SelfSubjectAccessReview"), REVIEW,
-	}, {
-		NAMES("coordination.k8s.io", "v1", "leases", "lease", "Lease"), KEPT,
-		.namespaced = true,
-	}, {
-		NAMES("events.k8s.io", "v1", "events", "event", "Event"), .verbs = VERBS_ALL,
-		.short_names = { "ev" }, .namespaced = true, .fields = new_event_fields,
-		.renames = new_event_names,
-	}, {
-		NAMES("policy", "v1", "poddisruptionbudgets", "poddisruptionbudget", "PodDisruptionBudget"), KEPT,
-		.short_names = { "pdb" }, .namespaced = true, .has_status = true, .counts_generation = true,
+	    NAMES("", "v1", "configmaps", "configmap", "ConfigMap"),
+	    KEPT,
+	    .short_names = { "cm" },
+	    .namespaced = true,
+	},
+	{
+	    NAMES("", "v1", "events", "event", "Event"),
+	    KEPT,
+	    .short_names = { "ev" },
+	    .namespaced = true,
+	    .fields = event_fields,
+	},
+	{
+	    NAMES("", "v1", "namespaces", "namespace", "Namespace"),
+	    .verbs = VERBS_ALL & ~VERB_DELETECOLLECTION,
+	    .stored = true,
+	    .short_names = { "ns" },
+	    .has_status = true,
+	    .fields = namespace_fields,
+	},
+	{
+	    NAMES("", "v1", "nodes", "node", "Node"),
+	    KEPT,
+	    .short_names = { "no" },
+	    .has_status = true,
+	    .fields = node_fields,
+	},
+	{
+	    NAMES("", "v1", "pods", "pod", "Pod"),
+	    KEPT,
+	    .short_names = { "po" },
+	    .categories = { "all" },
+	    .namespaced = true,
+	    .has_status = true,
+	    .has_eviction = true,
+	    .graceful = true,
+	    .returns_deleted = true,
+	    .counts_generation = true,
+	    .fields = pod_fields,
+	},
+	{
+	    NAMES("", "v1", "secrets", "secret", "Secret"),
+	    KEPT,
+	    .namespaced = true,
+	    .fields = secret_fields,
+	},
+	{
+	    NAMES("", "v1", "serviceaccounts", "serviceaccount", "ServiceAccount"),
+	    KEPT,
+	    .short_names = { "sa" },
+	    .namespaced = true,
+	    .returns_deleted = true,
+	},
+	{
+	    NAMES("apiextensions.k8s.io", "v1", "customresourcedefinitions",
+		"customresourcedefinition", "CustomResourceDefinition"),
+	    KEPT,
+	    .short_names = { "crd", "crds" },
+	    .categories = { "api-extensions" },
+	    .has_status = true,
+	    .counts_generation = true,
+	},
+	{
+	    NAMES("authentication.k8s.io", "v1", "selfsubjectreviews", "selfsubjectreview",
+		"SelfSubjectReview"),
+	    REVIEW,
+	},
+	{
+	    NAMES("authorization.k8s.io", "v1", "selfsubjectaccessreviews",
+		"selfsubjectaccessreview", "SelfSubjectAccessReview"),
+	    REVIEW,
+	},
+	{
+	    NAMES("coordination.k8s.io", "v1", "leases", "lease", "Lease"),
+	    KEPT,
+	    .namespaced = true,
+	},
+	{
+	    NAMES("events.k8s.io", "v1", "events", "event", "Event"),
+	    .verbs = VERBS_ALL,
+	    .short_names = { "ev" },
+	    .namespaced = true,
+	    .fields = new_event_fields,
+	    .renames = new_event_names,
+	},
+	{
+	    NAMES("policy", "v1", "poddisruptionbudgets", "poddisruptionbudget",
+		"PodDisruptionBudget"),
+	    KEPT,
+	    .short_names = { "pdb" },
+	    .namespaced = true,
+	    .has_status = true,
+	    .counts_generation = true,
 	},
 };
 const size_t resource_nbuiltin = NITEMS(resource_builtin);

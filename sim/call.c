@@ -106,7 +106,8 @@ call_throttle(struct call *c, size_t bytes_per_second)
 	struct evhttp_connection *const connection = evhttp_request_get_connection(c->http);
 
 	if (connection != NULL)
-		bufferevent_set_rate_limit(evhttp_connection_get_bufferevent(connection), rate_of(bytes_per_second));
+		bufferevent_set_rate_limit(
+		    evhttp_connection_get_bufferevent(connection), rate_of(bytes_per_second));
 }
 
 void

@@ -1,8 +1,9 @@
 /*
  * sim/call.h - one request to the Kubernetes API, from its first byte to its answer.
  *
- * Every path ends in exactly one of the call_reply functions, call_drop, or stream_open (which takes the call): they
- * free it, write the audit's last words, and do what the call's faults ask for.
+ * Every path ends in exactly one of the call_reply functions, call_drop, or stream_open (which
+ * takes the call): they free it, write the audit's last words, and do what the call's faults ask
+ * for.
  */
 #ifndef MUSTER_SIM_CALL_H
 #define MUSTER_SIM_CALL_H

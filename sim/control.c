@@ -49,7 +49,8 @@ static const struct {
 static json_t *read_body(struct evhttp_request *, char *);
 static int64_t read_number(struct evhttp_request *, const char *);
 static void reply(struct evhttp_request *, int, json_t *);
-static json_t *each_of(struct sim *, const json_t *, json_t *(*)(struct sim *, const json_t *, char *), char *);
+static json_t *each_of(
+    struct sim *, const json_t *, json_t *(*)(struct sim *, const json_t *, char *), char *);
 static json_t *arm_one(struct sim *, const json_t *, char *);
 static json_t *do_one(struct sim *, const json_t *, char *);
 
@@ -58,7 +59,8 @@ control_serve(struct evhttp_request *req, void *arg)
 {
 	struct sim *const s = arg;
 	const struct evhttp_uri *const uri = evhttp_request_get_evhttp_uri(req);
-	const char *const path = uri != NULL && evhttp_uri_get_path(uri) != NULL ? evhttp_uri_get_path(uri) : "/";
+	const char *const path =
+	    uri != NULL && evhttp_uri_get_path(uri) != NULL ? evhttp_uri_get_path(uri) : "/";
 	char why[WHY_MAX] = "";
 
 	/* /api and /apis: a second door to the same API, for changes while the first one is down. */
@@ -220,7 +222,9 @@ do_one(struct sim *s, const json_t *order, char *why)
 {
 	const long n = world_do(s->world, order, why, WHY_MAX);
 
-	return n < 0 ? NULL : json_pack("{s:I, s:I}", "changed", (json_int_t)n, "rv", (json_int_t)store_rv(s->store));
+	return n < 0 ? NULL
+		     : json_pack("{s:I, s:I}", "changed", (json_int_t)n, "rv",
+			 (json_int_t)store_rv(s->store));
 }
 
 static json_t *
@@ -244,7 +248,8 @@ read_number(struct evhttp_request *req, const char *name)
 	const char *const query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(req));
 	const size_t len = strlen(name);
 
-	for (const char *p = query; p != NULL && len > 0; p = strchr(p, '&') != NULL ? strchr(p, '&') + 1 : NULL) {
+	for (const char *p = query; p != NULL && len > 0;
+	     p = strchr(p, '&') != NULL ? strchr(p, '&') + 1 : NULL) {
 		if (strncmp(p, name, len) == 0 && p[len] == '=')
 			return strtoll(p + len + 1, NULL, 10);
 	}

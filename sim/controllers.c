@@ -158,7 +158,8 @@ same_spec(const struct controllers *k, const struct change *c)
 {
 	if (c->before == NULL || c->after == NULL)
 		return false;
-	json_t *const a = blob_parse(c->before, k->crds->form), *const b = blob_parse(c->after, k->crds->form);
+	json_t *const a = blob_parse(c->before, k->crds->form),
+		      *const b = blob_parse(c->after, k->crds->form);
 	const bool same = json_equal(json_object_get(a, "spec"), json_object_get(b, "spec"));
 	json_decref(a);
 	json_decref(b);

@@ -1,6 +1,6 @@
 /*
- * sim/controllers.h - what a cluster does by itself behind its apiserver: CRDs become resources, objects without an owner
- * go, a namespace takes its contents with it, a kubelet ends Pods.
+ * sim/controllers.h - what a cluster does by itself behind its apiserver: CRDs become resources,
+ * objects without an owner go, a namespace takes its contents with it, a kubelet ends Pods.
  *
  * They are told of changes and act once the loop turns, never inside the write that caused it.
  */

@@ -68,7 +68,8 @@ crd_established(const json_t *crd, const char *now)
 		json_object_set_new(names, "listKind", json_sprintf("%sList", json_text(names, "kind")));
 	json_object_set_new(status, "acceptedNames", names);
 	set_condition(status, "NamesAccepted", "NoConflicts", "no conflicts found", now);
-	set_condition(status, "Established", "InitialNamesAccepted", "the initial names have been accepted", now);
+	set_condition(status, "Established", "InitialNamesAccepted",
+	    "the initial names have been accepted", now);
 	json_array_foreach(json_at(made, "spec.versions"), i, version) {
 		if (json_is_true(json_object_get(version, "storage")))
 			json_array_append(stored, json_object_get(version, "name"));

@@ -1,4 +1,7 @@
-/* sim/crd.h - a CustomResourceDefinition read: the resources it brings, and the status its controllers give it. */
+/*
+ * sim/crd.h - a CustomResourceDefinition read: the resources it brings, and the status its
+ * controllers give it.
+ */
 #ifndef MUSTER_SIM_CRD_H
 #define MUSTER_SIM_CRD_H
 

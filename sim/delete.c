@@ -105,8 +105,8 @@ write_evict(struct call *c)
 		how = delete_one(c, &w, b, eviction, &answer);
 	if (how != DELETION_REFUSED) {
 		json_decref(answer);
-		answer = json_pack("{s:s, s:s, s:{}, s:s, s:i}", "kind", "Status", "apiVersion", "v1", "metadata", "status",
-		    "Success", "code", 201);
+		answer = json_pack("{s:s, s:s, s:{}, s:s, s:i}", "kind", "Status", "apiVersion",
+		    "v1", "metadata", "status", "Success", "code", 201);
 	}
 	call_reply_status(c, answer);
 	write_ask_close(&w);

@@ -61,9 +61,11 @@ discovery_serve(struct call *c)
 static void
 serve_version(struct call *c)
 {
-	call_reply_json(c, 200, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "major", "1", "minor", "35",
-	    "gitVersion", "v1.35.4", "gitCommit", "0000000000000000000000000000000000000000", "gitTreeState", "clean",
-	    "buildDate", "2026-04-15T00:00:00Z", "goVersion", "go1.25.9", "compiler", "gc", "platform", "linux/amd64"));
+	call_reply_json(c, 200,
+	    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "major", "1", "minor", "35",
+		"gitVersion", "v1.35.4", "gitCommit", "0000000000000000000000000000000000000000",
+		"gitTreeState", "clean", "buildDate", "2026-04-15T00:00:00Z", "goVersion",
+		"go1.25.9", "compiler", "gc", "platform", "linux/amd64"));
 }
 
 static void
@@ -86,8 +88,10 @@ static void
 serve_core(struct call *c)
 {
 	if (!serve_aggregated(c, true))
-		call_reply_json(c, 200, json_pack("{s:s, s:[s], s:[{s:s, s:s}]}", "kind", "APIVersions", "versions", "v1",
-		    "serverAddressByClientCIDRs", "clientCIDR", "0.0.0.0/0", "serverAddress", call_header(c, "Host")));
+		call_reply_json(c, 200,
+		    json_pack("{s:s, s:[s], s:[{s:s, s:s}]}", "kind", "APIVersions", "versions",
+			"v1", "serverAddressByClientCIDRs", "clientCIDR", "0.0.0.0/0",
+			"serverAddress", call_header(c, "Host")));
 }
 
 static void
@@ -139,7 +143,8 @@ serve_aggregated(struct call *c, bool core)
 	if (i <= 0)
 		return false;
 	json_t *const list = discovery_aggregated(registry_all(c->sim->registry), core, forms[i].version);
-	snprintf(type, sizeof(type), "application/json;g=%s;v=%s;as=%s", forms[i].group, forms[i].version, forms[i].as);
+	snprintf(type, sizeof(type), "application/json;g=%s;v=%s;as=%s", forms[i].group,
+	    forms[i].version, forms[i].as);
 	call_reply_json_as(c, 200, type, list);
 	return true;
 }

@@ -73,8 +73,9 @@ discovery_group(const struct resource *const *all, const char *group)
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, group_version(group, versions[i]));
 	if (n > 0)
-		return json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", "APIGroup", "apiVersion", "v1", "name", group,
-		    "versions", list, "preferredVersion", group_version(group, versions[0]));
+		return json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", "APIGroup", "apiVersion",
+		    "v1", "name", group, "versions", list, "preferredVersion",
+		    group_version(group, versions[0]));
 	json_decref(list);
 	return NULL;
 }
@@ -96,8 +97,8 @@ discovery_resource_list(const struct resource *const *all, const char *group, co
 			json_array_append_new(list, legacy_subresource(all[i], &status_sub));
 	}
 	if (json_array_size(list) > 0)
-		return json_pack("{s:s, s:s, s:s, s:o}", "kind", "APIResourceList", "apiVersion", "v1", "groupVersion", name,
-		    "resources", list);
+		return json_pack("{s:s, s:s, s:s, s:o}", "kind", "APIResourceList", "apiVersion",
+		    "v1", "groupVersion", name, "resources", list);
 	json_decref(list);
 	return NULL;
 }
@@ -164,14 +165,16 @@ is_first_of_group(const struct resource *const *all, size_t i)
 static json_t *
 group_version(const char *group, const char *version)
 {
-	return json_pack("{s:o, s:s}", "groupVersion", json_sprintf("%s/%s", group, version), "version", version);
+	return json_pack("{s:o, s:s}", "groupVersion", json_sprintf("%s/%s", group, version),
+	    "version", version);
 }
 
 static json_t *
 legacy_resource(const struct resource *r)
 {
-	json_t *const out = json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", r->plural, "singularName", r->singular,
-	    "namespaced", r->namespaced, "kind", r->kind, "verbs", verb_list(r->verbs, r->builtin));
+	json_t *const out = json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", r->plural,
+	    "singularName", r->singular, "namespaced", r->namespaced, "kind", r->kind, "verbs",
+	    verb_list(r->verbs, r->builtin));
 
 	if (r->short_names[0] != NULL)
 		json_object_set_new(out, "shortNames", name_list(r->short_names));
@@ -183,8 +186,9 @@ legacy_resource(const struct resource *r)
 static json_t *
 legacy_subresource(const struct resource *r, const struct subresource *s)
 {
-	json_t *const out = json_pack("{s:o, s:s, s:b, s:s, s:o}", "name", json_sprintf("%s/%s", r->plural, s->name),
-	    "singularName", "", "namespaced", r->namespaced, "kind", s->kind != NULL ? s->kind : r->kind, "verbs",
+	json_t *const out = json_pack("{s:o, s:s, s:b, s:s, s:o}", "name",
+	    json_sprintf("%s/%s", r->plural, s->name), "singularName", "", "namespaced",
+	    r->namespaced, "kind", s->kind != NULL ? s->kind : r->kind, "verbs",
 	    verb_list(s->verbs, true));
 
 	if (s->group != NULL) {
@@ -208,8 +212,9 @@ aggregated_group(const struct resource *const *all, const char *group)
 			if (strcmp(all[i]->group, group) == 0 && strcmp(all[i]->version, versions[v]) == 0)
 				json_array_append_new(resources, aggregated_resource(all[i]));
 		}
-		json_array_append_new(list, json_pack("{s:s, s:o, s:s}", "version", versions[v], "resources", resources,
-		    "freshness", "Current"));
+		json_array_append_new(list,
+		    json_pack("{s:s, s:o, s:s}", "version", versions[v], "resources", resources,
+			"freshness", "Current"));
 	}
 	json_t *const metadata = group[0] != '\0' ? json_pack("{s:s}", "name", group) : json_object();
 	return json_pack("{s:o, s:o}", "metadata", metadata, "versions", list);
@@ -243,7 +248,8 @@ aggregated_subresource(const struct resource *r, const struct subresource *s)
 	json_t *const kind = s->kind != NULL ? response_kind(s->group, s->version, s->kind)
 					     : response_kind(r->group, r->version, r->kind);
 
-	return json_pack("{s:s, s:o, s:o}", "subresource", s->name, "responseKind", kind, "verbs", verb_list(s->verbs, true));
+	return json_pack("{s:s, s:o, s:o}", "subresource", s->name, "responseKind", kind, "verbs",
+	    verb_list(s->verbs, true));
 }
 
 static json_t *

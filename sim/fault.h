@@ -1,8 +1,9 @@
 /*
  * sim/fault.h - what goes wrong on purpose: armed faults, whom they hit, how often they did.
  *
- * A fault names whom it hits (verb, resource, name, user agent), skips `after` occasions, then hits `count` times. A
- * spent or cleared fault stays in memory until the end: an open stream may still follow it.
+ * A fault names whom it hits (verb, resource, name, user agent), skips `after` occasions, then hits
+ * `count` times. A spent or cleared fault stays in memory until the end: an open stream may still
+ * follow it.
  */
 #ifndef MUSTER_SIM_FAULT_H
 #define MUSTER_SIM_FAULT_H

@@ -1,8 +1,10 @@
 /*
- * sim/history.h - what changed lately, in order of resourceVersion: the window that watches and old lists read.
+ * sim/history.h - what changed lately, in order of resourceVersion: the window that watches and old
+ * lists read.
  *
- * Every resourceVersion is exactly one change, so a change is found by its number alone. The window is bounded by
- * count and by the bytes of superseded objects it keeps alive; what falls out is "compacted".
+ * Every resourceVersion is exactly one change, so a change is found by its number alone. The window
+ * is bounded by count and by the bytes of superseded objects it keeps alive; what falls out is
+ * "compacted".
  */
 #ifndef MUSTER_SIM_HISTORY_H
 #define MUSTER_SIM_HISTORY_H

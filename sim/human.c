@@ -10,7 +10,10 @@
 
 enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR, YEAR = 365 * DAY };
 
-/* Below `under` seconds: so many units, and the rest in the smaller unit where there is one and it is not 0. */
+/*
+ * Below `under` seconds: so many units, and the rest in the smaller unit where there is one and it
+ * is not 0.
+ */
 static const struct row {
 	int64_t	under, unit, small;
 	char	name, small_name;
@@ -41,7 +44,8 @@ human_duration(int64_t seconds, char buf[HUMAN_MAX])
 	const struct row *const r = &rows[i];
 	const int64_t rest = r->small != 0 ? seconds % r->unit / r->small : 0;
 	if (rest != 0)
-		snprintf(buf, HUMAN_MAX, "%" PRId64 "%c%" PRId64 "%c", seconds / r->unit, r->name, rest, r->small_name);
+		snprintf(buf, HUMAN_MAX, "%" PRId64 "%c%" PRId64 "%c", seconds / r->unit, r->name,
+		    rest, r->small_name);
 	else
 		snprintf(buf, HUMAN_MAX, "%" PRId64 "%c", seconds / r->unit, r->name);
 	return buf;

@@ -74,7 +74,8 @@ walk_bracket(const json_t *at, const char *path, int depth)
 	const long i = strtol(in, &stop, 10);
 	if (stop != end)
 		return NULL;
-	return walk(json_array_get(at, (size_t)(i < 0 ? (long)json_array_size(at) + i : i)), end + 1, depth + 1);
+	return walk(json_array_get(at, (size_t)(i < 0 ? (long)json_array_size(at) + i : i)),
+	    end + 1, depth + 1);
 }
 
 /* Each element (that the filter lets pass), until one leads to an end. */
@@ -83,7 +84,9 @@ walk_each(const json_t *at, const char *rest, const char *filter, size_t len, in
 {
 	for (size_t i = 0; i < json_array_size(at); i++) {
 		const json_t *const element = json_array_get(at, i);
-		json_t *const found = filter == NULL || passes(element, filter, len) ? walk(element, rest, depth + 1) : NULL;
+		json_t *const found = filter == NULL || passes(element, filter, len)
+		    ? walk(element, rest, depth + 1)
+		    : NULL;
 
 		if (found != NULL)
 			return found;

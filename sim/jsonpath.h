@@ -1,6 +1,6 @@
 /*
- * sim/jsonpath.h - the JSONPath of printer columns: .a.b, ['a'], [0], [-1], [*], [?(@.a=="b")], a dot in a name as \.
- * Pure.
+ * sim/jsonpath.h - the JSONPath of printer columns: .a.b, ['a'], [0], [-1], [*], [?(@.a=="b")], a
+ * dot in a name as \. Pure.
  */
 #ifndef MUSTER_SIM_JSONPATH_H
 #define MUSTER_SIM_JSONPATH_H

@@ -75,8 +75,8 @@ list_too_large(struct call *c, uint64_t rv)
 
 	if (rv <= current && c->plan.of[FAULT_RV_TOO_LARGE] == NULL)
 		return false;
-	snprintf(message, sizeof(message), "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, rv,
-	    current);
+	snprintf(message, sizeof(message),
+	    "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, rv, current);
 	json_t *const status = semantics_failure(504, "Timeout", message, NULL, "",
 	    json_pack("[{s:s, s:s}]", "reason", "ResourceVersionTooLarge", "message", "Too large resource version"));
 	json_object_set_new(json_object_get(status, "details"), "retryAfterSeconds", json_integer(1));
@@ -130,7 +130,8 @@ read_ask(struct ask_list *ask, struct call *c)
 static bool
 read_state(struct ask_list *ask, struct call *c)
 {
-	const char *const rv = call_param(c, "resourceVersion"), *const match = call_param(c, "resourceVersionMatch");
+	const char *const rv = call_param(c, "resourceVersion"),
+			  *const match = call_param(c, "resourceVersionMatch");
 	const char *const next = call_param(c, "continue");
 	const bool exactly = match != NULL && strcmp(match, "Exact") == 0;
 	char err[256];
@@ -142,7 +143,8 @@ read_state(struct ask_list *ask, struct call *c)
 			return false;
 		}
 		if (rv != NULL && rv[0] != '\0' && strcmp(rv, "0") != 0) {
-			call_fail(c, 400, "BadRequest", "specifying resource version is not allowed when using continue");
+			call_fail(c, 400, "BadRequest",
+			    "specifying resource version is not allowed when using continue");
 			return false;
 		}
 		ask->rv = ask->page.rv > 0 ? (uint64_t)ask->page.rv : 0;
@@ -171,19 +173,21 @@ static struct snapshot *
 take_snapshot(const struct ask_list *ask, struct call *c)
 {
 	static const char expired[] = "The resourceVersion for the provided list is too old.";
-	static const char page_expired[] = "The provided continue parameter is too old to display a consistent list "
+	static const char page_expired[] =
+	    "The provided continue parameter is too old to display a consistent list "
 	    "result. You can start a new list without the continue parameter, or use the continue token in this "
 	    "response to retrieve the remainder of the results. Continuing with the provided token results in an "
 	    "inconsistent list - objects that were created, modified, or deleted between the time the first chunk was "
 	    "returned and now may show up in the list.";
 	const struct fault *const stale = c->plan.of[FAULT_STALE];
 	const uint64_t rv = stale != NULL ? (uint64_t)stale->amount : ask->rv;
-	struct snapshot *const snap = store_snapshot(c->sim->store, c->resource->storage, ask->selection.ns, rv);
+	struct snapshot *const snap =
+	    store_snapshot(c->sim->store, c->resource->storage, ask->selection.ns, rv);
 
 	if (snap != NULL)
 		return snap;
-	json_t *const status = semantics_failure(410, "Expired", ask->page.start != NULL ? page_expired : expired, NULL,
-	    "", NULL);
+	json_t *const status = semantics_failure(
+	    410, "Expired", ask->page.start != NULL ? page_expired : expired, NULL, "", NULL);
 	if (ask->page.start != NULL) {
 		/* See page_parse. */
 		char *const key = obj_strdup(ask->page.start);
@@ -230,7 +234,8 @@ choose(const struct ask_list *ask, struct snapshot *snap, int64_t *remaining)
 static void
 hand_over(struct call *c, const struct view *view, struct snapshot *snap, const char *next, int64_t remaining)
 {
-	const bool gzip = weight(snap, view->shape) > GZIP_ABOVE && accept_gzip(call_header(c, "Accept-Encoding"));
+	const bool gzip = weight(snap, view->shape) > GZIP_ABOVE
+	    && accept_gzip(call_header(c, "Accept-Encoding"));
 	struct listing *const l = obj_alloc(sizeof(*l));
 
 	l->view = *view;

@@ -39,7 +39,8 @@ check_list(json_t *flaws, const struct call *c, const char *match)
 		flaw(flaws, FLAW_FORBIDDEN, "resourceVersionMatch", NULL,
 		    "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
 	if (call_param(c, "sendInitialEvents") != NULL)
-		flaw(flaws, FLAW_FORBIDDEN, "sendInitialEvents", NULL, "sendInitialEvents is forbidden for list");
+		flaw(flaws, FLAW_FORBIDDEN, "sendInitialEvents", NULL,
+		    "sendInitialEvents is forbidden for list");
 }
 
 static void

@@ -27,8 +27,9 @@ load_namespaces(struct sim *s)
 	const struct resource *const r = registry_find(s->registry, "", "v1", "namespaces");
 
 	for (size_t i = 0; i < NITEMS(names); i++) {
-		json_t *const ns = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}}", "apiVersion", "v1", "kind", "Namespace",
-		    "metadata", "name", names[i], "labels", "kubernetes.io/metadata.name", names[i]);
+		json_t *const ns = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}}", "apiVersion", "v1",
+		    "kind", "Namespace", "metadata", "name", names[i], "labels",
+		    "kubernetes.io/metadata.name", names[i]);
 		char err[256] = "";
 
 		MUST(object_create(s, r, ns, err, sizeof(err)) != NULL);
@@ -83,7 +84,8 @@ load_file(struct sim *s, const char *path, char *err, size_t size)
 		if (!fine || strcmp(json_text(document, "kind"), "CustomResourceDefinition") != 0)
 			continue;
 		/* Nobody answers a conversion webhook here. */
-		json_object_set_new(json_branch(document, "spec"), "conversion", json_pack("{s:s}", "strategy", "None"));
+		json_object_set_new(json_branch(document, "spec"), "conversion",
+		    json_pack("{s:s}", "strategy", "None"));
 		json_object_del(document, "status");
 		fine = object_create(s, crds, document, why, sizeof(why)) != NULL;
 	}
@@ -101,7 +103,8 @@ read_file(const char *path, size_t *len, char *err, size_t size)
 	char *text = NULL;
 
 	if (f == NULL || fstat(fileno(f), &st) == -1 || st.st_size > FILE_MAX) {
-		snprintf(err, size, "%s: %s", path, f != NULL && st.st_size > FILE_MAX ? "too large" : strerror(errno));
+		snprintf(err, size, "%s: %s", path,
+		    f != NULL && st.st_size > FILE_MAX ? "too large" : strerror(errno));
 		goto out;
 	}
 	text = obj_alloc((size_t)st.st_size + 1);

@@ -8,7 +8,10 @@
 #include "sim.h"
 
 void load_namespaces(struct sim *s);
-/* A file or a folder of .yaml, .yml and .json files; other kinds than CRDs are passed over. False with a text in err. */
+/*
+ * A file or a folder of .yaml, .yml and .json files; other kinds than CRDs are passed over. False
+ * with a text in err.
+ */
 bool load_crds(struct sim *s, const char *path, char *err, size_t size);
 
 #endif

@@ -12,7 +12,8 @@
 struct storage;
 
 /* As a POST would (CRDs are checked too). NULL with a text in err. Borrowed. */
-struct blob *object_create(struct sim *s, const struct resource *r, const json_t *object, char *err, size_t size);
+struct blob *object_create(
+    struct sim *s, const struct resource *r, const json_t *object, char *err, size_t size);
 /* As a DELETE would: finalizers hold it. options may be NULL. */
 void object_delete(struct sim *s, struct storage *st, struct blob *b, const json_t *options);
 

@@ -1,8 +1,8 @@
 /*
  * sim/openapi.c - /openapi/v3: enough for kubectl to validate, explain, patch and apply.
  *
- * Of the built-in types the documents have names, types and merge rules, but no descriptions: those are Kubernetes'
- * own text. Answers and errors of an operation are left out.
+ * Of the built-in types the documents have names, types and merge rules, but no descriptions: those
+ * are Kubernetes' own text. Answers and errors of an operation are left out.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -65,7 +65,8 @@ openapi_index(const struct resource *const *resources)
 		if (json_object_get(paths, name) != NULL)
 			continue;
 		/* The hash lets a client keep the document until it changes. */
-		snprintf(url, sizeof(url), "/openapi/v3/%s?hash=%016llX", name, (unsigned long long)hash(resources, *r));
+		snprintf(url, sizeof(url), "/openapi/v3/%s?hash=%016llX", name,
+		    (unsigned long long)hash(resources, *r));
 		json_object_set_new(paths, name, json_pack("{s:s}", "serverRelativeURL", url));
 	}
 	return json_pack("{s:o}", "paths", paths);
@@ -87,8 +88,9 @@ openapi_document(const struct resource *const *resources, const char *group, con
 		json_decref(schemas);
 		return NULL;
 	}
-	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.0.0", "info", "title", "Kubernetes (muster-sim)",
-	    "version", "v1.35.4", "paths", paths, "components", "schemas", schemas);
+	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.0.0", "info", "title",
+	    "Kubernetes (muster-sim)", "version", "v1.35.4", "paths", paths, "components", "schemas",
+	    schemas);
 }
 
 static bool
@@ -102,8 +104,8 @@ path_of(const struct resource *r, const char *below)
 {
 	char *path;
 
-	MUST(asprintf(&path, "/%s%s%s/%s%s/%s%s", *r->group == '\0' ? "api" : "apis/", r->group, "", r->version,
-	    r->namespaced ? "/namespaces/{namespace}" : "", r->plural, below) > 0);
+	MUST(asprintf(&path, "/%s%s%s/%s%s/%s%s", *r->group == '\0' ? "api" : "apis/", r->group, "",
+	    r->version, r->namespaced ? "/namespaces/{namespace}" : "", r->plural, below) > 0);
 	return path;
 }
 
@@ -144,8 +146,10 @@ hash(const struct resource *const *resources, const struct resource *r)
 	for (; *resources != NULL; resources++) {
 		if (!is_of(*resources, r->group, r->version))
 			continue;
-		char *schema = (*resources)->schema == NULL ? NULL : json_dumps((*resources)->schema, JSON_COMPACT);
-		const char *const parts[] = { (*resources)->kind, (*resources)->has_status ? "s" : "", schema == NULL ? "" : schema };
+		char *schema = (*resources)->schema == NULL ? NULL : json_dumps((*resources)->schema,
+		    JSON_COMPACT);
+		const char *const parts[] = { (*resources)->kind, (*resources)->has_status ? "s" : "",
+		    schema == NULL ? "" : schema };
 
 		for (size_t i = 0; i < NITEMS(parts); i++)
 			for (const char *p = parts[i]; *p != '\0'; p++)
@@ -182,12 +186,14 @@ add_path(json_t *paths, const struct resource *r, const char *below, unsigned pl
 static json_t *
 operation(const struct resource *r, const char *action)
 {
-	json_t *op = json_pack("{s:o, s:{s:{s:s}}, s:s, s:o}", "parameters", parameters(action), "responses", "200", "description",
-	    "OK", "x-kubernetes-action", action, "x-kubernetes-group-version-kind", kind_of(r));
+	json_t *op = json_pack("{s:o, s:{s:{s:s}}, s:s, s:o}", "parameters", parameters(action),
+	    "responses", "200", "description", "OK", "x-kubernetes-action", action,
+	    "x-kubernetes-group-version-kind", kind_of(r));
 	json_t *content = bodies(r, action);
 
 	if (content != NULL)
-		json_object_set_new(op, "requestBody", json_pack("{s:o, s:b}", "content", content, "required", 1));
+		json_object_set_new(op, "requestBody", json_pack("{s:o, s:b}", "content", content,
+		    "required", 1));
 	return op;
 }
 
@@ -213,8 +219,8 @@ parameters(const char *action)
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		if (strstr(rows[i].actions, action) != NULL)
-			json_array_append_new(list, json_pack("{s:s, s:s, s:{s:s}}", "name", rows[i].name, "in", "query", "schema", "type",
-			    rows[i].type));
+			json_array_append_new(list, json_pack("{s:s, s:s, s:{s:s}}", "name", rows[i].name,
+			    "in", "query", "schema", "type", rows[i].type));
 	return list;
 }
 
@@ -233,7 +239,8 @@ bodies(const struct resource *r, const char *action)
 	if (strcmp(action, "patch") == 0) {
 		content = json_object();
 		for (size_t i = 0; i < NITEMS(patches) - !r->builtin; i++)
-			json_object_set_new(content, patches[i], json_pack("{s:{s:s}}", "schema", "type", "object"));
+			json_object_set_new(content, patches[i], json_pack("{s:{s:s}}", "schema", "type",
+			    "object"));
 	} else if (strcmp(action, "post") == 0 || strcmp(action, "put") == 0) {
 		content = json_pack("{s:{s:{s:s}}}", "application/json", "schema", "$ref", reference);
 	}
@@ -259,7 +266,8 @@ add_schema(json_t *schemas, const struct resource *r)
 	json_t *properties = json_branch(copy, "properties");
 
 	for (size_t i = 0; i < NITEMS(implied); i++)
-		json_object_set_new(properties, implied[i], published(schemas, schema_member(schema, implied[i], true)));
+		json_object_set_new(properties, implied[i],
+		    published(schemas, schema_member(schema, implied[i], true)));
 	json_object_set_new(copy, "x-kubernetes-group-version-kind", json_pack("[o]", kind_of(r)));
 	json_object_set_new(schemas, name, copy);
 	free(name);
@@ -271,7 +279,8 @@ add_type(json_t *schemas, const char *name)
 	if (json_object_get(schemas, name) != NULL)
 		return;
 	if (strcmp(name, QUANTITY) == 0) {
-		json_object_set_new(schemas, name, json_pack("{s:[{s:s}, {s:s}]}", "oneOf", "type", "string", "type", "number"));
+		json_object_set_new(schemas, name, json_pack("{s:[{s:s}, {s:s}]}", "oneOf", "type",
+		    "string", "type", "number"));
 		return;
 	}
 	json_object_set_new(schemas, name, json_object());	/* a type may refer to itself */
@@ -309,7 +318,8 @@ published(json_t *schemas, const json_t *schema)
 		json_object_clear(copy);
 		publish_reference(schemas, copy, QUANTITY);
 	}
-	if (json_is_true(json_object_get(schema, "x-kubernetes-int-or-string")) && json_object_get(schema, "type") == NULL)
+	if (json_is_true(json_object_get(schema, "x-kubernetes-int-or-string")) && json_object_get(schema,
+	    "type") == NULL)
 		publish_int_or_text(copy);
 	return copy;
 }
@@ -329,5 +339,6 @@ static void
 publish_int_or_text(json_t *copy)
 {
 	if (json_object_get(copy, "oneOf") == NULL && json_object_get(copy, "anyOf") == NULL)
-		json_object_set_new(copy, "oneOf", json_pack("[{s:s}, {s:s}]", "type", "integer", "type", "string"));
+		json_object_set_new(copy, "oneOf", json_pack("[{s:s}, {s:s}]", "type", "integer", "type",
+		    "string"));
 }

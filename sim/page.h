@@ -1,8 +1,10 @@
 /*
- * sim/page.h - continue tokens: where the next page of a list begins, and at which resourceVersion. Pure.
+ * sim/page.h - continue tokens: where the next page of a list begins, and at which resourceVersion.
+ * Pure.
  *
- * The bytes are those of kube-apiserver: base64url of {"v":"meta.k8s.io/v1","rv":N,"start":"KEY\u0000"}. rv -1 means "go
- * on at the newest": what a client gets whose token has expired.
+ * The bytes are those of kube-apiserver: base64url of
+ * {"v":"meta.k8s.io/v1","rv":N,"start":"KEY\u0000"}. rv -1 means "go on at the newest": what a
+ * client gets whose token has expired.
  */
 #ifndef MUSTER_SIM_PAGE_H
 #define MUSTER_SIM_PAGE_H

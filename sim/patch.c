@@ -220,8 +220,8 @@ do_test(json_t **root, const json_t *op)
 }
 
 /*
- * The container that holds the last token of the pointer. What stands before the first '/' is not looked at, as in
- * the real server.
+ * The container that holds the last token of the pointer. What stands before the first '/' is not
+ * looked at, as in the real server.
  */
 static bool
 place_find(struct place *p, json_t *root, const char *pointer)
@@ -318,7 +318,8 @@ unescape(const char *token, size_t len)
 	size_t n = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		const bool escaped = token[i] == '~' && i + 1 < len && (token[i + 1] == '0' || token[i + 1] == '1');
+		const bool escaped = token[i] == '~' && i + 1 < len
+		    && (token[i + 1] == '0' || token[i + 1] == '1');
 
 		text[n++] = !escaped ? token[i] : token[i + 1] == '0' ? '~' : '/';
 		i += escaped;

@@ -52,8 +52,9 @@ read_review(struct call *c)
 		return;
 	}
 	if (strcmp(c->resource->kind, "SelfSubjectReview") == 0)
-		json_object_set_new(body, "status", json_pack("{s:{s:s, s:[s, s]}}", "userInfo", "username", c->user,
-		    "groups", "system:masters", "system:authenticated"));
+		json_object_set_new(body, "status",
+		    json_pack("{s:{s:s, s:[s, s]}}", "userInfo", "username", c->user, "groups",
+			"system:masters", "system:authenticated"));
 	else
 		json_object_set_new(body, "status", json_pack("{s:b, s:s}", "allowed", 1, "reason",
 		    "the simulator allows everything"));
@@ -71,7 +72,8 @@ find(const struct call *c)
 	api_key(c, key, sizeof(key));
 	if (stale == NULL)
 		return blob_ref(storage_get(c->resource->storage, key));
-	struct snapshot *past = store_snapshot(c->sim->store, c->resource->storage, c->route.ns, (uint64_t)stale->amount);
+	struct snapshot *past = store_snapshot(
+	    c->sim->store, c->resource->storage, c->route.ns, (uint64_t)stale->amount);
 	struct blob *found = NULL;
 	for (size_t i = 0; past != NULL && i < past->n && found == NULL; i++) {
 		if (strcmp(blob_key(past->objects[i]), key) == 0)

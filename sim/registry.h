@@ -1,8 +1,9 @@
 /*
- * sim/registry.h - the resources that are served now: the built-in ones, and those of the CRDs that are there.
+ * sim/registry.h - the resources that are served now: the built-in ones, and those of the CRDs that
+ * are there.
  *
- * A resource that is no longer served stays in memory until the end: an open stream may still point to it. There are
- * as many of them as there were changes of CRDs.
+ * A resource that is no longer served stays in memory until the end: an open stream may still point
+ * to it. There are as many of them as there were changes of CRDs.
  */
 #ifndef MUSTER_SIM_REGISTRY_H
 #define MUSTER_SIM_REGISTRY_H

@@ -30,7 +30,10 @@ route_parse(const char *path, struct route *out)
 	} else {
 		return false;
 	}
-	/* namespaces/NS/pods is a resource inside; namespaces/NS and namespaces/NS/status are the Namespace itself. */
+	/*
+	 * namespaces/NS/pods is a resource inside; namespaces/NS and namespaces/NS/status are the
+	 * Namespace itself.
+	 */
 	if (n - at >= 3 && strcmp(s[at], "namespaces") == 0
 	    && !(n - at == 3 && is_namespace_subresource(s[at + 2]))) {
 		out->ns = s[at + 1];

@@ -14,8 +14,8 @@ struct route {
 };
 
 /*
- * /api/v1/..., /apis/GROUP/VERSION/...: true for the paths of a resource; false for everything else, discovery of a
- * group or version among it.
+ * /api/v1/..., /apis/GROUP/VERSION/...: true for the paths of a resource; false for everything
+ * else, discovery of a group or version among it.
  */
 bool route_parse(const char *path, struct route *out);
 

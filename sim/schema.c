@@ -100,7 +100,7 @@ whole_member(const char *key)
 {
 	for (size_t i = 0; i < NITEMS(whole_fields); i++)
 		if (strcmp(whole_fields[i], key) == 0)
-			return json_object_get(json_object_get(json_object_get(schema_types(), "io.k8s.api.core.v1.Node"),
-			    "properties"), key);
+			return json_object_get(json_object_get(json_object_get(schema_types(),
+			    "io.k8s.api.core.v1.Node"), "properties"), key);
 	return NULL;
 }

@@ -1,8 +1,8 @@
 /*
  * sim/schema_check.c - values against the schema of a CRD, with the words of the real server.
  *
- * What an update did not change is not judged again (ratcheting). CEL rules are not evaluated; that they were not is
- * said as the real server says it when the object is refused for something else.
+ * What an update did not change is not judged again (ratcheting). CEL rules are not evaluated; that
+ * they were not is said as the real server says it when the object is refused for something else.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,8 +26,8 @@ struct at {
 
 typedef void rule(const struct at *at, const json_t *limit);
 
-static rule minimum, maximum, multiple_of, min_length, max_length, pattern, min_items, max_items, min_properties,
-    max_properties, enumeration, required, all_of, any_of, one_of, not_that;
+static rule minimum, maximum, multiple_of, min_length, max_length, pattern, min_items, max_items,
+    min_properties, max_properties, enumeration, required, all_of, any_of, one_of, not_that;
 static void check(const struct at *at, const json_t *old);
 static void check_members(const struct at *at, const json_t *old);
 static void check_items(const struct at *at, const json_t *old);
@@ -68,7 +68,8 @@ static const struct {
 };
 
 void
-schema_check(json_t *flaws, const struct resource *r, const json_t *object, const json_t *old, bool status_only)
+schema_check(json_t *flaws, const struct resource *r, const json_t *object, const json_t *old,
+    bool status_only)
 {
 	struct at at = { .flaws = flaws, .path = "", .schema = r->schema, .value = object };
 	const size_t before = json_array_size(flaws);
@@ -77,20 +78,23 @@ schema_check(json_t *flaws, const struct resource *r, const json_t *object, cons
 		return;
 	if (status_only) {
 		at = (struct at){ .flaws = flaws, .path = "status", .skip = strlen("status."),
-			.schema = schema_member(r->schema, "status", false), .value = json_object_get(object, "status") };
+			.schema = schema_member(r->schema, "status", false),
+			    .value = json_object_get(object, "status") };
 		old = json_object_get(old, "status");
 	}
 	if (at.value != NULL && at.schema != NULL)
 		check(&at, old);
 	if (json_array_size(flaws) > before && is_blocking(flaws) && has_rules(r->schema))
-		flaw(flaws, FLAW_INVALID, "<nil>", NULL, "some validation rules were not checked because the object was invalid; "
-		    "correct the existing errors to complete validation");
+		flaw(flaws, FLAW_INVALID, "<nil>", NULL,
+		    "some validation rules were not checked because the object was invalid; correct the "
+		    "existing errors to complete validation");
 }
 
 void
 schema_check_value(json_t *flaws, const json_t *schema, const json_t *value, const char *path)
 {
-	check(&(struct at){ .flaws = flaws, .path = path, .skip = strlen(path), .schema = schema, .value = value }, NULL);
+	check(&(struct at){ .flaws = flaws, .path = path, .skip = strlen(path), .schema = schema,
+	    .value = value }, NULL);
 }
 
 static void
@@ -121,7 +125,8 @@ check(const struct at *at, const json_t *old)
 	if (json_is_string(at->value) && !schema_format_fits(format, json_string_value(at->value))) {
 		char *shown = flaw_value(at->value);
 
-		flaw(at->flaws, FLAW_TYPE, at->path, at->value, "%s in body must be of type %s: %s", at->path + at->skip, format, shown);
+		flaw(at->flaws, FLAW_TYPE, at->path, at->value, "%s in body must be of type %s: %s",
+		    at->path + at->skip, format, shown);
 		free(shown);
 	}
 }
@@ -200,13 +205,17 @@ type_is_right(const struct at *at)
 	const bool either = json_is_true(json_object_get(at->schema, "x-kubernetes-int-or-string"));
 	const char *wanted = either ? "integer,string" : json_text(at->schema, "type");
 	const char *is = type_of(at->value);
-	const bool whole = json_is_real(at->value) && floor(json_real_value(at->value)) == json_real_value(at->value);
+	const bool whole = json_is_real(at->value)
+	    && floor(json_real_value(at->value)) == json_real_value(at->value);
 
-	if (*wanted == '\0' || strcmp(wanted, is) == 0 || (either && (json_is_integer(at->value) || json_is_string(at->value))))
+	if (*wanted == '\0' || strcmp(wanted, is) == 0
+	    || (either && (json_is_integer(at->value) || json_is_string(at->value))))
 		return true;
-	if ((strcmp(wanted, "number") == 0 && json_is_integer(at->value)) || (strcmp(wanted, "integer") == 0 && whole))
+	if ((strcmp(wanted, "number") == 0 && json_is_integer(at->value))
+	    || (strcmp(wanted, "integer") == 0 && whole))
 		return true;
-	flaw_text(at->flaws, FLAW_TYPE, at->path, is, "%s in body must be of type %s: \"%s\"", at->path + at->skip, wanted, is);
+	flaw_text(at->flaws, FLAW_TYPE, at->path, is, "%s in body must be of type %s: \"%s\"",
+	    at->path + at->skip, wanted, is);
 	return false;
 }
 
@@ -214,8 +223,10 @@ static const char *
 type_of(const json_t *value)
 {
 	static const char *const names[] = {
-		[JSON_OBJECT] = "object", [JSON_ARRAY] = "array", [JSON_STRING] = "string", [JSON_INTEGER] = "integer",
-		[JSON_REAL] = "number", [JSON_TRUE] = "boolean", [JSON_FALSE] = "boolean", [JSON_NULL] = "null",
+		[JSON_OBJECT] = "object", [JSON_ARRAY] = "array", [JSON_STRING] = "string",
+		    [JSON_INTEGER] = "integer",
+		[JSON_REAL] = "number", [JSON_TRUE] = "boolean", [JSON_FALSE] = "boolean", [JSON_NULL] =
+		    "null",
 	};
 
 	return names[json_typeof(value)];
@@ -253,9 +264,11 @@ multiple_of(const struct at *at, const json_t *limit)
 static void
 min_length(const struct at *at, const json_t *limit)
 {
-	if (json_is_string(at->value) && schema_format_length(json_string_value(at->value)) < json_integer_value(limit))
-		flaw(at->flaws, FLAW_INVALID, at->path, at->value, "%s in body should be at least %lld chars long",
-		    at->path + at->skip, json_integer_value(limit));
+	if (json_is_string(at->value)
+	    && schema_format_length(json_string_value(at->value)) < json_integer_value(limit))
+		flaw(at->flaws, FLAW_INVALID, at->path, at->value,
+		    "%s in body should be at least %lld chars long", at->path + at->skip,
+		    json_integer_value(limit));
 }
 
 static void
@@ -264,15 +277,17 @@ max_length(const struct at *at, const json_t *limit)
 	const json_int_t most = json_integer_value(limit);
 
 	if (json_is_string(at->value) && schema_format_length(json_string_value(at->value)) > most)
-		flaw(at->flaws, FLAW_TOO_LONG, at->path, NULL, "may not be more than %lld byte%s", most, most == 1 ? "" : "s");
+		flaw(at->flaws, FLAW_TOO_LONG, at->path, NULL, "may not be more than %lld byte%s", most,
+		    most == 1 ? "" : "s");
 }
 
 static void
 pattern(const struct at *at, const json_t *limit)
 {
-	if (json_is_string(at->value) && !schema_pattern_fits(json_string_value(limit), json_string_value(at->value)))
-		flaw(at->flaws, FLAW_INVALID, at->path, at->value, "%s in body should match '%s'", at->path + at->skip,
-		    json_string_value(limit));
+	if (json_is_string(at->value) && !schema_pattern_fits(json_string_value(limit),
+	    json_string_value(at->value)))
+		flaw(at->flaws, FLAW_INVALID, at->path, at->value, "%s in body should match '%s'",
+		    at->path + at->skip, json_string_value(limit));
 }
 
 static void
@@ -281,7 +296,8 @@ min_items(const struct at *at, const json_t *limit)
 	if (json_is_array(at->value) && (json_int_t)json_array_size(at->value) < json_integer_value(limit)) {
 		json_t *count = json_integer((json_int_t)json_array_size(at->value));
 
-		flaw(at->flaws, FLAW_INVALID, at->path, count, "%s in body should have at least %lld items", at->path + at->skip,
+		flaw(at->flaws, FLAW_INVALID, at->path, count,
+		    "%s in body should have at least %lld items", at->path + at->skip,
 		    json_integer_value(limit));
 		json_decref(count);
 	}
@@ -295,7 +311,8 @@ max_items(const struct at *at, const json_t *limit)
 	if (json_is_array(at->value) && (json_int_t)json_array_size(at->value) > most) {
 		json_t *count = json_integer((json_int_t)json_array_size(at->value));
 
-		flaw(at->flaws, FLAW_TOO_MANY, at->path, count, "must have at most %lld item%s", most, most == 1 ? "" : "s");
+		flaw(at->flaws, FLAW_TOO_MANY, at->path, count, "must have at most %lld item%s", most,
+		    most == 1 ? "" : "s");
 		json_decref(count);
 	}
 }
@@ -303,11 +320,13 @@ max_items(const struct at *at, const json_t *limit)
 static void
 min_properties(const struct at *at, const json_t *limit)
 {
-	if (json_is_object(at->value) && (json_int_t)json_object_size(at->value) < json_integer_value(limit)) {
+	if (json_is_object(at->value)
+	    && (json_int_t)json_object_size(at->value) < json_integer_value(limit)) {
 		json_t *count = json_integer((json_int_t)json_object_size(at->value));
 
-		flaw(at->flaws, FLAW_INVALID, at->path, count, "%s in body should have at least %lld properties",
-		    at->path + at->skip, json_integer_value(limit));
+		flaw(at->flaws, FLAW_INVALID, at->path, count,
+		    "%s in body should have at least %lld properties", at->path + at->skip,
+		    json_integer_value(limit));
 		json_decref(count);
 	}
 }
@@ -320,7 +339,8 @@ max_properties(const struct at *at, const json_t *limit)
 	if (json_is_object(at->value) && (json_int_t)json_object_size(at->value) > most) {
 		json_t *count = json_integer((json_int_t)json_object_size(at->value));
 
-		flaw(at->flaws, FLAW_TOO_MANY, at->path, count, "must have at most %lld item%s", most, most == 1 ? "" : "s");
+		flaw(at->flaws, FLAW_TOO_MANY, at->path, count, "must have at most %lld item%s", most,
+		    most == 1 ? "" : "s");
 		json_decref(count);
 	}
 }
@@ -335,7 +355,8 @@ enumeration(const struct at *at, const json_t *limit)
 
 	MUST(out != NULL);
 	json_array_foreach(limit, i, allowed) {
-		char *plain = json_is_string(allowed) ? obj_strdup(json_string_value(allowed)) : flaw_value(allowed);
+		char *plain = json_is_string(allowed) ? obj_strdup(json_string_value(allowed))
+		    : flaw_value(allowed);
 		char *quoted = flaw_quote(plain);
 
 		fprintf(out, "%s%s", i == 0 ? "" : ", ", quoted);
@@ -364,7 +385,8 @@ required(const struct at *at, const json_t *limit)
 
 		if (!json_is_object(at->value) || json_object_get(at->value, json_string_value(key)) != NULL)
 			continue;
-		MUST(asprintf(&path, "%s%s%s", at->path, *at->path == '\0' ? "" : ".", json_string_value(key)) > 0);
+		MUST(asprintf(&path, "%s%s%s", at->path, *at->path == '\0' ? "" : ".",
+		    json_string_value(key)) > 0);
 		flaw(at->flaws, FLAW_REQUIRED, path, NULL, "%s", "");
 		free(path);
 	}
@@ -376,7 +398,8 @@ all_of(const struct at *at, const json_t *limit)
 	const size_t fit = count_satisfied(at, limit);
 
 	if (fit != json_array_size(limit))
-		flaw_text(at->flaws, FLAW_INVALID, at->path, "", "\"%s\" must validate all the schemas (allOf)%s", at->path + at->skip,
+		flaw_text(at->flaws, FLAW_INVALID, at->path, "",
+		    "\"%s\" must validate all the schemas (allOf)%s", at->path + at->skip,
 		    fit == 0 ? ". None validated" : "");
 }
 
@@ -384,8 +407,8 @@ static void
 any_of(const struct at *at, const json_t *limit)
 {
 	if (count_satisfied(at, limit) == 0)
-		flaw_text(at->flaws, FLAW_INVALID, at->path, "", "\"%s\" must validate at least one schema (anyOf)",
-		    at->path + at->skip);
+		flaw_text(at->flaws, FLAW_INVALID, at->path, "",
+		    "\"%s\" must validate at least one schema (anyOf)", at->path + at->skip);
 }
 
 static void
@@ -394,18 +417,21 @@ one_of(const struct at *at, const json_t *limit)
 	const size_t fit = count_satisfied(at, limit);
 
 	if (fit == 0)
-		flaw_text(at->flaws, FLAW_INVALID, at->path, "", "\"%s\" must validate one and only one schema (oneOf). "
-		    "Found none valid", at->path + at->skip);
+		flaw_text(at->flaws, FLAW_INVALID, at->path, "",
+		    "\"%s\" must validate one and only one schema (oneOf). Found none valid",
+		    at->path + at->skip);
 	else if (fit > 1)
-		flaw_text(at->flaws, FLAW_INVALID, at->path, "", "\"%s\" must validate one and only one schema (oneOf). "
-		    "Found %zu valid alternatives", at->path + at->skip, fit);
+		flaw_text(at->flaws, FLAW_INVALID, at->path, "",
+		    "\"%s\" must validate one and only one schema (oneOf). Found %zu valid alternatives",
+		    at->path + at->skip, fit);
 }
 
 static void
 not_that(const struct at *at, const json_t *limit)
 {
 	if (satisfies(at, limit))
-		flaw_text(at->flaws, FLAW_INVALID, at->path, "", "\"%s\" must not validate the schema (not)", at->path + at->skip);
+		flaw_text(at->flaws, FLAW_INVALID, at->path, "",
+		    "\"%s\" must not validate the schema (not)", at->path + at->skip);
 }
 
 static bool
@@ -499,7 +525,8 @@ static bool
 is_blocking(const json_t *flaws)
 {
 	static const char *const reasons[] = {
-		"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany", "FieldValueTypeInvalid",
+		"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany",
+		"FieldValueTypeInvalid",
 	};
 	size_t i;
 	json_t *cause;
@@ -516,6 +543,7 @@ say(const struct at *at, const char *words, const json_t *limit)
 {
 	char *shown = flaw_value(limit);
 
-	flaw(at->flaws, FLAW_INVALID, at->path, at->value, "%s in body %s %s", at->path + at->skip, words, shown);
+	flaw(at->flaws, FLAW_INVALID, at->path, at->value, "%s in body %s %s", at->path + at->skip, words,
+	    shown);
 	free(shown);
 }

@@ -10,9 +10,11 @@
 #include "semantics_rules.h"
 
 static json_t *type_refusal(const struct ask *a, const json_t *body);
-static char *builtin_mismatch(const struct resource *r, const char *kind, const char *version, const char *expected);
+static json_t *builtin_refusal(const struct resource *r, const char *kind, const char *version,
+    const char *expected);
 static json_t *decode_custom(const struct resource *r, const json_t *body, json_t *unknown, char **flaw);
-static json_t *refusal(const struct ask *a, const json_t *body, const json_t *strategic, bool patched, const char *why);
+static json_t *refusal(const struct ask *a, const json_t *body, const json_t *strategic, bool patched,
+    const char *why);
 static char *unknown_text(const json_t *unknown);
 static void warn(const struct ask *a, const json_t *unknown);
 static void set_type(const struct ask *a, json_t *object);
@@ -68,49 +70,41 @@ schema_complete(const struct ask *a, json_t *object)
 static json_t *
 type_refusal(const struct ask *a, const json_t *body)
 {
-	const char *version = json_text(body, "apiVersion");
-	char expected[256], *message = NULL;
+	const char *version = json_text(body, "apiVersion"), *kind = json_text(body, "kind");
+	char expected[256];
 
 	resource_api_version(a->resource, expected, sizeof(expected));
 	if (a->resource->builtin)
-		message = builtin_mismatch(a->resource, json_text(body, "kind"), version, expected);
-	else if (*json_text(body, "kind") == '\0') {
+		return builtin_refusal(a->resource, *kind == '\0' ? a->resource->kind : kind,
+		    *version == '\0' ? expected : version, expected);
+	if (*kind == '\0') {
 		char *text = json_dumps(body, JSON_COMPACT);
+		json_t *status = status_bad_request("the object provided is unrecognized (must be of type %s): "
+		    "Object 'Kind' is missing in '%s' (%.30s ...)", a->resource->kind, text, text);
 
-		MUST(asprintf(&message, "the object provided is unrecognized (must be of type %s): Object 'Kind' is missing in '%s' "
-		    "(%.30s ...)", a->resource->kind, text, text) > 0);
 		free(text);
-	} else if (strcmp(version, expected) != 0) {
-		MUST(asprintf(&message, "the API version in the data (%s) does not match the expected API version (%s)", version,
-		    expected) > 0);
+		return status;
 	}
-
-	json_t *status = message == NULL ? NULL : status_bad_request(message);
-
-	free(message);
-	return status;
+	return strcmp(version, expected) == 0 ? NULL : status_bad_request("the API version in the data (%s) "
+	    "does not match the expected API version (%s)", version, expected);
 }
 
-/* NULL: it fits. Of another built-in kind, or of one that no one has heard of. */
-static char *
-builtin_mismatch(const struct resource *r, const char *kind, const char *version, const char *expected)
+/* Of another built-in kind, or of one that no one has heard of. */
+static json_t *
+builtin_refusal(const struct resource *r, const char *kind, const char *version, const char *expected)
 {
 	const struct resource named = { .group = r->group, .kind = kind, .builtin = true };
-	const char *slash = strrchr(version, '/'), *bare = slash == NULL ? version : slash + 1;
-	char *message;
+	const char *slash = strrchr(version, '/');
 
-	kind = *kind == '\0' ? r->kind : kind;
-	if (*version == '\0')
-		version = expected;
 	if (strcmp(kind, r->kind) == 0 && strcmp(version, expected) == 0)
 		return NULL;
 	if (strcmp(version, expected) == 0 && schema_of(&named) != NULL)
-		MUST(asprintf(&message, "%s in version \"%s\" cannot be handled as a %s: converting (v1.%s) to (%s.%s): unknown "
-		    "conversion", kind, r->version, r->kind, kind, *r->group == '\0' ? "core" : r->group, r->kind) > 0);
-	else
-		MUST(asprintf(&message, "%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is registered for version "
-		    "\"%s\" in scheme \"pkg/runtime/scheme.go:111\"", kind, *bare == '\0' ? r->version : bare, r->kind, kind, version) > 0);
-	return message;
+		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: converting (v1.%s) to "
+		    "(%s.%s): unknown conversion", kind, r->version, r->kind, kind,
+		    *r->group == '\0' ? "core" : r->group, r->kind);
+	return status_bad_request("%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is registered for "
+	    "version \"%s\" in scheme \"pkg/runtime/scheme.go:111\"", kind, slash == NULL ? version : slash + 1,
+	    r->kind, kind, version);
 }
 
 /* metadata is read as Go reads it; the rest follows the structural schema. */
@@ -121,8 +115,8 @@ decode_custom(const struct resource *r, const json_t *body, json_t *unknown, cha
 	json_t *object = json_deep_copy(body);
 
 	if (meta != NULL && !json_is_null(meta)) {
-		json_t *read = schema_typed(schema_member(r->schema, "metadata", true), meta, "metadata", unknown, false,
-		    flaw);
+		json_t *read = schema_typed(schema_member(r->schema, "metadata", true), meta, "metadata",
+		    unknown, false, flaw);
 
 		if (read == NULL)
 			return object;
@@ -136,21 +130,16 @@ decode_custom(const struct resource *r, const json_t *body, json_t *unknown, cha
 static json_t *
 refusal(const struct ask *a, const json_t *body, const json_t *strategic, bool patched, const char *why)
 {
-	char *text = NULL;
-	json_t *status, *flaws;
+	if (!patched)
+		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: %s", a->resource->kind,
+		    a->resource->version, a->resource->kind, why);
 
-	if (patched) {
-		text = strategic != NULL ? flaw_go(strategic) : json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
-		flaws = json_array();
-		flaw_text(flaws, FLAW_INVALID, "patch", text, "%s", why);
-		status = flaws_status(flaws, "", "", "");
-	} else {
-		MUST(asprintf(&text, "%s in version \"%s\" cannot be handled as a %s: %s", a->resource->kind, a->resource->version,
-		    a->resource->kind, why) > 0);
-		status = status_bad_request(text);
-	}
+	char *text = strategic != NULL ? flaw_go(strategic) : json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
+	json_t *flaws = json_array();
+
+	flaw_text(flaws, FLAW_INVALID, "patch", text, "%s", why);
 	free(text);
-	return status;
+	return flaws_status(flaws, "", "", "");
 }
 
 static char *
@@ -195,5 +184,6 @@ set_type(const struct ask *a, json_t *object)
 	if (*json_text(object, "kind") == '\0' || a->resource->builtin)
 		json_object_set_new(object, "kind", json_string(a->resource->kind));
 	if (*json_text(object, "apiVersion") == '\0' || a->resource->builtin)
-		json_object_set_new(object, "apiVersion", json_string(resource_api_version(a->resource, version, sizeof(version))));
+		json_object_set_new(object, "apiVersion",
+		    json_string(resource_api_version(a->resource, version, sizeof(version))));
 }

@@ -210,7 +210,8 @@ static void
 add_letters(struct class *c, char which)
 {
 	for (int b = 0; b < 128; b++)
-		c->has[b] = c->has[b] || (which == 'd' && isdigit(b)) || (which == 'w' && (isalnum(b) || b == '_'))
+		c->has[b] = c->has[b] || (which == 'd' && isdigit(b))
+		    || (which == 'w' && (isalnum(b) || b == '_'))
 		    || (which == 's' && b != '\v' && isspace(b));
 }
 
@@ -285,7 +286,8 @@ is_cidr(const char *text)
 static bool
 is_uuid(const char *text)
 {
-	return schema_pattern_fits("(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$", text);
+	return schema_pattern_fits(
+	    "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$", text);
 }
 
 static bool
@@ -298,8 +300,9 @@ static bool
 is_duration(const char *text)
 {
 	return schema_pattern_fits("^[-+]?([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$", text)
-	    || schema_pattern_fits("(?i)^[0-9]+ *(n|ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|"
-	    "s|sec|seconds?|m|min|minutes?|h|hr|hours?|d|days?|w|wk|weeks?)$", text) || strcmp(text, "0") == 0;
+	    || schema_pattern_fits("(?i)^[0-9]+ *(n|ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|"
+	    "millis?|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hr|hours?|d|days?|w|wk|weeks?)$", text)
+	    || strcmp(text, "0") == 0;
 }
 
 static bool

@@ -1,8 +1,8 @@
 /*
  * sim/schema_format.h - what a text must look like: the formats and patterns of a schema.
  *
- * Patterns are Go's (RE2); they are matched by the C library after a translation. A pattern that cannot be translated
- * (\p, \x, flags but i) and a format that is not known let every text through.
+ * Patterns are Go's (RE2); they are matched by the C library after a translation. A pattern that
+ * cannot be translated (\p, \x, flags but i) and a format that is not known let every text through.
  */
 #ifndef MUSTER_SIM_SCHEMA_FORMAT_H
 #define MUSTER_SIM_SCHEMA_FORMAT_H

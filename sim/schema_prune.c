@@ -1,6 +1,6 @@
 /*
- * sim/schema_prune.c - what a structural schema does to a custom object before it is judged: unknown fields go, nulls
- * that mean nothing go, defaults come.
+ * sim/schema_prune.c - what a structural schema does to a custom object before it is judged:
+ * unknown fields go, nulls that mean nothing go, defaults come.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,10 @@
 #include "schema.h"
 #include "semantics_json.h"
 
-static void prune(const json_t *schema, json_t *value, const char *path, bool whole, bool keep, json_t *unknown);
-static void prune_object(const json_t *schema, json_t *object, const char *path, bool whole, bool keep, json_t *unknown);
+static void prune(const json_t *schema, json_t *value, const char *path, bool whole, bool keep,
+    json_t *unknown);
+static void prune_object(const json_t *schema, json_t *object, const char *path, bool whole, bool keep,
+    json_t *unknown);
 static void forget(json_t *object, const char *key, const char *path, json_t *unknown);
 static void drop_nulls(const json_t *schema, json_t *value);
 static bool is_unwanted_null(const json_t *schema, const json_t *value);
@@ -38,7 +40,8 @@ schema_default(const json_t *schema, json_t *value)
 			const json_t *have = json_object_get(value, key);
 			json_t *usual = json_object_get(child, "default");
 
-			if (usual != NULL && (have == NULL || (json_is_null(have) && !json_is_true(json_object_get(child, "nullable")))))
+			if (usual != NULL && (have == NULL
+			    || (json_is_null(have) && !json_is_true(json_object_get(child, "nullable")))))
 				json_object_set_new(value, key, json_deep_copy(usual));
 		}
 		json_object_foreach_safe(value, next, key, child)
@@ -49,7 +52,10 @@ schema_default(const json_t *schema, json_t *value)
 	}
 }
 
-/* keep: unknown members stay, but what the schema names is still pruned (x-kubernetes-preserve-unknown-fields). */
+/*
+ * keep: unknown members stay, but what the schema names is still pruned (x-kubernetes-preserve-
+ * unknown-fields).
+ */
 static void
 prune(const json_t *schema, json_t *value, const char *path, bool whole, bool keep, json_t *unknown)
 {
@@ -65,7 +71,8 @@ prune(const json_t *schema, json_t *value, const char *path, bool whole, bool ke
 		char *deeper;
 
 		MUST(asprintf(&deeper, "%s[%zu]", path, i) > 0);
-		prune(schema_items(schema), child, deeper, false, keep && schema_items(schema) == NULL, unknown);
+		prune(schema_items(schema), child, deeper, false, keep && schema_items(schema) == NULL,
+		    unknown);
 		free(deeper);
 	}
 }
@@ -73,7 +80,8 @@ prune(const json_t *schema, json_t *value, const char *path, bool whole, bool ke
 static void
 prune_object(const json_t *schema, json_t *object, const char *path, bool whole, bool keep, json_t *unknown)
 {
-	const bool embedded = whole || json_is_true(json_object_get(schema, "x-kubernetes-embedded-resource"));
+	const bool embedded = whole || json_is_true(json_object_get(schema,
+	    "x-kubernetes-embedded-resource"));
 	const char *key;
 	void *next;
 	json_t *child;

@@ -1,6 +1,7 @@
 /*
- * sim/schema_typed.c - reads an object of a built-in type as Go reads it into a struct: a value of the wrong type is an
- * error in Go's words, unknown fields are noted and dropped, and what Go would not print again is dropped too.
+ * sim/schema_typed.c - reads an object of a built-in type as Go reads it into a struct: a value of
+ * the wrong type is an error in Go's words, unknown fields are noted and dropped, and what Go would
+ * not print again is dropped too.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -31,8 +32,8 @@ struct mark {
 
 typedef json_t *reader(struct reading *r, const json_t *schema, const json_t *value);
 
-static reader read_value, read_struct, read_map, read_list, read_text, read_integer, read_number, read_boolean,
-    read_int_or_text, read_bytes, read_quantity, read_time;
+static reader read_value, read_struct, read_map, read_list, read_text, read_integer, read_number,
+    read_boolean, read_int_or_text, read_bytes, read_quantity, read_time;
 static struct mark enter(struct reading *r, const char *key, size_t index);
 static void leave(struct reading *r, struct mark m);
 static json_t *mismatch(struct reading *r, const json_t *schema, const json_t *value);
@@ -52,7 +53,8 @@ static const struct {
 };
 
 json_t *
-schema_typed(const json_t *schema, const json_t *value, const char *path, json_t *unknown, bool strategic, char **flaw)
+schema_typed(const json_t *schema, const json_t *value, const char *path, json_t *unknown, bool strategic,
+    char **flaw)
 {
 	struct reading r = { .unknown = unknown, .type = "", .strategic = strategic };
 
@@ -255,11 +257,13 @@ read_time(struct reading *r, const json_t *schema, const json_t *value)
 	if (!(micro ? time_parse_micro : time_parse)(text, strlen(text), &us)) {
 		const bool no_fraction = micro && time_parse(text, strlen(text), &us);
 
-		MUST(asprintf(&r->flaw, "parsing time \"%s\" as \"2006-01-02T15:04:05%sZ07:00\": cannot parse \"%s\" as \"%s\"", text,
-		    micro ? ".000000" : "", no_fraction ? text + strcspn(text, ".Z+") : text, no_fraction ? ".000000" : "2006") > 0);
+		MUST(asprintf(&r->flaw, "parsing time \"%s\" as \"2006-01-02T15:04:05%sZ07:00\": cannot "
+		    "parse \"%s\" as \"%s\"", text, micro ? ".000000" : "", no_fraction
+		    ? text + strcspn(text, ".Z+") : text, no_fraction ? ".000000" : "2006") > 0);
 		return NULL;
 	}
-	return json_stringn(canonical, (micro ? time_format_micro : time_format)(us, canonical, sizeof(canonical)));
+	return json_stringn(canonical, (micro ? time_format_micro : time_format)(us, canonical,
+	    sizeof(canonical)));
 }
 
 static json_t *
@@ -274,7 +278,8 @@ read_bytes(struct reading *r, const json_t *schema, const json_t *value)
 	const size_t len = strlen(text), good = strspn(text, letters), pad = strspn(text + good, "=");
 
 	if (len % 4 != 0 || pad > 2 || good + pad != len) {
-		MUST(asprintf(&r->flaw, "illegal base64 data at input byte %zu", good + pad != len ? good : len - len % 4) > 0);
+		MUST(asprintf(&r->flaw, "illegal base64 data at input byte %zu", good + pad != len ? good
+		    : len - len % 4) > 0);
 		return NULL;
 	}
 	return json_incref((json_t *)(uintptr_t)value);
@@ -286,7 +291,8 @@ read_integer(struct reading *r, const json_t *schema, const json_t *value)
 	const bool fits = strcmp(json_text(schema, "format"), "int32") != 0
 	    || (json_integer_value(value) <= INT32_MAX && json_integer_value(value) >= INT32_MIN);
 
-	return json_is_integer(value) && fits ? json_incref((json_t *)(uintptr_t)value) : mismatch(r, schema, value);
+	return json_is_integer(value) && fits ? json_incref((json_t *)(uintptr_t)value)
+	    : mismatch(r, schema, value);
 }
 
 static json_t *
@@ -336,7 +342,8 @@ static json_t *
 mismatch(struct reading *r, const json_t *schema, const json_t *value)
 {
 	static const char *const called[] = {
-		[JSON_OBJECT] = "object", [JSON_ARRAY] = "array", [JSON_STRING] = "string", [JSON_INTEGER] = "number",
+		[JSON_OBJECT] = "object", [JSON_ARRAY] = "array", [JSON_STRING] = "string",
+		    [JSON_INTEGER] = "number",
 		[JSON_REAL] = "number", [JSON_TRUE] = "bool", [JSON_FALSE] = "bool", [JSON_NULL] = "null",
 	};
 	const bool wants_integer = strcmp(json_text(schema, "type"), "integer") == 0;
@@ -347,8 +354,8 @@ mismatch(struct reading *r, const json_t *schema, const json_t *value)
 		MUST(asprintf(&r->flaw, "unrecognized type: %s", go_type(schema, go, sizeof(go))) > 0);
 	else
 		MUST(asprintf(&r->flaw, "json: cannot unmarshal %s%s%s into Go struct field %s.%s of type %s",
-	    called[json_typeof(value)], digits == NULL ? "" : " ", digits == NULL ? "" : digits, r->type, r->fields,
-	    go_type(schema, go, sizeof(go))) > 0);
+	    called[json_typeof(value)], digits == NULL ? "" : " ", digits == NULL ? "" : digits, r->type,
+	    r->fields, go_type(schema, go, sizeof(go))) > 0);
 	free(digits);
 	return NULL;
 }
@@ -377,8 +384,10 @@ static bool
 is_dropped(const json_t *schema, const json_t *value)
 {
 	const bool empty = json_is_false(value) || (json_is_integer(value) && json_integer_value(value) == 0)
-	    || (json_is_string(value) && json_string_length(value) == 0) || (json_is_array(value) && json_array_size(value) == 0)
-	    || (json_is_object(value) && json_object_size(value) == 0 && json_object_get(schema, "$ref") == NULL);
+	    || (json_is_string(value) && json_string_length(value) == 0)
+	    || (json_is_array(value) && json_array_size(value) == 0)
+	    || (json_is_object(value) && json_object_size(value) == 0 && json_object_get(schema,
+	    "$ref") == NULL);
 
 	return empty && json_object_get(schema, "x-muster-zero-kept") == NULL
 	    && json_object_get(schema, "x-muster-zero") == NULL

@@ -95,7 +95,8 @@ static json_t *
 read_type(const struct row *row, const char *prefix)
 {
 	const size_t len = strcspn(row->name, "#");
-	json_t *type = json_pack("{s:s, s:s%, s:{}}", "type", "object", "x-muster-name", row->name, len, "properties");
+	json_t *type = json_pack("{s:s, s:s%, s:{}}", "type", "object", "x-muster-name", row->name, len,
+	    "properties");
 
 	if (row->name[len] == '#')
 		json_object_set_new(type, "x-kubernetes-map-type", json_string("atomic"));
@@ -181,7 +182,8 @@ read_letter(const char **at)
 		if (l->letter != **at)
 			continue;
 		(*at)++;
-		json_t *shape = json_pack("{s:s*, s:s*, s:s}", "type", l->type, "format", l->format, "x-muster-go", l->go);
+		json_t *shape = json_pack("{s:s*, s:s*, s:s}", "type", l->type, "format", l->format,
+		    "x-muster-go", l->go);
 
 		if (l->letter == 'x')
 			json_object_set_new(shape, "x-kubernetes-int-or-string", json_true());
@@ -225,7 +227,8 @@ read_list_type(json_t *list, const char **at)
 		free(key);
 		*at += **at == ',';
 	}
-	json_object_set_new(list, "x-kubernetes-list-type", json_string(json_array_size(keys) > 0 ? "map" : "set"));
+	json_object_set_new(list, "x-kubernetes-list-type", json_string(json_array_size(keys) > 0 ? "map"
+	    : "set"));
 	if (json_array_size(keys) > 0)
 		json_object_set(list, "x-kubernetes-list-map-keys", keys);
 	json_decref(keys);
@@ -243,7 +246,8 @@ read_merge(json_t *field, const char **at)
 	(*at)++;
 	char *key = word(at, " =!");
 
-	json_object_set_new(field, "x-kubernetes-patch-strategy", json_string(**at == '!' ? "merge,retainKeys" : "merge"));
+	json_object_set_new(field, "x-kubernetes-patch-strategy",
+	    json_string(**at == '!' ? "merge,retainKeys" : "merge"));
 	if (*key != '\0')
 		json_object_set_new(field, "x-kubernetes-patch-merge-key", json_string(key));
 	*at += **at == '!';

@@ -27,7 +27,8 @@ struct looked_at {
 bool
 selection_read(struct selection *s, struct call *c)
 {
-	const char *const labels = call_param(c, "labelSelector"), *const fields = call_param(c, "fieldSelector");
+	const char *const labels = call_param(c, "labelSelector"),
+			  *const fields = call_param(c, "fieldSelector");
 	struct unknown unknown = { .resource = c->resource };
 	char err[512];
 

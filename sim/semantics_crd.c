@@ -1,7 +1,9 @@
 /*
- * sim/semantics_crd.c - what the server refuses in a CustomResourceDefinition: names, versions, the structural schema.
+ * sim/semantics_crd.c - what the server refuses in a CustomResourceDefinition: names, versions, the
+ * structural schema.
  *
- * Not checked: CEL rules, the conversion webhook, selectable fields, the approval of groups of Kubernetes itself.
+ * Not checked: CEL rules, the conversion webhook, selectable fields, the approval of groups of
+ * Kubernetes itself.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -41,16 +43,19 @@ semantics_crd_refusal(const json_t *crd)
 
 	check_group(flaws, crd);
 	if (json_is_true(json_object_get(spec, "preserveUnknownFields")))
-		flaw(flaws, FLAW_INVALID, "spec.preserveUnknownFields", json_true(), "cannot set to true, set "
-		    "x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead");
+		flaw(flaws, FLAW_INVALID, "spec.preserveUnknownFields", json_true(),
+		    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
+		    "spec.versions[*].schema instead");
 	if (*scope == '\0')
 		flaw(flaws, FLAW_REQUIRED, "spec.scope", NULL, "%s", "");
 	else if (strcmp(scope, scopes[0]) != 0 && strcmp(scope, scopes[1]) != 0)
-		flaw_text(flaws, FLAW_UNSUPPORTED, "spec.scope", scope, "supported values: \"Cluster\", \"Namespaced\"");
+		flaw_text(flaws, FLAW_UNSUPPORTED, "spec.scope", scope,
+		    "supported values: \"Cluster\", \"Namespaced\"");
 	check_versions(flaws, json_object_get(spec, "versions"));
 	check_names(flaws, json_object_get(spec, "names"));
 	check_schemas(flaws, json_object_get(spec, "versions"));
-	return flaws_status(flaws, "apiextensions.k8s.io", "CustomResourceDefinition", meta_text(crd, "name"));
+	return flaws_status(flaws, "apiextensions.k8s.io", "CustomResourceDefinition",
+	    meta_text(crd, "name"));
 }
 
 static void
@@ -62,12 +67,14 @@ check_group(json_t *flaws, const json_t *crd)
 
 	MUST(asprintf(&wanted, "%s.%s", json_text(json_object_get(spec, "names"), "plural"), group) > 0);
 	if (strcmp(name, wanted) != 0)
-		flaw_text(flaws, FLAW_INVALID, "metadata.name", name, "must be spec.names.plural+\".\"+spec.group");
+		flaw_text(flaws, FLAW_INVALID, "metadata.name", name,
+		    "must be spec.names.plural+\".\"+spec.group");
 	free(wanted);
 	if (*group == '\0')
 		flaw(flaws, FLAW_REQUIRED, "spec.group", NULL, "%s", "");
 	else if (strchr(group, '.') == NULL)
-		flaw_text(flaws, FLAW_INVALID, "spec.group", group, "should be a domain with at least one dot");
+		flaw_text(flaws, FLAW_INVALID, "spec.group", group,
+		    "should be a domain with at least one dot");
 	else
 		name_check(flaws, "spec.group", group, NAME_SUBDOMAIN, false);
 }
@@ -118,8 +125,9 @@ check_kind(json_t *flaws, const char *field, const char *kind)
 	json_array_foreach(wrong, i, cause) {
 		const char *why = strstr(json_text(cause, "message"), "\": ");
 
-		flaw_text(flaws, FLAW_INVALID, field, kind, "may have mixed case, but should otherwise match: %s",
-		    why == NULL ? "" : why + strlen("\": "));
+		flaw_text(flaws, FLAW_INVALID, field, kind,
+		    "may have mixed case, but should otherwise match: %s", why == NULL ? ""
+		    : why + strlen("\": "));
 	}
 	json_decref(wrong);
 	free(lower);
@@ -145,7 +153,8 @@ check_versions(json_t *flaws, const json_t *versions)
 				continue;
 			json_t *shown = inner_form(versions);
 
-			flaw(flaws, FLAW_INVALID, "spec.versions", shown, "must contain unique version names");
+			flaw(flaws, FLAW_INVALID, "spec.versions", shown,
+			    "must contain unique version names");
 			json_decref(shown);
 			break;
 		}
@@ -153,7 +162,8 @@ check_versions(json_t *flaws, const json_t *versions)
 	check_storage(flaws, versions);
 	/* Of the inner form, which has one schema and one version where all have the same. */
 	if (alike && json_array_size(versions) > 0)
-		name_check(flaws, "spec.version", json_text(json_array_get(versions, 0), "name"), NAME_RESOURCE, false);
+		name_check(flaws, "spec.version", json_text(json_array_get(versions, 0), "name"),
+		    NAME_RESOURCE, false);
 }
 
 static void
@@ -175,11 +185,14 @@ check_storage(json_t *flaws, const json_t *versions)
 
 	json_t *shown = inner_form(versions), *stored = first == NULL ? json_null() : json_pack("[s]", first);
 
-	flaw(flaws, FLAW_INVALID, "spec.versions", shown, "must have exactly one version marked as storage version");
+	flaw(flaws, FLAW_INVALID, "spec.versions", shown,
+	    "must have exactly one version marked as storage version");
 	if (n == 0)
-		flaw(flaws, FLAW_INVALID, "status.storedVersions", stored, "must have at least one stored version");
+		flaw(flaws, FLAW_INVALID, "status.storedVersions", stored,
+		    "must have at least one stored version");
 	else
-		flaw(flaws, FLAW_INVALID, "status.storedVersions", stored, "must have the storage version %s", last);
+		flaw(flaws, FLAW_INVALID, "status.storedVersions", stored,
+		    "must have the storage version %s", last);
 	json_decref(shown);
 	json_decref(stored);
 }
@@ -188,7 +201,8 @@ check_storage(json_t *flaws, const json_t *versions)
 static void
 check_schemas(json_t *flaws, const json_t *versions)
 {
-	const bool one_schema = all_alike(versions, "schema"), one_table = all_alike(versions, "additionalPrinterColumns");
+	const bool one_schema = all_alike(versions, "schema"),
+	    one_table = all_alike(versions, "additionalPrinterColumns");
 	size_t i;
 	json_t *version;
 
@@ -198,7 +212,8 @@ check_schemas(json_t *flaws, const json_t *versions)
 
 		snprintf(path, sizeof(path), "spec.versions[%zu].schema.openAPIV3Schema", i);
 		if (schema != NULL && (!one_schema || i == 0))
-			check_schema(flaws, schema, one_schema ? "spec.validation.openAPIV3Schema" : path, true, false);
+			check_schema(flaws, schema, one_schema ? "spec.validation.openAPIV3Schema" : path,
+			    true, false);
 		snprintf(path, sizeof(path), "spec.versions[%zu].additionalPrinterColumns", i);
 		if (!one_table || i == 0)
 			check_columns(flaws, json_object_get(version, "additionalPrinterColumns"),
@@ -222,10 +237,12 @@ check_columns(json_t *flaws, const json_t *columns, const char *path)
 			known = known || strcmp(types[k], type) == 0;
 		snprintf(field, sizeof(field), "%s[%zu].type", path, i);
 		if (!known)
-			flaw_text(flaws, FLAW_INVALID, field, type, "must be one of boolean,date,integer,number,string");
+			flaw_text(flaws, FLAW_INVALID, field, type,
+			    "must be one of boolean,date,integer,number,string");
 		snprintf(field, sizeof(field), "%s[%zu].JSONPath", path, i);
 		if (*json_path != '.')
-			flaw_text(flaws, FLAW_INVALID, field, json_path, "must be a simple json path starting with .");
+			flaw_text(flaws, FLAW_INVALID, field, json_path,
+			    "must be a simple json path starting with .");
 	}
 }
 
@@ -239,9 +256,11 @@ check_schema(json_t *flaws, const json_t *schema, const char *path, bool root, b
 	check_below(flaws, schema, path);
 	check_type(flaws, schema, path, root, item);
 	check_list(flaws, schema, path);
-	if (json_object_get(schema, "properties") != NULL && json_is_object(json_object_get(schema, "additionalProperties"))) {
+	if (json_object_get(schema, "properties") != NULL
+	    && json_is_object(json_object_get(schema, "additionalProperties"))) {
 		field = join(path, ".additionalProperties");
-		flaw(flaws, FLAW_FORBIDDEN, field, NULL, "additionalProperties and properties are mutual exclusive");
+		flaw(flaws, FLAW_FORBIDDEN, field, NULL,
+		    "additionalProperties and properties are mutual exclusive");
 		free(field);
 	}
 	if (usual != NULL) {
@@ -262,13 +281,16 @@ check_type(json_t *flaws, const json_t *schema, const char *path, bool root, boo
 	for (size_t i = 0; i < NITEMS(types); i++)
 		known = known || strcmp(types[i], type) == 0;
 	if (!known)
-		flaw_text(flaws, FLAW_UNSUPPORTED, field, type, "supported values: \"array\", \"boolean\", \"integer\", \"number\", "
-		    "\"object\", \"string\"");
+		flaw_text(flaws, FLAW_UNSUPPORTED, field, type,
+		    "supported values: \"array\", \"boolean\", \"integer\", \"number\", \"object\", "
+		    "\"string\"");
 	if (root && *type != '\0' && strcmp(type, "object") != 0)
 		flaw_text(flaws, FLAW_INVALID, field, type, "must be object at the root");
-	if (*type == '\0' && !json_is_true(json_object_get(schema, "x-kubernetes-int-or-string")) && !schema_keeps_unknown(schema))
+	if (*type == '\0' && !json_is_true(json_object_get(schema, "x-kubernetes-int-or-string"))
+	    && !schema_keeps_unknown(schema))
 		flaw(flaws, FLAW_REQUIRED, field, NULL, "must not be empty %s",
-		    root ? "at the root" : item ? "for specified array items" : "for specified object fields");
+		    root ? "at the root" : item ? "for specified array items" :
+		    "for specified object fields");
 	free(field);
 }
 
@@ -295,11 +317,13 @@ check_list(json_t *flaws, const json_t *schema, const char *path)
 	json_array_foreach(keys, i, key) {
 		const json_t *member = schema_member(items, json_string_value(key), false);
 
-		if (has_text(json_object_get(items, "required"), json_string_value(key)) || json_object_get(member, "default") != NULL)
+		if (has_text(json_object_get(items, "required"), json_string_value(key))
+		    || json_object_get(member, "default") != NULL)
 			continue;
 		MUST(asprintf(&field, "%s.items.properties[%s].default", path, json_string_value(key)) > 0);
-		flaw(flaws, FLAW_REQUIRED, field, NULL, "this property is in x-kubernetes-list-map-keys, so it must have a default or be "
-		    "a required property");
+		flaw(flaws, FLAW_REQUIRED, field, NULL,
+		    "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
+		    "required property");
 		free(field);
 	}
 }
@@ -350,11 +374,12 @@ inner_form(const json_t *versions)
 	size_t i;
 
 	json_array_foreach(versions, i, version)
-		json_array_append_new(list, json_pack("{s:s, s:b, s:b, s:b, s:n, s:n, s:n, s:n, s:n}", "Name", json_text(version, "name"),
-		    "Served", json_is_true(json_object_get(version, "served")), "Storage",
+		json_array_append_new(list, json_pack("{s:s, s:b, s:b, s:b, s:n, s:n, s:n, s:n, s:n}",
+		    "Name", json_text(version, "name"), "Served",
+		    json_is_true(json_object_get(version, "served")), "Storage",
 		    json_is_true(json_object_get(version, "storage")), "Deprecated",
-		    json_is_true(json_object_get(version, "deprecated")), "DeprecationWarning", "Schema", "Subresources",
-		    "AdditionalPrinterColumns", "SelectableFields"));
+		    json_is_true(json_object_get(version, "deprecated")), "DeprecationWarning", "Schema",
+		    "Subresources", "AdditionalPrinterColumns", "SelectableFields"));
 	return list;
 }
 

@@ -1,9 +1,10 @@
 /*
  * sim/semantics_delete.c - what a delete does: remove now, or mark and wait.
  *
- * An object is kept, marked, while it has finalizers, while a Pod on a node has its grace period, and while a Namespace
- * has its own list of finalizers. Simplified: propagationPolicy is checked but never makes a finalizer, so every delete
- * is a Background one; collecting what the object owned is the caller's.
+ * An object is kept, marked, while it has finalizers, while a Pod on a node has its grace period,
+ * and while a Namespace has its own list of finalizers. Simplified: propagationPolicy is checked
+ * but never makes a finalizer, so every delete is a Background one; collecting what the object
+ * owned is the caller's.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +28,8 @@ static time_t seconds_of(const char *time);
 static json_t *time_of(time_t seconds);
 
 enum deletion
-semantics_delete(const struct ask *a, const json_t *old, const json_t *options, json_t **marked, json_t **status)
+semantics_delete(const struct ask *a, const json_t *old, const json_t *options, json_t **marked,
+    json_t **status)
 {
 	const bool evicted = strcmp(a->subresource, "eviction") == 0;
 	json_t *why = evicted ? eviction_refusal(a, options) : NULL;
@@ -55,8 +57,8 @@ json_t *
 semantics_deleted(const struct ask *a, const json_t *object, enum deletion how)
 {
 	if (strcmp(a->subresource, "eviction") == 0)
-		return json_pack("{s:s, s:s, s:{}, s:s, s:i}", "kind", "Status", "apiVersion", "v1", "metadata",
-		    "status", "Success", "code", 201);
+		return json_pack("{s:s, s:s, s:{}, s:s, s:i}", "kind", "Status", "apiVersion", "v1",
+		    "metadata", "status", "Success", "code", 201);
 	if (how == DELETION_GONE && is_kind(a->resource, "", "Pod"))
 		return marked_by(a, object, 0);
 	if (how == DELETION_MARKED || a->resource->returns_deleted)
@@ -68,8 +70,8 @@ semantics_deleted(const struct ask *a, const json_t *object, enum deletion how)
 		json_object_set_new(details, "group", json_string(a->resource->group));
 	json_object_set_new(details, "kind", json_string(a->resource->plural));
 	json_object_set_new(details, "uid", json_string(meta_text(object, "uid")));
-	return json_pack("{s:s, s:s, s:{}, s:s, s:o}", "kind", "Status", "apiVersion", "v1", "metadata", "status", "Success",
-	    "details", details);
+	return json_pack("{s:s, s:s, s:{}, s:s, s:o}", "kind", "Status", "apiVersion", "v1", "metadata",
+	    "status", "Success", "details", details);
 }
 
 bool
@@ -100,7 +102,10 @@ options_refusal(const json_t *options)
 	return flaws_status(flaws, "meta.k8s.io", "DeleteOptions", "");
 }
 
-/* The words name the kind where others name the resource: so does the real server. Namespaces have their own. */
+/*
+ * The words name the kind where others name the resource: so does the real server. Namespaces have
+ * their own.
+ */
 static json_t *
 precondition_refusal(const struct ask *a, const json_t *old, const json_t *options)
 {
@@ -110,27 +115,21 @@ precondition_refusal(const struct ask *a, const json_t *old, const json_t *optio
 		{ "uid",		"UID",			"deleted and then recreated" },
 		{ "resourceVersion",	"ResourceVersion",	"modified" },
 	};
-	const bool namespace = is_kind(a->resource, "", "Namespace");
 	const json_t *wanted = json_object_get(options, "preconditions");
 
 	for (size_t i = 0; i < NITEMS(rows); i++) {
 		const json_t *value = json_object_get(wanted, rows[i].key);
-		const char *is = meta_text(old, rows[i].key);
-		char *why;
+		const char *is = meta_text(old, rows[i].key), *want = json_string_value(value);
 
-		if (!json_is_string(value) || is_text(value, is))
+		if (want == NULL || strcmp(want, is) == 0)
 			continue;
-		if (namespace)
-			MUST(asprintf(&why, "Precondition failed: %s in precondition: %s, %s in object meta: %s", rows[i].called,
-			    json_string_value(value), rows[i].called, is) > 0);
-		else
-			MUST(asprintf(&why, "the %s in the precondition (%s) does not match the %s in record (%s). The object might "
-			    "have been %s", rows[i].called, json_string_value(value), rows[i].called, is,
-			    rows[i].may_have_been) > 0);
-		json_t *status = status_conflict(a->resource, namespace ? a->resource->plural : a->resource->kind, a->name, why);
-
-		free(why);
-		return status;
+		if (is_kind(a->resource, "", "Namespace"))
+			return status_conflict(a->resource, a->resource->plural, a->name, "Precondition failed: "
+			    "%s in precondition: %s, %s in object meta: %s", rows[i].called, want,
+			    rows[i].called, is);
+		return status_conflict(a->resource, a->resource->kind, a->name, "the %s in the precondition (%s) "
+		    "does not match the %s in record (%s). The object might have been %s", rows[i].called, want,
+		    rows[i].called, is, rows[i].may_have_been);
 	}
 	return NULL;
 }
@@ -141,8 +140,7 @@ eviction_refusal(const struct ask *a, const json_t *eviction)
 	const char *namespace = meta_text(eviction, "namespace");
 
 	if (*namespace != '\0' && strcmp(namespace, a->namespace) != 0)
-		return status_bad_request(
-		    "the namespace of the provided object does not match the namespace sent on the request");
+		return status_other_namespace();
 	if (strcmp(meta_text(eviction, "name"), a->name) != 0)
 		return status_bad_request("name in URL does not match name in Eviction object");
 	return NULL;
@@ -155,8 +153,8 @@ grace_of(const struct ask *a, const json_t *old, const json_t *options)
 	const json_t *spec = json_object_get(old, "spec");
 	const char *phase = json_text(json_object_get(old, "status"), "phase");
 
-	if (!is_kind(a->resource, "", "Pod") || *json_text(spec, "nodeName") == '\0' || strcmp(phase, "Failed") == 0
-	    || strcmp(phase, "Succeeded") == 0)
+	if (!is_kind(a->resource, "", "Pod") || *json_text(spec, "nodeName") == '\0'
+	    || strcmp(phase, "Failed") == 0 || strcmp(phase, "Succeeded") == 0)
 		return 0;
 
 	const json_t *asked = json_object_get(options, "gracePeriodSeconds");
@@ -204,7 +202,8 @@ is_held(const json_t *object)
 	    && is_text(json_object_get(object, "apiVersion"), "v1");
 
 	return json_array_size(json_object_get(meta_of(object), "finalizers")) > 0
-	    || (namespace && json_array_size(json_object_get(json_object_get(object, "spec"), "finalizers")) > 0);
+	    || (namespace && json_array_size(json_object_get(json_object_get(object, "spec"),
+	    "finalizers")) > 0);
 }
 
 static bool

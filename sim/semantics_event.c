@@ -1,7 +1,8 @@
 /*
  * sim/semantics_event.c - the rules of Events and Leases: small objects that are written often.
  *
- * An Event is judged by its stored (core) form whatever form it was sent in: so do the field names in the texts.
+ * An Event is judged by its stored (core) form whatever form it was sent in: so do the field names
+ * in the texts.
  */
 #include <stdio.h>
 #include <string.h>
@@ -65,21 +66,24 @@ event_check(json_t *flaws, const struct ask *a, const json_t *object, const json
 		check_series(flaws, json_object_get(object, "series"));
 	for (size_t i = 0; i < NITEMS(immutable); i++)
 		if (!same_member(object, old, immutable[i].new))
-			flaw(flaws, FLAW_INVALID, immutable[i].stored, json_object_get(object, immutable[i].new), "field is immutable");
+			flaw(flaws, FLAW_INVALID, immutable[i].stored,
+			    json_object_get(object, immutable[i].new), "field is immutable");
 }
 
 void
 lease_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old)
 {
 	const json_t *spec = json_object_get(object, "spec");
-	const json_t *seconds = json_object_get(spec, "leaseDurationSeconds"), *moves = json_object_get(spec, "leaseTransitions");
+	const json_t *seconds = json_object_get(spec, "leaseDurationSeconds"),
+	    *moves = json_object_get(spec, "leaseTransitions");
 
 	(void)a;
 	(void)old;
 	if (seconds != NULL && json_integer_value(seconds) <= 0)
 		flaw(flaws, FLAW_INVALID, "spec.leaseDurationSeconds", seconds, "must be greater than 0");
 	if (moves != NULL && json_integer_value(moves) < 0)
-		flaw(flaws, FLAW_INVALID, "spec.leaseTransitions", moves, "must be greater than or equal to 0");
+		flaw(flaws, FLAW_INVALID, "spec.leaseTransitions", moves,
+		    "must be greater than or equal to 0");
 }
 
 /* What holds in both forms; an Event with eventTime is one of the new kind. */
@@ -102,7 +106,8 @@ check_any(json_t *flaws, bool is_new, const json_t *event)
 		if (len == 0 && fields[i].required)
 			flaw(flaws, FLAW_REQUIRED, fields[i].stored, NULL, "%s", "");
 		if (len > fields[i].max)
-			flaw_text(flaws, FLAW_INVALID, fields[i].stored, "", "can have at most %zu characters", fields[i].max);
+			flaw_text(flaws, FLAW_INVALID, fields[i].stored, "",
+			    "can have at most %zu characters", fields[i].max);
 	}
 }
 
@@ -141,15 +146,20 @@ check_series(json_t *flaws, const json_t *series)
 		flaw(flaws, FLAW_REQUIRED, "series.lastObservedTime", NULL, "%s", "");
 }
 
-/* An Event lives where its object does; of an object without a namespace it lives in default (or kube-system). */
+/*
+ * An Event lives where its object does; of an object without a namespace it lives in default (or
+ * kube-system).
+ */
 static void
 check_namespace(json_t *flaws, const char *namespace, const char *of_object, bool dated)
 {
-	const bool at_home = strcmp(namespace, "default") == 0 || (dated && strcmp(namespace, "kube-system") == 0);
+	const bool at_home = strcmp(namespace, "default") == 0
+	    || (dated && strcmp(namespace, "kube-system") == 0);
 	const bool fits = *of_object == '\0' ? at_home : dated || strcmp(namespace, of_object) == 0;
 
 	if (!fits)
-		flaw_text(flaws, FLAW_INVALID, "involvedObject.namespace", of_object, "does not match event.namespace");
+		flaw_text(flaws, FLAW_INVALID, "involvedObject.namespace", of_object,
+		    "does not match event.namespace");
 }
 
 static bool

@@ -67,7 +67,8 @@ flaws_status(json_t *flaws, const char *group, const char *kind, const char *nam
 	char *all = texts(flaws);
 	char *message;
 
-	MUST(asprintf(&message, "%s%s%s \"%s\" is invalid: %s", kind, *group == '\0' ? "" : ".", group, name, all) > 0);
+	MUST(asprintf(&message, "%s%s%s \"%s\" is invalid: %s", kind, *group == '\0' ? "" : ".", group,
+	    name, all) > 0);
 	json_t *status = semantics_failure(422, "Invalid", message, &r, name, flaws);
 
 	free(message);
@@ -94,7 +95,8 @@ flaw_value(const json_t *value)
 char *
 flaw_quote(const char *text)
 {
-	static const char short_names[] = { ['\a'] = 'a', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r',
+	static const char short_names[] = { ['\a'] = 'a', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n',
+	    ['\r'] = 'r',
 		['\t'] = 't', ['\v'] = 'v', ['"'] = '"', ['\\'] = '\\' };
 	char *quoted = NULL;
 	size_t size;
@@ -192,8 +194,8 @@ add(json_t *flaws, enum flaw what, const char *field, const json_t *value, const
 	MUST(vasprintf(&detail, format, args) >= 0);
 	MUST(asprintf(&message, "%s%s%s%s%s", kinds[what].words, kinds[what].shows_value ? ": " : "", shown,
 	    *detail == '\0' ? "" : ": ", detail) > 0);
-	json_array_append_new(flaws, json_pack("{s:s, s:s, s:s}", "reason", kinds[what].reason, "message", message,
-	    "field", field));
+	json_array_append_new(flaws, json_pack("{s:s, s:s, s:s}", "reason", kinds[what].reason, "message",
+	    message, "field", field));
 	free(message);
 	free(detail);
 	free(shown);

@@ -1,8 +1,9 @@
 /*
- * sim/semantics_flaws.h - what is wrong with the fields of an object, collected as the causes of one Status.
+ * sim/semantics_flaws.h - what is wrong with the fields of an object, collected as the causes of
+ * one Status.
  *
- * A list of flaws is a JSON array of causes: { reason, message, field }. The texts are those of apimachinery's
- * field errors, so that `kubectl` and people read what they know.
+ * A list of flaws is a JSON array of causes: { reason, message, field }. The texts are those of
+ * apimachinery's field errors, so that `kubectl` and people read what they know.
  */
 #ifndef MUSTER_SIM_SEMANTICS_FLAWS_H
 #define MUSTER_SIM_SEMANTICS_FLAWS_H

@@ -20,8 +20,8 @@ static json_t *base64(const char *text);
 static const struct kind_rules custom = { .needs_version = true, .status_keeps_metadata = true };
 
 static const struct kind_rules rules[] = {
-	{ .group = "", .kind = "Node", .keeps_status = true, .complete = node_complete, .prepare = node_prepare,
-	  .check = node_check },
+	{ .group = "", .kind = "Node", .keeps_status = true, .complete = node_complete,
+	  .prepare = node_prepare, .check = node_check },
 	{ .group = "", .kind = "Pod", .complete = pod_complete, .prepare = pod_prepare, .check = pod_check },
 	{ .group = "", .kind = "Namespace", .name_form = NAME_LABEL, .complete = namespace_complete,
 	  .prepare = namespace_prepare },
@@ -108,7 +108,8 @@ immutable_check(json_t *flaws, const struct ask *a, const json_t *object, const 
 		flaw(flaws, FLAW_FORBIDDEN, "immutable", NULL, "field is immutable when `immutable` is set");
 	for (size_t i = 0; i < NITEMS(fields); i++)
 		if (!same_member(object, old, fields[i]))
-			flaw(flaws, FLAW_FORBIDDEN, fields[i], NULL, "field is immutable when `immutable` is set");
+			flaw(flaws, FLAW_FORBIDDEN, fields[i], NULL,
+			    "field is immutable when `immutable` is set");
 }
 
 static void

@@ -36,14 +36,23 @@ metadata_of(json_t *object)
 }
 
 void
+metadata_wipe(json_t *object)
+{
+	static const char *const fields[] = {
+		"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
+	};
+
+	for (size_t i = 0; i < NITEMS(fields); i++)
+		json_object_del(metadata_of(object), fields[i]);
+}
+
+void
 metadata_fill(const struct ask *a, json_t *object)
 {
 	json_t *meta = metadata_of(object);
 	const char *base = json_text(meta, "generateName");
 
-	json_object_del(meta, "deletionTimestamp");
-	json_object_del(meta, "deletionGracePeriodSeconds");
-	json_object_del(meta, "selfLink");
+	metadata_wipe(object);
 	json_object_set_new(meta, "creationTimestamp", json_string(a->now));
 	json_object_set_new(meta, "uid", json_string(a->new_uid));
 	if (*base != '\0' && *json_text(meta, "name") == '\0') {
@@ -85,13 +94,15 @@ metadata_check_update(json_t *flaws, const json_t *object, const json_t *old)
 	const json_t *meta = meta_of(object), *before = meta_of(old);
 
 	if (json_object_get(before, "deletionTimestamp") != NULL)
-		check_no_new_finalizers(flaws, json_object_get(meta, "finalizers"), json_object_get(before, "finalizers"));
+		check_no_new_finalizers(flaws, json_object_get(meta, "finalizers"),
+		    json_object_get(before, "finalizers"));
 	for (size_t i = 0; i < NITEMS(immutable); i++) {
 		if (!same_member(meta, before, immutable[i])) {
 			char field[64];
 
 			snprintf(field, sizeof(field), "metadata.%s", immutable[i]);
-			flaw(flaws, FLAW_INVALID, field, json_object_get(meta, immutable[i]), "field is immutable");
+			flaw(flaws, FLAW_INVALID, field, json_object_get(meta, immutable[i]),
+			    "field is immutable");
 		}
 	}
 	check_labels(flaws, json_object_get(meta, "labels"));
@@ -125,7 +136,8 @@ check_labels(json_t *flaws, const json_t *labels)
 
 	JSON_EACH(labels, key, value) {
 		name_check_qualified(flaws, "metadata.labels", key, key);
-		name_check_label_value(flaws, "metadata.labels", json_is_string(value) ? json_string_value(value) : "");
+		name_check_label_value(flaws, "metadata.labels", json_is_string(value)
+		    ? json_string_value(value) : "");
 	}
 }
 
@@ -147,7 +159,8 @@ check_annotations(json_t *flaws, const json_t *annotations)
 		total += strlen(key) + json_string_length(value);
 	}
 	if (total > ANNOTATIONS_MAX)
-		flaw(flaws, FLAW_TOO_LONG, "metadata.annotations", NULL, "may not be more than %d bytes", ANNOTATIONS_MAX);
+		flaw(flaws, FLAW_TOO_LONG, "metadata.annotations", NULL, "may not be more than %d bytes",
+		    ANNOTATIONS_MAX);
 }
 
 static void
@@ -178,8 +191,9 @@ check_owners(json_t *flaws, const json_t *owners)
 
 		snprintf(this, sizeof(this), "%s/%s", json_text(owner, "kind"), json_text(owner, "name"));
 		if (*controller != '\0')
-			flaw(flaws, FLAW_INVALID, "metadata.ownerReferences", owners, "Only one reference can have Controller "
-			    "set to true. Found \"true\" in references for %s and %s", controller, this);
+			flaw(flaws, FLAW_INVALID, "metadata.ownerReferences", owners,
+			    "Only one reference can have Controller set to true. Found \"true\" in "
+			    "references for %s and %s", controller, this);
 		else
 			memcpy(controller, this, sizeof(controller));
 	}
@@ -223,8 +237,9 @@ check_no_new_finalizers(json_t *flaws, const json_t *now, const json_t *before)
 			if (i == 0 || strcmp(added[i], added[i - 1]) != 0)
 				fprintf(out, "%s\"%s\"", i == 0 ? "" : ", ", added[i]);
 		fclose(out);
-		flaw(flaws, FLAW_FORBIDDEN, "metadata.finalizers", NULL, "no new finalizers can be added if the object is "
-		    "being deleted, found new finalizers []string{%s}", list);
+		flaw(flaws, FLAW_FORBIDDEN, "metadata.finalizers", NULL,
+		    "no new finalizers can be added if the object is being deleted, found new finalizers "
+		    "[]string{%s}", list);
 		free(list);
 	}
 	free(added);

@@ -13,20 +13,27 @@ enum { SUBDOMAIN_MAX = 253, LABEL_MAX = 63 };
 #define LABEL_PATTERN	"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 #define KEY_PATTERN	"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 
-static const char not_label[] = "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
+static const char not_label[] = "a lowercase RFC 1123 label must consist of lower case alphanumeric "
+    "characters or '-', "
 	"and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', "
 	"regex used for validation is '" LABEL_PATTERN "')";
-static const char not_resource[] = "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with "
+static const char not_resource[] = "a DNS-1035 label must consist of lower case alphanumeric characters "
+    "or '-', start with "
 	"an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
 	"regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
-static const char not_subdomain[] = "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+static const char not_subdomain[] =
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
 	"'-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', "
 	"regex used for validation is '" LABEL_PATTERN "(\\." LABEL_PATTERN ")*')";
-static const char not_key[] = "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
-	"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '" KEY_PATTERN
+static const char not_key[] = "must consist of alphanumeric characters, '-', '_' or '.', and must start "
+    "and end with an "
+	"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation "
+	    "is '" KEY_PATTERN
 	"')";
-static const char not_value[] = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' "
-	"or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
+static const char not_value[] = "a valid label must be an empty string or consist of alphanumeric "
+    "characters, '-', '_' "
+	"or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  "
+	    "or '12345', "
 	"regex used for validation is '(" KEY_PATTERN ")?')";
 
 static bool is_label(const char *s, size_t len);
@@ -66,7 +73,8 @@ name_check_qualified(json_t *flaws, const char *field, const char *shown, const 
 
 	if (strchr(key, '/') != NULL) {
 		flaw_text(flaws, FLAW_INVALID, field, shown,
-		    "a valid label key %s with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')", not_key);
+		    "a valid label key %s with an optional DNS subdomain prefix and '/' (e.g. "
+		    "'example.com/MyName')", not_key);
 		return;
 	}
 	if (slash == name)
@@ -75,14 +83,16 @@ name_check_qualified(json_t *flaws, const char *field, const char *shown, const 
 		const size_t len = (size_t)(slash - name);
 
 		if (len > SUBDOMAIN_MAX)
-			flaw_text(flaws, FLAW_INVALID, field, shown, "prefix part must be no more than %d bytes", SUBDOMAIN_MAX);
+			flaw_text(flaws, FLAW_INVALID, field, shown,
+			    "prefix part must be no more than %d bytes", SUBDOMAIN_MAX);
 		if (!is_subdomain(name, len))
 			flaw_text(flaws, FLAW_INVALID, field, shown, "prefix part %s", not_subdomain);
 	}
 	if (*key == '\0')
 		flaw_text(flaws, FLAW_INVALID, field, shown, "name part must be non-empty");
 	else if (strlen(key) > LABEL_MAX)
-		flaw_text(flaws, FLAW_INVALID, field, shown, "name part must be no more than %d bytes", LABEL_MAX);
+		flaw_text(flaws, FLAW_INVALID, field, shown, "name part must be no more than %d bytes",
+		    LABEL_MAX);
 	if (!is_key(key))
 		flaw_text(flaws, FLAW_INVALID, field, shown, "name part %s", not_key);
 }

@@ -19,11 +19,13 @@ void
 node_complete(json_t *object)
 {
 	json_t *spec = json_branch(object, "spec"), *status = json_branch(object, "status");
-	json_t *capacity = json_object_get(status, "capacity"), *first = json_array_get(json_object_get(spec, "podCIDRs"), 0);
+	json_t *capacity = json_object_get(status, "capacity"),
+	    *first = json_array_get(json_object_get(spec, "podCIDRs"), 0);
 
 	if (json_object_get(status, "allocatable") == NULL && capacity != NULL)
 		json_object_set_new(status, "allocatable", json_deep_copy(capacity));
-	if (json_object_get(spec, "podCIDR") != NULL && (first == NULL || !json_equal(first, json_object_get(spec, "podCIDR"))))
+	if (json_object_get(spec, "podCIDR") != NULL
+	    && (first == NULL || !json_equal(first, json_object_get(spec, "podCIDR"))))
 		json_object_set_new(spec, "podCIDRs", json_pack("[O]", json_object_get(spec, "podCIDR")));
 	else if (json_object_get(spec, "podCIDR") == NULL && first != NULL)
 		json_object_set(spec, "podCIDR", first);
@@ -44,7 +46,8 @@ node_prepare(const struct ask *a, json_t *object, const json_t *old)
 	json_t *taints = json_object_get(spec, "taints");
 
 	if (has_taint(taints, json_array_size(taints), NOT_READY, "NoSchedule") == NULL)
-		json_array_append_new(taints, json_pack("{s:s, s:s}", "key", NOT_READY, "effect", "NoSchedule"));
+		json_array_append_new(taints, json_pack("{s:s, s:s}", "key", NOT_READY, "effect",
+		    "NoSchedule"));
 }
 
 /* The real one judges taints twice in an update. */
@@ -85,11 +88,12 @@ check_taints(json_t *flaws, const json_t *taints)
 			flaw_text(flaws, FLAW_UNSUPPORTED, field, effect,
 			    "supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\"");
 		if (has_taint(taints, i, key, effect) != NULL) {
-			json_t *shown = json_pack("{s:s, s:s, s:s, s:n}", "Key", key, "Value", json_text(taint, "value"), "Effect", effect,
-			    "TimeAdded");
+			json_t *shown = json_pack("{s:s, s:s, s:s, s:n}", "Key", key, "Value",
+			    json_text(taint, "value"), "Effect", effect, "TimeAdded");
 
 			snprintf(field, sizeof(field), "metadata.taints[%zu]", i);
-			flaw(flaws, FLAW_DUPLICATE, field, shown, "taints must be unique by key and effect pair");
+			flaw(flaws, FLAW_DUPLICATE, field, shown,
+			    "taints must be unique by key and effect pair");
 			json_decref(shown);
 		}
 	}
@@ -106,9 +110,10 @@ check_once_set(json_t *flaws, const json_t *spec, const json_t *before)
 	};
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		if (json_object_get(before, rows[i].field) != NULL && !same_member(spec, before, rows[i].field))
-			flaw(flaws, FLAW_FORBIDDEN, rows[i].path, NULL, "node updates may not change %s except from \"\" to valid",
-			    rows[i].called);
+		if (json_object_get(before, rows[i].field) != NULL && !same_member(spec, before,
+		    rows[i].field))
+			flaw(flaws, FLAW_FORBIDDEN, rows[i].path, NULL,
+			    "node updates may not change %s except from \"\" to valid", rows[i].called);
 }
 
 static void
@@ -140,7 +145,8 @@ has_taint(const json_t *taints, size_t end, const char *key, const char *effect)
 	for (size_t i = 0; i < end; i++) {
 		const json_t *taint = json_array_get(taints, i);
 
-		if (strcmp(json_text(taint, "key"), key) == 0 && strcmp(json_text(taint, "effect"), effect) == 0)
+		if (strcmp(json_text(taint, "key"), key) == 0 && strcmp(json_text(taint, "effect"),
+		    effect) == 0)
 			return taint;
 	}
 	return NULL;

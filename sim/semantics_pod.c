@@ -1,8 +1,8 @@
 /*
  * sim/semantics_pod.c - the rules of Pods, as far as a world without kubelets needs them.
  *
- * Checked: that there are containers, their names and images, and that an update changes only what may change. What
- * the real server checks beyond that (volumes, probes, security) is let through.
+ * Checked: that there are containers, their names and images, and that an update changes only what
+ * may change. What the real server checks beyond that (volumes, probes, security) is let through.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,8 @@ pod_complete(json_t *object)
 	json_array_foreach(json_object_get(spec, "volumes"), i, item)
 		complete_volume(item);
 	/* The old name and the new one are one. */
-	if (json_object_get(spec, "serviceAccountName") == NULL && json_object_get(spec, "serviceAccount") != NULL)
+	if (json_object_get(spec, "serviceAccountName") == NULL && json_object_get(spec,
+	    "serviceAccount") != NULL)
 		json_object_set(spec, "serviceAccountName", json_object_get(spec, "serviceAccount"));
 	if (json_object_get(spec, "serviceAccountName") != NULL)
 		json_object_set(spec, "serviceAccount", json_object_get(spec, "serviceAccountName"));
@@ -55,7 +56,8 @@ pod_prepare(const struct ask *a, json_t *object, const json_t *old)
 		}
 		return;
 	}
-	json_object_set_new(object, "status", json_pack("{s:s, s:s}", "phase", "Pending", "qosClass", qos_of(spec)));
+	json_object_set_new(object, "status", json_pack("{s:s, s:s}", "phase", "Pending", "qosClass",
+	    qos_of(spec)));
 	if (json_object_get(spec, "priority") == NULL)
 		json_object_set_new(spec, "priority", json_integer(0));
 	if (json_object_get(spec, "preemptionPolicy") == NULL)
@@ -82,11 +84,13 @@ complete_container(json_t *container)
 	const char *image = json_text(container, "image"), *slash = strrchr(image, '/');
 	const char *tag = strrchr(slash == NULL ? image : slash, ':');
 	const bool latest = strchr(image, '@') == NULL && (tag == NULL || strcmp(tag, ":latest") == 0);
-	json_t *resources = json_object_get(container, "resources"), *limits = json_object_get(resources, "limits"), *value;
+	json_t *resources = json_object_get(container, "resources"), *limits = json_object_get(resources,
+	    "limits"), *value;
 	const char *key;
 
 	if (json_object_get(container, "imagePullPolicy") == NULL)
-		json_object_set_new(container, "imagePullPolicy", json_string(latest ? "Always" : "IfNotPresent"));
+		json_object_set_new(container, "imagePullPolicy",
+		    json_string(latest ? "Always" : "IfNotPresent"));
 	JSON_EACH(limits, key, value)
 		if (json_object_get(json_branch(resources, "requests"), key) == NULL)
 			json_object_set(json_branch(resources, "requests"), key, value);
@@ -115,8 +119,9 @@ tolerate(json_t *spec, const char *key)
 		    && (strcmp(effect, "NoExecute") == 0 || *effect == '\0'))
 			return;
 	}
-	json_array_append_new(json_object_get(spec, "tolerations"), json_pack("{s:s, s:s, s:s, s:i}", "key", key, "operator",
-	    "Exists", "effect", "NoExecute", "tolerationSeconds", 300));
+	json_array_append_new(json_object_get(spec, "tolerations"),
+	    json_pack("{s:s, s:s, s:s, s:i}", "key", key, "operator", "Exists", "effect", "NoExecute",
+	    "tolerationSeconds", 300));
 }
 
 static const char *
@@ -128,11 +133,14 @@ qos_of(const json_t *spec)
 	json_t *container;
 
 	json_array_foreach(json_object_get(spec, "containers"), i, container) {
-		const json_t *limits = json_at(container, "resources.limits"), *requests = json_at(container, "resources.requests");
+		const json_t *limits = json_at(container, "resources.limits"),
+		    *requests = json_at(container, "resources.requests");
 
 		for (size_t k = 0; k < NITEMS(needed); k++) {
-			any = any || json_object_get(limits, needed[k]) != NULL || json_object_get(requests, needed[k]) != NULL;
-			all = all && json_object_get(limits, needed[k]) != NULL && same_member(limits, requests, needed[k]);
+			any = any || json_object_get(limits, needed[k]) != NULL
+			    || json_object_get(requests, needed[k]) != NULL;
+			all = all && json_object_get(limits, needed[k]) != NULL
+			    && same_member(limits, requests, needed[k]);
 		}
 	}
 	return !any ? "BestEffort" : all ? "Guaranteed" : "Burstable";
@@ -172,9 +180,11 @@ check_unchanged(json_t *flaws, const json_t *spec, const json_t *before)
 	json_t *now = comparable(spec), *then = comparable(before);
 
 	if (!json_equal(now, then))
-		flaw(flaws, FLAW_FORBIDDEN, "spec", NULL, "pod updates may not change fields other than `spec.containers[*].image`,"
-		    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing "
-		    "tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)");
+		flaw(flaws, FLAW_FORBIDDEN, "spec", NULL,
+		    "pod updates may not change fields other than `spec.containers[*].image`,"
+		    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
+		    "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be "
+		    "set to 1 if it was previously negative)");
 	json_decref(now);
 	json_decref(then);
 }

@@ -17,6 +17,7 @@ void name_check_label_value(json_t *flaws, const char *field, const char *value)
 
 /* Metadata: the same for every kind. */
 json_t *metadata_of(json_t *object);		/* made where it is missing; borrowed */
+void metadata_wipe(json_t *object);		/* what a new object cannot bring with it */
 void metadata_fill(const struct ask *a, json_t *object);
 void metadata_check(json_t *flaws, const struct resource *r, const json_t *object, enum name_form form);
 void metadata_check_update(json_t *flaws, const json_t *object, const json_t *old);
@@ -24,9 +25,9 @@ void metadata_check_update(json_t *flaws, const json_t *object, const json_t *ol
 void metadata_keep(json_t *object, const json_t *old);
 
 /*
- * Kinds: what holds for one kind alone. complete sets defaults that no schema can say, before managedFields are
- * reckoned; prepare sets what the server and its admission decide, after that; check finds what the server refuses.
- * `old` NULL: the object is being created.
+ * Kinds: what holds for one kind alone. complete sets defaults that no schema can say, before
+ * managedFields are reckoned; prepare sets what the server and its admission decide, after that;
+ * check finds what the server refuses. `old` NULL: the object is being created.
  */
 struct kind_rules {
 	const char	*group, *kind;
@@ -35,7 +36,7 @@ struct kind_rules {
 	bool		 needs_version;		/* PUT without resourceVersion is refused */
 	bool		 keeps_status;		/* POST may bring a status */
 	bool		 status_keeps_metadata;	/* /status changes no metadata */
-	const char	*invalid_group;		/* as "is invalid" names it, where that is another; NULL: the same */
+	const char	*invalid_group;		/* as "is invalid" names it; NULL: the same */
 	void		(*complete)(json_t *object);
 	void		(*prepare)(const struct ask *a, json_t *object, const json_t *old);
 	void		(*check)(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old);
@@ -51,8 +52,21 @@ void pod_check(json_t *flaws, const struct ask *a, const json_t *object, const j
 void event_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old);
 void lease_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old);
 
-json_t *status_bad_request(const char *message);
+/* NULL, or the Status that ends the request. */
+json_t *refuse_options(const struct ask *a, const char *kind, bool patch, bool apply);
+json_t *refuse_address(const struct ask *a, const json_t *object);
+json_t *refuse_version(const struct ask *a, const json_t *object, const json_t *old);
+json_t *refuse_uid(const struct ask *a, const json_t *object, const json_t *old);
+json_t *refuse_orphan_uid(const struct ask *a, const json_t *object);
+
+/* What a patch makes of old, decoded; an apply also of nothing (old NULL). NULL: *status says why not. */
+json_t *patch_object(const struct ask *a, const json_t *old, enum patch_type type, const char *bytes,
+    size_t len, json_t **status);
+
+json_t *status_bad_request(const char *format, ...) __attribute__((format(printf, 1, 2)));
+json_t *status_other_namespace(void);
 /* called: the plural, or where the real server says so the kind. */
-json_t *status_conflict(const struct resource *r, const char *called, const char *name, const char *why);
+json_t *status_conflict(const struct resource *r, const char *called, const char *name, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -15,8 +15,8 @@
 #include "tls.h"
 
 /*
- * Go's limits: 1 MiB of header; the apiserver's own of 3 MiB for a body is answered with a Status (sim/api.c), so
- * evhttp's comes later.
+ * Go's limits: 1 MiB of header; the apiserver's own of 3 MiB for a body is answered with a Status
+ * (sim/api.c), so evhttp's comes later.
  */
 enum { HEADER_MAX = 1024 * 1024, BODY_MAX = 16 * 1024 * 1024, BACKLOG = 512, URL_MAX = 128 };
 
@@ -45,7 +45,9 @@ server_new(struct event_base *base, const char *address, struct tls *tls, server
 	struct server *s;
 
 	OBJ_NEW(s, SERVER_MAGIC);
-	*s = (struct server){ .magic = SERVER_MAGIC, .base = base, .tls = tls, .handler = handler, .arg = arg };
+	*s = (struct server){
+		.magic = SERVER_MAGIC, .base = base, .tls = tls, .handler = handler, .arg = arg
+	};
 	if (!read_address(s, address)) {
 		snprintf(err, size, "%s is not ADDRESS:PORT in numbers", address);
 		server_free(&s);
@@ -123,7 +125,9 @@ start(struct server *s)
 		return false;
 	/* Accepted sockets inherit it: small answers must not wait for the client's delayed ACK. */
 	setsockopt(evconnlistener_get_fd(listener), IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-	MUST(getsockname(evconnlistener_get_fd(listener), (struct sockaddr *)&s->address, &s->address_len) == 0);
+	MUST(getsockname(
+		 evconnlistener_get_fd(listener), (struct sockaddr *)&s->address, &s->address_len)
+	    == 0);
 	s->http = evhttp_new(s->base);
 	MUST(s->http != NULL);
 	evhttp_set_max_headers_size(s->http, HEADER_MAX);
@@ -149,8 +153,9 @@ note_url(struct server *s)
 {
 	char host[NI_MAXHOST], port[NI_MAXSERV];
 
-	MUST(getnameinfo((struct sockaddr *)&s->address, s->address_len, host, sizeof(host), port, sizeof(port),
-	    NI_NUMERICHOST | NI_NUMERICSERV) == 0);
+	MUST(getnameinfo((struct sockaddr *)&s->address, s->address_len, host, sizeof(host), port,
+		 sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV)
+	    == 0);
 	snprintf(s->url, sizeof(s->url), strchr(host, ':') != NULL ? "%s://[%.64s]:%.8s" : "%s://%.64s:%.8s",
 	    s->tls != NULL ? "https" : "http", host, port);
 }

@@ -73,8 +73,9 @@ sim_uid(struct sim *s, char buf[SIM_UID_MAX])
 	const uint64_t a = random_next(&s->seed), b = random_next(&s->seed);
 
 	/* Version 4, variant 1. */
-	snprintf(buf, SIM_UID_MAX, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32), (unsigned)(a >> 16 & 0xffff),
-	    (unsigned)(a & 0xfff), (unsigned)(0x8000 | (b >> 48 & 0x3fff)), (unsigned long long)(b & 0xffffffffffff));
+	snprintf(buf, SIM_UID_MAX, "%08x-%04x-4%03x-%04x-%012llx", (unsigned)(a >> 32),
+	    (unsigned)(a >> 16 & 0xffff), (unsigned)(a & 0xfff),
+	    (unsigned)(0x8000 | (b >> 48 & 0x3fff)), (unsigned long long)(b & 0xffffffffffff));
 	return buf;
 }
 

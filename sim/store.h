@@ -1,8 +1,9 @@
 /*
  * sim/store.h - the objects of every resource, their one resourceVersion, and the recent past.
  *
- * A storage holds the objects of one group and plural in the order of their keys, whatever versions serve them.
- * Storages are never given back while the store lives: the history and a CRD that returns may need them.
+ * A storage holds the objects of one group and plural in the order of their keys, whatever versions
+ * serve them. Storages are never given back while the store lives: the history and a CRD that
+ * returns may need them.
  */
 #ifndef MUSTER_SIM_STORE_H
 #define MUSTER_SIM_STORE_H
@@ -29,7 +30,10 @@ struct storage {
 /* What a change weighs in a stream, about. */
 size_t change_bytes(const struct change *c);
 
-/* Called after every change, before the call that made it returns. It notes; it never changes the store itself. */
+/*
+ * Called after every change, before the call that made it returns. It notes; it never changes the
+ * store itself.
+ */
 typedef void store_changed(const struct change *c, void *arg);
 
 struct store *store_new(store_changed *changed, void *arg);
@@ -44,7 +48,10 @@ uint64_t store_rv(const struct store *s);
 const struct history *store_history(const struct store *s);
 void store_compact(struct store *s);
 
-/* An object in the stored form, with name and namespace in its metadata: added, or put in place of the old one. */
+/*
+ * An object in the stored form, with name and namespace in its metadata: added, or put in place of
+ * the old one.
+ */
 struct blob *store_put(struct store *s, struct storage *st, const json_t *object);
 /* The resourceVersion of the deletion; 0: there is no such object. */
 uint64_t store_remove(struct store *s, struct storage *st, const char *key);

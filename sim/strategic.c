@@ -1,9 +1,10 @@
 /*
  * sim/strategic.c - strategic merge patch.
  *
- * Objects are merged member by member, null removes. A list is replaced, unless its field has a merge strategy: then
- * objects in it are found by the merge key and merged, and values are added. The order of a merged list is that of
- * the patch for what the patch names, and that of the server for the rest; what is only in the patch comes first.
+ * Objects are merged member by member, null removes. A list is replaced, unless its field has a
+ * merge strategy: then objects in it are found by the merge key and merged, and values are added.
+ * The order of a merged list is that of the patch for what the patch names, and that of the server
+ * for the rest; what is only in the patch comes first.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,16 +32,20 @@ struct list_rule {
 static json_t *merge_object(const json_t *schema, const json_t *target, const json_t *patch, json_t **status);
 static bool retain(json_t *object, const json_t *patch, json_t **status);
 static bool merge_ordered(const json_t *schema, json_t *object, const json_t *patch, json_t **status);
-static bool merge_member(const json_t *schema, json_t *object, const char *key, const json_t *value, json_t **status);
-static json_t *merge_list(const struct list_rule *rule, const json_t *target, const json_t *patch, json_t **status);
-static json_t *merge_objects(const struct list_rule *rule, const json_t *target, const json_t *patch, json_t **status);
+static bool merge_member(const json_t *schema, json_t *object, const char *key, const json_t *value,
+    json_t **status);
+static json_t *merge_list(const struct list_rule *rule, const json_t *target, const json_t *patch,
+    json_t **status);
+static json_t *merge_objects(const struct list_rule *rule, const json_t *target, const json_t *patch,
+    json_t **status);
 static json_t *merge_values(const json_t *target, const json_t *patch);
 static json_t *ordered(const json_t *merged, const json_t *wanted, const json_t *server, const char *key);
 static json_t *picked(const json_t *from, const json_t *order, const char *key, const json_t *except);
 static ssize_t index_of(const json_t *list, const json_t *item, const char *key);
 static struct list_rule rule_of(const json_t *schema, const char *field);
 static json_t *without_directives(const json_t *value);
-static json_t *refuse(json_t **status, const char *first, const json_t *a, const char *second, const json_t *b);
+static json_t *refuse(json_t **status, const char *first, const json_t *a, const char *second,
+    const json_t *b);
 static bool has_prefix(const char *text, const char *prefix);
 
 json_t *
@@ -130,7 +135,8 @@ merge_ordered(const json_t *schema, json_t *object, const json_t *patch, json_t 
 		if (had == NULL || sent == NULL)
 			merged = sent == NULL ? json_deep_copy(had) : without_directives(sent);
 		else
-			merged = rule.merged ? merge_list(&rule, had, sent, status) : without_directives(sent);
+			merged = rule.merged ? merge_list(&rule, had, sent, status)
+			    : without_directives(sent);
 		if (merged == NULL)
 			return false;
 		json_object_set_new(object, field, ordered(merged, order, had, rule.key));
@@ -187,7 +193,8 @@ merge_list(const struct list_rule *rule, const json_t *target, const json_t *pat
 		replaced = replaced || is_text(json_object_get(item, DIRECTIVE), "replace");
 	if (replaced)
 		return without_directives(patch);
-	merged = json_is_object(first) ? merge_objects(rule, target, patch, status) : merge_values(target, patch);
+	merged = json_is_object(first) ? merge_objects(rule, target, patch, status)
+	    : merge_values(target, patch);
 	if (merged == NULL)
 		return NULL;
 	result = ordered(merged, patch, target, json_is_object(first) ? rule->key : "");
@@ -249,8 +256,8 @@ merge_values(const json_t *target, const json_t *patch)
 }
 
 /*
- * What `wanted` names in its order, and the rest in the server's. Of one of each, the server's stands first only when
- * the server knew both and had it first.
+ * What `wanted` names in its order, and the rest in the server's. Of one of each, the server's
+ * stands first only when the server knew both and had it first.
  */
 static json_t *
 ordered(const json_t *merged, const json_t *wanted, const json_t *server, const char *key)
@@ -264,7 +271,8 @@ ordered(const json_t *merged, const json_t *wanted, const json_t *server, const 
 		const ssize_t a = index_of(server, other, key), b = index_of(server, name, key);
 		const bool server_first = name == NULL || (other != NULL && a >= 0 && b >= 0 && a < b);
 
-		json_array_append(result, json_array_get(server_first ? others : named, server_first ? i : k));
+		json_array_append(result, json_array_get(server_first ? others : named, server_first ? i
+		    : k));
 		i += server_first;
 		k += !server_first;
 	}
@@ -273,7 +281,10 @@ ordered(const json_t *merged, const json_t *wanted, const json_t *server, const 
 	return result;
 }
 
-/* The items of `from` in the order that `order` has them, then those it does not know; without those of `except`. */
+/*
+ * The items of `from` in the order that `order` has them, then those it does not know; without
+ * those of `except`.
+ */
 static json_t *
 picked(const json_t *from, const json_t *order, const char *key, const json_t *except)
 {

@@ -1,7 +1,9 @@
 /*
- * sim/strategic.h - strategic merge patch, of built-in kinds only: lists that have a merge key are merged by it.
+ * sim/strategic.h - strategic merge patch, of built-in kinds only: lists that have a merge key are
+ * merged by it.
  *
- * Directives: $patch (replace, delete, merge), $retainKeys, $deleteFromPrimitiveList/NAME, $setElementOrder/NAME.
+ * Directives: $patch (replace, delete, merge), $retainKeys, $deleteFromPrimitiveList/NAME,
+ * $setElementOrder/NAME.
  */
 #ifndef MUSTER_SIM_STRATEGIC_H
 #define MUSTER_SIM_STRATEGIC_H

@@ -30,6 +30,7 @@ struct stream {
 	void		(*closed)(void *);
 	void		*arg;
 	struct limit	 limit;
+	int64_t		 handed;	/* bytes, to the connection */
 	bool		 mute;		/* the limit is reached: nothing more is sent */
 	struct event	*finish;	/* waits for the last bytes before a cut to leave */
 };
@@ -43,8 +44,8 @@ static void obey_plan(struct stream *);
 static void destroy(struct stream **);
 
 struct stream *
-stream_open(struct call **cp, const char *type, enum coding coding, void (*drained)(void *), void (*closed)(void *),
-    void *arg)
+stream_open(struct call **cp, const char *type, enum coding coding, void (*drained)(void *),
+    void (*closed)(void *), void *arg)
 {
 	struct stream *s;
 
@@ -98,6 +99,7 @@ stream_flush(struct stream *s)
 		compress_plain(s, s->coding == CODING_GZIP_MEMBERS ? Z_FINISH : Z_SYNC_FLUSH);
 	if (s->limit.then != NO_LIMIT)
 		keep_within(s);
+	s->handed += (int64_t)evbuffer_get_length(s->coded);
 	if (evbuffer_get_length(s->coded) > 0)
 		evhttp_send_reply_chunk_with_cb(s->call->http, s->coded, on_drained, s);
 }
@@ -110,6 +112,12 @@ stream_pending(const struct stream *s)
 	if (connection == NULL)
 		return 0;
 	return evbuffer_get_length(bufferevent_get_output(evhttp_connection_get_bufferevent(connection)));
+}
+
+int64_t
+stream_taken(const struct stream *s)
+{
+	return s->handed - (int64_t)stream_pending(s);
 }
 
 void
@@ -131,7 +139,8 @@ stream_end(struct stream **sp, enum ending how)
 		/* Dissolving the association is what sends an RST at once (tcp(7)). */
 		const struct sockaddr none = { .sa_family = AF_UNSPEC };
 
-		connect(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), &none, sizeof(none));
+		connect(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), &none,
+		    sizeof(none));
 	}
 	if (how == ENDING_CLEAN || connection == NULL)
 		evhttp_send_reply_end(req);
@@ -162,7 +171,9 @@ stream_cut_after(struct stream *s, size_t n, enum ending how)
 enum ending
 stream_ending(const struct fault *f)
 {
-	return strcmp(f->mode, "clean") == 0 ? ENDING_CLEAN : strcmp(f->mode, "reset") == 0 ? ENDING_RESET : ENDING_FIN;
+	return strcmp(f->mode, "clean") == 0 ? ENDING_CLEAN
+	    : strcmp(f->mode, "reset") == 0  ? ENDING_RESET
+					     : ENDING_FIN;
 }
 
 /* The client has gone; evhttp frees the connection after this. */
@@ -175,7 +186,10 @@ on_closed(struct evhttp_connection *connection, void *arg)
 
 	(void)connection;
 	OBJ_CHECK(s, STREAM_MAGIC);
-	/* evhttp lets go of a request that is still being answered; one of a server that ends it frees itself. */
+	/*
+	 * evhttp lets go of a request that is still being answered; one of a server that ends it
+	 * frees itself.
+	 */
 	if (evhttp_request_get_connection(s->call->http) == NULL)
 		evhttp_request_free(s->call->http);
 	destroy(&s);

@@ -1,6 +1,6 @@
 /*
- * sim/stream.h - the body of a long answer: written in pieces, with pauses, perhaps compressed; and, where a fault says
- * so, cut, stalled or slow.
+ * sim/stream.h - the body of a long answer: written in pieces, with pauses, perhaps compressed;
+ * and, where a fault says so, cut, stalled or slow.
  */
 #ifndef MUSTER_SIM_STREAM_H
 #define MUSTER_SIM_STREAM_H
@@ -25,8 +25,9 @@ enum ending {
 };
 
 /*
- * Takes the call and begins the answer. `drained` is called when everything handed over is on its way; `closed` when the
- * client has gone or a fault has ended the stream: then the stream is free already.
+ * Takes the call and begins the answer. `drained` is called when everything handed over is on its
+ * way; `closed` when the client has gone or a fault has ended the stream: then the stream is free
+ * already.
  */
 struct stream *stream_open(struct call **cp, const char *type, enum coding coding, void (*drained)(void *arg),
     void (*closed)(void *arg), void *arg);
@@ -35,12 +36,19 @@ struct call *stream_call(struct stream *s);
 /* Write here, then flush: what was written leaves as one chunk. */
 struct evbuffer *stream_buffer(struct stream *s);
 void stream_flush(struct stream *s);
-/* Bytes that the client has not taken yet. */
+/* Bytes that the client has not taken yet, and those that it has, about. */
 size_t stream_pending(const struct stream *s);
+int64_t stream_taken(const struct stream *s);
 
-/* Neither calls `closed`. Bytes not yet taken by the client: ENDING_CLEAN sends them first, the others forget them. */
+/*
+ * Neither calls `closed`. Bytes not yet taken by the client: ENDING_CLEAN sends them first, the
+ * others forget them.
+ */
 void stream_end(struct stream **sp, enum ending how);
-/* A fault has silenced it: nothing leaves any more, and who writes leaves the ending to the fault or the client. */
+/*
+ * A fault has silenced it: nothing leaves any more, and who writes leaves the ending to the fault
+ * or the client.
+ */
 bool stream_mute(const struct stream *s);
 /* From now on nothing is sent; the connection stays. */
 void stream_stall(struct stream *s);

@@ -1,4 +1,7 @@
-/* sim/table.c - the columns of a resource: of the built-in kinds from tables, of a CRD from its printer columns. */
+/*
+ * sim/table.c - the columns of a resource: of the built-in kinds from tables, of a CRD from its
+ * printer columns.
+ */
 #include "table.h"
 
 #include <string.h>
@@ -47,9 +50,9 @@ table_columns(const struct resource *r)
 	add_definition(out, "Name", "string", "name", 0, "");
 	if (r->columns == NULL)
 		add_definition(out, "Age", "date", "", 0, "");
-	json_array_foreach(r->columns, i, custom)
-		add_definition(out, json_text(custom, "name"), json_text(custom, "type"), json_text(custom, "format"),
-		    (int)json_int_at(custom, "priority", 0), json_text(custom, "description"));
+	json_array_foreach(r->columns, i, custom) add_definition(out, json_text(custom, "name"),
+	    json_text(custom, "type"), json_text(custom, "format"),
+	    (int)json_int_at(custom, "priority", 0), json_text(custom, "description"));
 	return out;
 }
 
@@ -73,9 +76,8 @@ table_cells(const struct resource *r, const json_t *object, int64_t now_us)
 	json_array_append_new(cells, table_name(object, now_us));
 	if (r->columns == NULL)
 		json_array_append_new(cells, custom_cell(object, age_path, "date", now_us));
-	json_array_foreach(r->columns, i, custom)
-		json_array_append_new(cells, custom_cell(object, json_text(custom, "jsonPath"), json_text(custom, "type"),
-		    now_us));
+	json_array_foreach(r->columns, i, custom) json_array_append_new(cells,
+	    custom_cell(object, json_text(custom, "jsonPath"), json_text(custom, "type"), now_us));
 	return cells;
 }
 
@@ -114,8 +116,9 @@ static void
 add_definition(json_t *out, const char *name, const char *type, const char *format, int priority,
     const char *description)
 {
-	json_array_append_new(out, json_pack("{s:s, s:s, s:s, s:s, s:i}", "name", name, "type", type, "format",
-	    format != NULL ? format : "", "description", description, "priority", priority));
+	json_array_append_new(out,
+	    json_pack("{s:s, s:s, s:s, s:s, s:i}", "name", name, "type", type, "format",
+		format != NULL ? format : "", "description", description, "priority", priority));
 }
 
 static json_t *

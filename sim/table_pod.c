@@ -88,7 +88,8 @@ summarise(const json_t *pod)
 {
 	const char *const phase = json_text_at(pod, "status.phase");
 	const char *const why = json_text_at(pod, "status.reason");
-	struct summary s = { .last_restart = "", .total = (int64_t)json_array_size(json_at(pod, "spec.containers")) };
+	struct summary s = { .last_restart = "",
+		.total = (int64_t)json_array_size(json_at(pod, "spec.containers")) };
 	size_t i;
 	json_t *c;
 
@@ -204,7 +205,8 @@ say_terminated(const json_t *ended, const char *prefix, char *reason)
 	else if (signal != 0)
 		snprintf(reason, REASON_MAX, "%sSignal:%lld", prefix, (long long)signal);
 	else
-		snprintf(reason, REASON_MAX, "%sExitCode:%lld", prefix, (long long)json_int_at(ended, "exitCode", 0));
+		snprintf(reason, REASON_MAX, "%sExitCode:%lld", prefix,
+		    (long long)json_int_at(ended, "exitCode", 0));
 }
 
 static bool

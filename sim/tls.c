@@ -1,8 +1,8 @@
 /*
  * sim/tls.c - OpenSSL under evhttp.
  *
- * A client without a certificate, or with a bad one, still gets its connection: it is told 401 in HTTP, as the
- * apiserver does.
+ * A client without a certificate, or with a bad one, still gets its connection: it is told 401 in
+ * HTTP, as the apiserver does.
  */
 #include "tls.h"
 
@@ -90,7 +90,9 @@ tls_client(struct bufferevent *bev, char *name, size_t size)
 	bool known = false;
 
 	if (cert != NULL && SSL_get_verify_result(ssl) == X509_V_OK)
-		known = X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName, name, (int)size) > 0;
+		known = X509_NAME_get_text_by_NID(
+			    X509_get_subject_name(cert), NID_commonName, name, (int)size)
+		    > 0;
 	X509_free(cert);
 	return known;
 }

@@ -1,4 +1,7 @@
-/* sim/tls.h - the server's certificate, read again when its file changes, and who the client's certificate names. */
+/*
+ * sim/tls.h - the server's certificate, read again when its file changes, and who the client's
+ * certificate names.
+ */
 #ifndef MUSTER_SIM_TLS_H
 #define MUSTER_SIM_TLS_H
 

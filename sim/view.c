@@ -1,4 +1,7 @@
-/* sim/view.c - the forms of an answer. Whole objects and metadata are joined bytes; only Tables need a parser. */
+/*
+ * sim/view.c - the forms of an answer. Whole objects and metadata are joined bytes; only Tables
+ * need a parser.
+ */
 #include "view.h"
 
 #include <event2/buffer.h>
@@ -36,7 +39,8 @@ view_read(struct view *v, struct call *c)
 	const char *const include = call_param(c, "includeObject");
 
 	if (i < 0) {
-		call_fail(c, 406, "NotAcceptable", "only the following media types are accepted: application/json, "
+		call_fail(c, 406, "NotAcceptable",
+		    "only the following media types are accepted: application/json, "
 		    "application/yaml, application/vnd.kubernetes.protobuf");
 		return false;
 	}

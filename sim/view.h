@@ -1,4 +1,7 @@
-/* sim/view.h - stored objects as the client wants to see them: whole, metadata only, or as rows of a Table. */
+/*
+ * sim/view.h - stored objects as the client wants to see them: whole, metadata only, or as rows of
+ * a Table.
+ */
 #ifndef MUSTER_SIM_VIEW_H
 #define MUSTER_SIM_VIEW_H
 
@@ -27,7 +30,8 @@ void view_object(struct view *v, const struct blob *b, uint64_t rv, struct evbuf
 void view_bookmark(struct view *v, uint64_t rv, bool end, struct evbuffer *out);
 
 /* A list is head, items with commas between them, tail. remaining -1: not told. */
-void view_list_head(const struct view *v, uint64_t rv, const char *next, int64_t remaining, struct evbuffer *out);
+void view_list_head(
+    const struct view *v, uint64_t rv, const char *next, int64_t remaining, struct evbuffer *out);
 void view_list_item(const struct view *v, const struct blob *b, struct evbuffer *out);
 void view_list_tail(struct evbuffer *out);
 

@@ -19,7 +19,7 @@
 
 enum {
 	HANDED_OVER_BYTES = 512 * 1024,	/* to the connection, at a time */
-	SLOW_MS = 1000,
+	SLOW_MS = 2000,
 	BOOKMARK_MS = 60 * 1000,
 	LAST_BOOKMARK_MS = 2000,	/* before the end */
 	TIMEOUT_S = 1800,		/* at least, where the client names none */
@@ -42,7 +42,6 @@ static int64_t timeout_ms(struct call *);
 static void begin(struct watch *, const struct start *, struct call *);
 static void tell_initial(struct watch *);
 static void tell_change(struct watch *);
-static bool is_slow(const struct watch *);
 static int64_t next_bookmark(const struct watch *, int64_t);
 static void schedule(struct watch *);
 static void on_timer(evutil_socket_t, short, void *);
@@ -83,15 +82,24 @@ watch_pump(struct watch *w)
 			tell_change(w);
 	}
 	stream_flush(w->stream);
-	if (w->failing)
+	if (w->failing) {
 		watch_finish(w, ENDING_CLEAN);
-	else if (is_slow(w))
-		watch_finish(w, ENDING_FIN);
-	else {
-		schedule(w);
-		return true;
+		return false;
 	}
-	return false;
+	return true;
+}
+
+bool
+watch_is_slow(struct watch *w, int64_t now)
+{
+	const int64_t taken = stream_taken(w->stream);
+
+	if (w->caught_up || taken > w->taken) {
+		w->taken = taken;
+		w->taken_ms = now;
+	}
+	return now - w->taken_ms >= SLOW_MS
+	    && stream_pending(w->stream) + (w->storage->written - w->told) > WATCH_PENDING_MAX;
 }
 
 void
@@ -141,19 +149,12 @@ tell_change(struct watch *w)
 	}
 }
 
-/* Far behind, and nothing was taken for a while. */
-static bool
-is_slow(const struct watch *w)
-{
-	return stream_pending(w->stream) > 0 && clock_mono_ms() - w->taken_ms > SLOW_MS
-	    && stream_pending(w->stream) + (w->storage->written - w->told) > WATCH_PENDING_MAX;
-}
-
 /* False: the call is answered. */
 static bool
 read_start(struct start *start, struct call *c)
 {
-	const char *const rv = call_param(c, "resourceVersion"), *const initial = call_param(c, "sendInitialEvents");
+	const char *const rv = call_param(c, "resourceVersion"),
+			  *const initial = call_param(c, "sendInitialEvents");
 	const struct fault *const old_server = c->plan.of[FAULT_NO_WATCHLIST];
 	const struct store *const store = c->sim->store;
 	const uint64_t forgotten = store_history(store)->forgotten;
@@ -170,8 +171,8 @@ read_start(struct start *start, struct call *c)
 	if (start->initial || start->rv == 0) {
 		start->rv = store_rv(store);
 	} else if (start->rv < forgotten) {
-		snprintf(start->text, sizeof(start->text), "too old resource version: %" PRIu64 " (%" PRIu64 ")", start->rv,
-		    forgotten);
+		snprintf(start->text, sizeof(start->text),
+		    "too old resource version: %" PRIu64 " (%" PRIu64 ")", start->rv, forgotten);
 		start->refusal = start->text;
 		start->refusal_code = 410;
 		start->refusal_reason = "Expired";
@@ -184,7 +185,8 @@ static bool
 without_watchlist(struct start *start, struct call *c, const struct fault *f)
 {
 	if (strcmp(f->mode, "400") == 0) {
-		call_fail(c, 400, "BadRequest", "sendInitialEvents is forbidden for watch unless the WatchList feature gate "
+		call_fail(c, 400, "BadRequest",
+		    "sendInitialEvents is forbidden for watch unless the WatchList feature gate "
 		    "is enabled");
 		return false;
 	}
@@ -195,7 +197,8 @@ without_watchlist(struct start *start, struct call *c, const struct fault *f)
 	}
 	start->tells_end = false;
 	if (strcmp(f->mode, "error_event") == 0) {
-		start->refusal = "a watch stream was requested by the client but the required storage feature "
+		start->refusal =
+		    "a watch stream was requested by the client but the required storage feature "
 		    "RequestWatchProgress is disabled";
 		start->refusal_code = 500;
 		start->refusal_reason = "InternalError";
@@ -218,7 +221,8 @@ static void
 begin(struct watch *w, const struct start *start, struct call *c)
 {
 	const bool ends_at_once = c->plan.of[FAULT_SHORT_WATCH] != NULL;
-	const bool gzip = c->plan.of[FAULT_GZIP_MEMBERS] != NULL && accept_gzip(call_header(c, "Accept-Encoding"));
+	const bool gzip = c->plan.of[FAULT_GZIP_MEMBERS] != NULL
+	    && accept_gzip(call_header(c, "Accept-Encoding"));
 
 	w->sim = c->sim;
 	w->all = c->sim->watches;
@@ -240,7 +244,8 @@ begin(struct watch *w, const struct start *start, struct call *c)
 		w->initial = store_snapshot(w->sim->store, w->storage, w->selection.ns, 0);
 	w->timer = evtimer_new(w->sim->base, on_timer, w);
 	MUST(w->timer != NULL);
-	w->stream = stream_open(&c, "application/json", gzip ? CODING_GZIP_MEMBERS : CODING_NONE, on_drained, on_closed, w);
+	w->stream = stream_open(&c, "application/json", gzip ? CODING_GZIP_MEMBERS : CODING_NONE,
+	    on_drained, on_closed, w);
 	watches_add(w->all, w);
 	if (ends_at_once) {
 		watch_finish(w, ENDING_CLEAN);
@@ -251,6 +256,7 @@ begin(struct watch *w, const struct start *start, struct call *c)
 		snapshot_free(&w->initial);
 	}
 	w->bookmark_ms = next_bookmark(w, clock_mono_ms());
+	schedule(w);
 	watch_pump(w);
 }
 
@@ -265,15 +271,12 @@ next_bookmark(const struct watch *w, int64_t now)
 	return now < last && at > last ? last : at;
 }
 
-/* The timer rings for the next bookmark, the end, or another look at a client that lags, whatever comes first. */
+/* The timer rings for the next bookmark or the end. */
 static void
 schedule(struct watch *w)
 {
 	const int64_t now = clock_mono_ms();
-	int64_t at = w->bookmarks && w->bookmark_ms < w->deadline_ms ? w->bookmark_ms : w->deadline_ms;
-
-	if (!w->caught_up && at > now + SLOW_MS)
-		at = now + SLOW_MS;
+	const int64_t at = w->bookmarks && w->bookmark_ms < w->deadline_ms ? w->bookmark_ms : w->deadline_ms;
 	const int64_t ms = at > now ? at - now : 0;
 	const struct timeval wait = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 	evtimer_add(w->timer, &wait);
@@ -294,14 +297,12 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 		watch_finish(w, ENDING_CLEAN);
 		return;
 	}
-	if (!watch_pump(w))
-		return;
-	if (w->bookmarks && now >= w->bookmark_ms && w->caught_up) {
+	if (w->bookmarks && w->caught_up) {
 		event_bookmark(w, w->cursor, false);
 		stream_flush(w->stream);
-		w->bookmark_ms = next_bookmark(w, now);
-		schedule(w);
 	}
+	w->bookmark_ms = next_bookmark(w, now);
+	schedule(w);
 }
 
 static void
@@ -309,7 +310,6 @@ on_drained(void *arg)
 {
 	struct watch *const w = arg;
 
-	w->taken_ms = clock_mono_ms();
 	if (!w->caught_up)
 		watch_pump(w);
 }

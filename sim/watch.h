@@ -1,8 +1,8 @@
 /*
  * sim/watch.h - WATCH: the present, if asked for, then every change, as lines of JSON.
  *
- * A watch is a position in the history. While it has not caught up it reads as fast as its client does; once it has, a
- * client that leaves more than WATCH_PENDING_MAX bytes untaken loses it.
+ * A watch is a position in the history. While it has not caught up it reads as fast as its client
+ * does; once it has, a client that leaves more than WATCH_PENDING_MAX bytes untaken loses it.
  */
 #ifndef MUSTER_SIM_WATCH_H
 #define MUSTER_SIM_WATCH_H

@@ -13,8 +13,9 @@ static void write_line(struct watch *, struct evbuffer *, const char *, const st
 static void line_done(struct watch *);
 
 /*
- * Seen through a selection: an object that enters it is added, one that leaves it is deleted, with its last state in the
- * selection and the resourceVersion of the change (as the apiserver's watch cache has it).
+ * Seen through a selection: an object that enters it is added, one that leaves it is deleted, with
+ * its last state in the selection and the resourceVersion of the change (as the apiserver's watch
+ * cache has it).
  */
 void
 event_change(struct watch *w, const struct change *c)

@@ -29,7 +29,7 @@ struct watch {
 	bool			 bookmarks;
 	bool			 caught_up;
 	size_t			 told;		/* of storage->written: the rest is still to be told */
-	int64_t			 taken_ms;	/* when the client last took everything it was given */
+	int64_t			 taken, taken_ms;	/* bytes the client had taken when it last took some, and when */
 	bool			 members;	/* every event is a gzip member of its own */
 	bool			 failing;	/* an ERROR event was its last word */
 	struct evbuffer		*held;		/* an event that lets the next one pass first */
@@ -50,9 +50,11 @@ void event_fault(struct watch *w, const struct fault *f);
 /* Tells what there is to tell and the client takes. False: the watch has ended and is free. */
 bool watch_pump(struct watch *w);
 void watch_finish(struct watch *w, enum ending how);
+/* Far behind, and nothing taken for a while? To be asked several times in that while. */
+bool watch_is_slow(struct watch *w, int64_t now);
 /* event and name "": the watch itself. */
-struct fault_subject watch_subject(const struct watch *w, const char *event, const char *name, char *qualified,
-    size_t size);
+struct fault_subject watch_subject(
+    const struct watch *w, const char *event, const char *name, char *qualified, size_t size);
 
 void watches_add(struct watches *all, struct watch *w);
 void watches_remove(struct watches *all, struct watch *w);

@@ -2,8 +2,11 @@
 #include <event2/event.h>
 #include <string.h>
 
+#include "clock.h"
 #include "obj.h"
 #include "watch_private.h"
+
+enum { LOOK_MS = 500 };
 
 struct watches {
 	uint32_t		 magic;
@@ -11,14 +14,16 @@ struct watches {
 	struct sim		*sim;
 	struct watch_list	 open;
 	size_t			 n;
-	struct event		*wake;
+	struct event		*wake, *look;
 };
 
 static void each(struct watches *, void (*)(struct watch *, const void *), const void *);
 static void pump(struct watch *, const void *);
 static void end(struct watch *, const void *);
 static void strike(struct watch *, const void *);
+static void drop_slow(struct watch *, const void *);
 static void on_wake(evutil_socket_t, short, void *);
+static void on_look(evutil_socket_t, short, void *);
 
 struct watches *
 watches_new(struct sim *s)
@@ -29,7 +34,9 @@ watches_new(struct sim *s)
 	TAILQ_INIT(&all->open);
 	all->sim = s;
 	all->wake = event_new(s->base, -1, 0, on_wake, all);
-	MUST(all->wake != NULL);
+	all->look = event_new(s->base, -1, EV_PERSIST, on_look, all);
+	MUST(all->wake != NULL && all->look != NULL);
+	event_add(all->look, &(struct timeval){ .tv_usec = LOOK_MS * 1000 });
 	return all;
 }
 
@@ -43,6 +50,7 @@ watches_free(struct watches **wp)
 	OBJ_TAKE(all, wp, WATCHES_MAGIC);
 	MUST(TAILQ_EMPTY(&all->open));		/* the server went first */
 	event_free(all->wake);
+	event_free(all->look);
 	OBJ_FREE(all);
 }
 
@@ -102,6 +110,23 @@ on_wake(evutil_socket_t fd, short what, void *arg)
 	(void)fd;
 	(void)what;
 	each(arg, pump, NULL);
+}
+
+static void
+on_look(evutil_socket_t fd, short what, void *arg)
+{
+	const int64_t now = clock_mono_ms();
+
+	(void)fd;
+	(void)what;
+	each(arg, drop_slow, &now);
+}
+
+static void
+drop_slow(struct watch *w, const void *arg)
+{
+	if (!stream_mute(w->stream) && watch_is_slow(w, *(const int64_t *)arg))
+		watch_finish(w, ENDING_FIN);
 }
 
 static void

@@ -187,7 +187,8 @@ something(struct world *w)
 		add(w);
 		return;
 	}
-	snprintf(name, sizeof(name), "%s", blob_name(w->nodes->objects[random_below(&w->sim->seed, w->nodes->n)]));
+	snprintf(name, sizeof(name), "%s",
+	    blob_name(w->nodes->objects[random_below(&w->sim->seed, w->nodes->n)]));
 	draw -= WEIGHT_ADD;
 	if (draw < WEIGHT_REMOVE) {
 		store_remove(w->sim->store, w->nodes, name);
@@ -246,7 +247,8 @@ targets(struct world *w, const json_t *order, char *err, size_t size)
 	const int64_t all = (int64_t)w->nodes->n, count = json_int_at(order, "count", all);
 	const size_t first = count < all ? random_below(&w->sim->seed, w->nodes->n) : 0;
 	for (size_t n = 0; n < w->nodes->n && (int64_t)n < count; n++)
-		json_array_append_new(out, json_string(blob_name(w->nodes->objects[(first + n) % w->nodes->n])));
+		json_array_append_new(
+		    out, json_string(blob_name(w->nodes->objects[(first + n) % w->nodes->n])));
 	return out;
 }
 
@@ -310,8 +312,9 @@ flap(struct world *w, json_t *node, const json_t *order, const char *now)
 	bool ready = false;
 
 	(void)w, (void)order;
-	json_array_foreach(json_at(node, "status.conditions"), i, c)
-		ready |= strcmp(json_text(c, "type"), "Ready") == 0 && strcmp(json_text(c, "status"), "True") == 0;
+	json_array_foreach(json_at(node, "status.conditions"), i, c) ready |=
+	    strcmp(json_text(c, "type"), "Ready") == 0
+	    && strcmp(json_text(c, "status"), "True") == 0;
 	node_set_ready(node, !ready, now);
 	return true;
 }

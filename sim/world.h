@@ -1,8 +1,8 @@
 /*
  * sim/world.h - what lives behind the API: Nodes that come, beat, change and go.
  *
- * The world writes to the store directly, as kubelets and operators would through the API, and only what it made itself
- * or is told to.
+ * The world writes to the store directly, as kubelets and operators would through the API, and only
+ * what it made itself or is told to.
  */
 #ifndef MUSTER_SIM_WORLD_H
 #define MUSTER_SIM_WORLD_H

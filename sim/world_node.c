@@ -14,7 +14,10 @@ enum { IMAGES_FEWEST = 5, IMAGE_BYTES = 220 /* about, as JSON */ };
 static const char *const zones[] = { "a", "b", "c" };
 static const char *const sizes[] = { "m6i.large", "m6i.xlarge", "m6i.2xlarge", "r6i.xlarge" };
 
-/* What the kubelet reports about itself: the type, its status when all is well, the reason and message of that. */
+/*
+ * What the kubelet reports about itself: the type, its status when all is well, the reason and
+ * message of that.
+ */
 static const struct {
 	const char	*type, *status, *reason, *message;
 } conditions[] = {
@@ -69,8 +72,11 @@ node_images(size_t bytes)
 
 	while (json_array_size(images) < IMAGES_FEWEST)
 		add_image(images);
-	json_t *const sample = node_new(&(struct node_spec){ .number = 1, .uid = "00000000-0000-4000-8000-000000000000",
-	    .now = "2026-01-01T00:00:00Z", .images = images, .managed = true });
+	json_t *const sample = node_new(&(struct node_spec){ .number = 1,
+	    .uid = "00000000-0000-4000-8000-000000000000",
+	    .now = "2026-01-01T00:00:00Z",
+	    .images = images,
+	    .managed = true });
 	buf_json(&text, sample);
 	for (size_t have = text.len; have < bytes; have += IMAGE_BYTES)
 		add_image(images);
@@ -151,10 +157,12 @@ static json_t *
 status_of(const char *name, const struct node_spec *n)
 {
 	const size_t number = n->number;
-	json_t *const capacity = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", "4", "ephemeral-storage", "83873772Ki",
-	    "hugepages-1Gi", "0", "hugepages-2Mi", "0", "memory", "16073636Ki", "pods", "110");
-	json_t *const allocatable = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", "3920m", "ephemeral-storage",
-	    "76224326324", "hugepages-1Gi", "0", "hugepages-2Mi", "0", "memory", "15051684Ki", "pods", "110");
+	json_t *const capacity = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", "4",
+	    "ephemeral-storage", "83873772Ki", "hugepages-1Gi", "0", "hugepages-2Mi", "0", "memory",
+	    "16073636Ki", "pods", "110");
+	json_t *const allocatable = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", "3920m",
+	    "ephemeral-storage", "76224326324", "hugepages-1Gi", "0", "hugepages-2Mi", "0",
+	    "memory", "15051684Ki", "pods", "110");
 	json_t *const info = json_pack("{s:o, s:o, s:o, s:s, s:s, s:s, s:s, s:s, s:s, s:s}",
 	    "machineID", json_sprintf("%032zx", number), "systemUUID", json_sprintf("%032zx", number * 31),
 	    "bootID", json_sprintf("%032zx", number * 131), "kernelVersion", "6.1.0-44-cloud-amd64",
@@ -165,9 +173,10 @@ status_of(const char *name, const struct node_spec *n)
 	    number / 255 % 255, 1 + number % 254), "type", "Hostname", "address", name,
 	    "type", "InternalDNS", "address", json_sprintf("%s.sim.internal", name));
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:{s:{s:i}}, s:o, s:O}", "capacity", capacity, "allocatable", allocatable,
-	    "conditions", conditions_of(n->now), "addresses", addresses, "daemonEndpoints", "kubeletEndpoint", "Port", 10250,
-	    "nodeInfo", info, "images", n->images);
+	return json_pack("{s:o, s:o, s:o, s:o, s:{s:{s:i}}, s:o, s:O}", "capacity", capacity,
+	    "allocatable", allocatable, "conditions", conditions_of(n->now), "addresses", addresses,
+	    "daemonEndpoints", "kubeletEndpoint", "Port", 10250, "nodeInfo", info, "images",
+	    n->images);
 }
 
 static json_t *
@@ -176,9 +185,11 @@ conditions_of(const char *now)
 	json_t *const list = json_array();
 
 	for (size_t i = 0; i < NITEMS(conditions); i++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "type", conditions[i].type,
-		    "status", conditions[i].status, "lastHeartbeatTime", now, "lastTransitionTime", now,
-		    "reason", conditions[i].reason, "message", conditions[i].message));
+		json_array_append_new(list,
+		    json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "type", conditions[i].type,
+			"status", conditions[i].status, "lastHeartbeatTime", now,
+			"lastTransitionTime", now, "reason", conditions[i].reason, "message",
+			conditions[i].message));
 	return list;
 }
 
@@ -197,8 +208,10 @@ add_managed_fields(json_t *node, const char *now)
 	}
 	json_object_set_new(fields, "f:metadata", json_pack("{s:o, s:{s:{}, s:{}}}", "f:labels", f_labels,
 	    "f:annotations", ".", "f:volumes.kubernetes.io/controller-managed-attach-detach"));
-	json_object_set_new(fields, "f:status", json_pack("{s:{s:{}, s:{}}, s:{}, s:{s:{}, s:{}}}", "f:allocatable",
-	    "f:cpu", "f:memory", "f:images", "f:conditions", "k:{\"type\":\"Ready\"}", "k:{\"type\":\"DiskPressure\"}"));
+	json_object_set_new(fields, "f:status",
+	    json_pack("{s:{s:{}, s:{}}, s:{}, s:{s:{}, s:{}}}", "f:allocatable", "f:cpu",
+		"f:memory", "f:images", "f:conditions", "k:{\"type\":\"Ready\"}",
+		"k:{\"type\":\"DiskPressure\"}"));
 	json_object_set_new(json_branch(node, "metadata"), "managedFields",
 	    json_pack("[{s:s, s:s, s:s, s:s, s:s, s:o}]", "manager", "kubelet", "operation", "Update", "apiVersion", "v1",
 	    "time", now, "fieldsType", "FieldsV1", "fieldsV1", fields));

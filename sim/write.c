@@ -28,8 +28,8 @@ static const struct {
 static bool namespace_takes(struct call *, const char *);
 static bool patch_type_of(struct call *, enum patch_type *);
 static bool is_type(const char *, const char *);
-static void finish(struct call *, const struct write_ask *, struct view *, struct blob *, const json_t *, json_t *,
-    json_t *);
+static void finish(struct call *, const struct write_ask *, struct view *, struct blob *,
+    const json_t *, json_t *, json_t *);
 static void answer(struct call *, const struct write_ask *, struct view *, int, struct blob *);
 
 void
@@ -112,7 +112,8 @@ static void
 finish(struct call *c, const struct write_ask *w, struct view *view, struct blob *before, const json_t *old,
     json_t *object, json_t *status)
 {
-	const bool crd = strcmp(c->resource->plural, "customresourcedefinitions") == 0 && c->resource->builtin;
+	const bool crd =
+	    strcmp(c->resource->plural, "customresourcedefinitions") == 0 && c->resource->builtin;
 
 	if (object != NULL && crd && c->route.subresource[0] == '\0')
 		status = semantics_crd_refusal(object);
@@ -135,7 +136,8 @@ finish(struct call *c, const struct write_ask *w, struct view *view, struct blob
 		now = blob_new(blob_stored_form(object, c->resource), c->resource->storage->form, before->rv);
 		c->rv = store_remove(c->sim->store, c->resource->storage, blob_key(before));
 	} else {
-		now = blob_ref(store_put(c->sim->store, c->resource->storage, blob_stored_form(object, c->resource)));
+		now = blob_ref(store_put(
+		    c->sim->store, c->resource->storage, blob_stored_form(object, c->resource)));
 	}
 	answer(c, w, view, before == NULL ? 201 : 200, now);
 	json_decref(object);
@@ -186,12 +188,14 @@ patch_type_of(struct call *c, enum patch_type *type)
 	const char *const given = call_header(c, "Content-Type");
 
 	for (size_t i = 0; i < NITEMS(patch_types); i++) {
-		if (is_type(given, patch_types[i].type) && (c->resource->builtin || patch_types[i].patch != PATCH_STRATEGIC)) {
+		if (is_type(given, patch_types[i].type)
+		    && (c->resource->builtin || patch_types[i].patch != PATCH_STRATEGIC)) {
 			*type = patch_types[i].patch;
 			return true;
 		}
 	}
-	call_fail(c, 415, "UnsupportedMediaType", "the body of the request was in an unknown format - accepted media "
+	call_fail(c, 415, "UnsupportedMediaType",
+	    "the body of the request was in an unknown format - accepted media "
 	    "types include: application/json-patch+json, application/merge-patch+json, %sapplication/apply-patch+yaml",
 	    c->resource->builtin ? "application/strategic-merge-patch+json, " : "");
 	return false;

@@ -70,7 +70,8 @@ write_body(struct call *c)
 	} else if (strncasecmp(type, "application/yaml", n) == 0) {
 		body = yaml_parse(text, len, err, sizeof(err));
 	} else {
-		call_fail(c, 415, "UnsupportedMediaType", "the body of the request was in an unknown format - accepted "
+		call_fail(c, 415, "UnsupportedMediaType",
+		    "the body of the request was in an unknown format - accepted "
 		    "media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf");
 		return NULL;
 	}
@@ -95,8 +96,10 @@ write_key(const struct call *c, const json_t *object)
 static void
 fail_body(struct call *c, const char *why)
 {
-	call_fail(c, 400, "BadRequest", "the object provided is unrecognized (must be of type %s): couldn't get "
-	    "version/kind; json parse error: %s", c->resource->kind, why);
+	call_fail(c, 400, "BadRequest",
+	    "the object provided is unrecognized (must be of type %s): couldn't get "
+	    "version/kind; json parse error: %s",
+	    c->resource->kind, why);
 }
 
 static const char *

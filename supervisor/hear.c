@@ -105,7 +105,7 @@ on_status(struct child *ch, const struct note *n)
 	if (strcmp(ch->status, n->text) == 0)
 		return;
 	memcpy(ch->status, n->text, sizeof(ch->status));
-	ch->tree->changed = true;
+	ch->tree->reworded = true;
 }
 
 /*

@@ -127,6 +127,9 @@ send_peer(const struct child *to, const struct child *about)
 	const bool ok = lifeline_send(to->lifeline.fd, "peer %s %llu %s %s", about->name,
 	    (unsigned long long)about->incarnation, token, reachable(about));
 	explicit_bzero(token, sizeof(token));
+	if (ok)
+		log_debug("told of a peer", KV_S(ACTOR, to->name), KV_S(PEER, about->name),
+		    KV_I(INCARNATION, about->incarnation), KV_S(STATE, reachable(about)));
 	return ok;
 }
 

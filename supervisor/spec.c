@@ -215,8 +215,9 @@ on_credential(const char *path, void *arg)
 }
 
 /*
- * Where a client looks for its credential (kube-client.md section 6): the service account's mount, and without a setting the
- * files of $KUBECONFIG, or the one in the home. Certificates and plugins elsewhere have settings of their own.
+ * Where a client looks for its credential (kube-client.md section 6): the service account's mount,
+ * and without a setting the files of $KUBECONFIG, or the one in the home. Certificates and plugins
+ * elsewhere have settings of their own.
  */
 static bool
 add_cluster(const struct config *c, const char *section, struct child_spec *spec)

@@ -14,7 +14,7 @@
 
 enum {
 	TELL_MS = 5000,		/* the status goes out at least this often */
-	TELL_AGAIN_MS = 100,	/* and at most this often, however often an actor changes its line */
+	TELL_WORDS_MS = 100,	/* and at most this often, when only what an actor says of itself is new */
 	STUCK_MS = 3000,	/* after the last SIGKILL; then the kernel holds the process and we leave */
 };
 
@@ -182,7 +182,7 @@ tree_advance(struct tree *t)
 		close_stages(t);
 	else
 		open_stages(t);
-	if (t->now_ms - t->told_ms >= (t->changed ? TELL_AGAIN_MS : TELL_MS))
+	if (t->changed || t->now_ms - t->told_ms >= (t->reworded ? TELL_WORDS_MS : TELL_MS))
 		tell(t);
 	peers_flush_all(t);
 }
@@ -190,7 +190,7 @@ tree_advance(struct tree *t)
 int64_t
 tree_next_ms(const struct tree *t)
 {
-	int64_t next_ms = t->told_ms + (t->changed ? TELL_AGAIN_MS : TELL_MS);
+	int64_t next_ms = t->told_ms + (t->reworded ? TELL_WORDS_MS : TELL_MS);
 
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
 		const struct child *const ch = &t->children[i];
@@ -346,7 +346,7 @@ tell(struct tree *t)
 	if (!t->stopping)
 		sdnotify("%sSTATUS=%s: %u of %u actors running, %llu deaths", t->announced ? "READY=1\n" : "",
 		    tree_state_name(t), running, enabled, (unsigned long long)t->tally.total);
-	t->changed = false;
+	t->changed = t->reworded = false;
 	t->told_ms = t->now_ms;
 }
 

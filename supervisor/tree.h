@@ -41,6 +41,7 @@ struct tree {
 
 	bool			 announced;	/* every stage has been up once */
 	bool			 changed;	/* something that the status shows */
+	bool			 reworded;	/* only what an actor says of itself */
 	int64_t			 told_ms;	/* when the status last went to those who want it */
 
 	bool			 stopping;

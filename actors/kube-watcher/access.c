@@ -1,8 +1,8 @@
 /*
  * actors/kube-watcher/access.c - requests with the credential of the moment.
  *
- * Never: a secret in a log line or an error. What keeps failing is told once per text, by kube/credential's own words, which
- * hold none.
+ * Never: a secret in a log line or an error. What keeps failing is told once per text, by
+ * kube/credential's own words, which hold none.
  */
 #include "access.h"
 
@@ -245,7 +245,10 @@ send_now(struct call *c, const struct credential_view *v)
 		snprintf(basic, sizeof(basic), "Authorization: Basic %s", v->basic);
 		headers[n++] = basic;
 	}
-	/* curl uses a connection again only for the same authority and certificate: a rotation needs no more. */
+	/*
+	 * curl uses a connection again only for the same authority and certificate: a rotation
+	 * needs no more.
+	 */
 	MUST(asprintf(&url, "%s%s", v->server, c->ask.path) != -1);
 	const struct http_tls tls = {
 		.ca = v->ca, .ca_len = v->ca_len, .cert = v->cert, .cert_len = v->cert_len,
@@ -321,7 +324,8 @@ tell_trouble(struct access *x, const char *text)
 		return;
 	snprintf(x->told, sizeof(x->told), "%s", text);
 	if (text[0] != '\0')
-		log_warnx("the cluster credential cannot be renewed; going on with what there is", KV_S(WHY, text));
+		log_warnx("the cluster credential cannot be renewed; going on with what there is",
+		    KV_S(WHY, text));
 	else
 		log_info("the cluster credential is renewed again");
 }

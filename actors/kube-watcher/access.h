@@ -1,10 +1,11 @@
 /*
- * actors/kube-watcher/access.h - the one door to the apiserver: every request of this process goes out here, and only here is
- * the credential seen.
+ * actors/kube-watcher/access.h - the one door to the apiserver: every request of this process goes
+ * out here, and only here is the credential seen.
  *
- * Watches, calls and the Lease have connections of their own: a busy pool must not starve a renewal, a burst of writes must
- * not delay an event (kube-client.md sections 0.2, 7). A 401 re-reads the credential and tries once more; while an exec plugin has
- * not answered, calls wait, and their deadlines run.
+ * Watches, calls and the Lease have connections of their own: a busy pool must not starve a
+ * renewal, a burst of writes must not delay an event (kube-client.md sections 0.2, 7). A 401 re-
+ * reads the credential and tries once more; while an exec plugin has not answered, calls wait, and
+ * their deadlines run.
  */
 #ifndef KUBE_WATCHER_ACCESS_H
 #define KUBE_WATCHER_ACCESS_H
@@ -38,8 +39,8 @@ struct access_call {
 };
 
 /*
- * Before the ZeroMQ context exists: finds the credential and forks the plugin's helper. The text in err is for the person who wrote
- * the configuration.
+ * Before the ZeroMQ context exists: finds the credential and forks the plugin's helper. The text in
+ * err is for the person who wrote the configuration.
  */
 struct access_source {
 	const char	*kubeconfig, *context;	/* "": as clients look for it */
@@ -55,7 +56,10 @@ void access_cancel(struct access *x, uint64_t id);
 
 const char *access_namespace(const struct access *x);	/* of the credential, or "" */
 const char *access_server(const struct access *x);
-/* The cluster's wall clock: the last Date header and the monotonic time since; ours until one came (decisions.md A9). */
+/*
+ * The cluster's wall clock: the last Date header and the monotonic time since; ours until one came
+ * (decisions.md A9).
+ */
 int64_t access_cluster_us(const struct access *x);
 
 #endif

@@ -123,8 +123,8 @@ put_object(const struct call_ask *a, json_t **out)
 }
 
 /*
- * A `test` that fails is 422 and looks like bad content. Setting what the server compares anyway makes it the 409 that it
- * is.
+ * A `test` that fails is 422 and looks like bad content. Setting what the server compares anyway
+ * makes it the 409 that it is.
  */
 static const char *
 put_json_patch(const struct call_ask *a, json_t **out)
@@ -140,7 +140,8 @@ put_json_patch(const struct call_ask *a, json_t **out)
 		char path[64];
 
 		snprintf(path, sizeof(path), "/metadata/%s", key);
-		json_array_append_new(*out, json_pack("{s:s, s:s, s:O}", "op", "add", "path", path, "value", value));
+		json_array_append_new(
+		    *out, json_pack("{s:s, s:s, s:O}", "op", "add", "path", path, "value", value));
 	}
 	json_decref(pre);
 	return NULL;
@@ -149,7 +150,8 @@ put_json_patch(const struct call_ask *a, json_t **out)
 static const char *
 put_delete(const struct call_ask *a, json_t **out)
 {
-	*out = json_pack("{s:s, s:s, s:s}", "kind", "DeleteOptions", "apiVersion", "v1", "propagationPolicy", "Background");
+	*out = json_pack("{s:s, s:s, s:s}", "kind", "DeleteOptions", "apiVersion", "v1",
+	    "propagationPolicy", "Background");
 	MUST(*out != NULL);
 	if (a->uid[0] != '\0' || a->rv[0] != '\0')
 		json_object_set_new(*out, "preconditions", preconditions(a));

@@ -1,8 +1,10 @@
 /*
- * actors/kube-watcher/call.h - a WRITE of an actor as an HTTP request: method, path, content type, body with its preconditions.
+ * actors/kube-watcher/call.h - a WRITE of an actor as an HTTP request: method, path, content type,
+ * body with its preconditions.
  *
- * Preconditions go where the server enforces them in the same transaction: metadata.uid and resourceVersion of the body, the
- * same through a JSON patch, or DeleteOptions. The field manager is `muster-<actor>`: managedFields show who owns what.
+ * Preconditions go where the server enforces them in the same transaction: metadata.uid and
+ * resourceVersion of the body, the same through a JSON patch, or DeleteOptions. The field manager
+ * is `muster-<actor>`: managedFields show who owns what.
  */
 #ifndef KUBE_WATCHER_CALL_H
 #define KUBE_WATCHER_CALL_H

@@ -1,7 +1,9 @@
 /*
- * actors/kube-watcher/discover.c - rounds of discovery: /api, /apis, and on old servers one document per group version.
+ * actors/kube-watcher/discover.c - rounds of discovery: /api, /apis, and on old servers one
+ * document per group version.
  *
- * Never: "absent" on the strength of a document that could not be had. What stays unknown is asked for again.
+ * Never: "absent" on the strength of a document that could not be had. What stays unknown is asked
+ * for again.
  */
 #include "discover.h"
 
@@ -88,8 +90,8 @@ discover_free(struct discover **dp)
 }
 
 /*
- * From the loop, not from here: it is called from inside steps of those who will hear the answer. After a failed
- * round the timer is already the next try.
+ * From the loop, not from here: it is called from inside steps of those who will hear the answer.
+ * After a failed round the timer is already the next try.
  */
 void
 discover_soon(struct discover *d)

@@ -1,6 +1,6 @@
 /*
- * actors/kube-watcher/discover.h - asks the server which of our kinds it has, in which version: at the start, when a kind
- * is missed, and now and then.
+ * actors/kube-watcher/discover.h - asks the server which of our kinds it has, in which version: at
+ * the start, when a kind is missed, and now and then.
  */
 #ifndef KUBE_WATCHER_DISCOVER_H
 #define KUBE_WATCHER_DISCOVER_H
@@ -21,7 +21,8 @@ enum {
 typedef void discover_found(enum kind k, const struct discovery_result *r, void *arg);
 
 /* wanted: mask of kinds. */
-struct discover *discover_new(struct actor *a, struct access *x, uint64_t wanted, discover_found *found, void *arg);
+struct discover *discover_new(
+    struct actor *a, struct access *x, uint64_t wanted, discover_found *found, void *arg);
 void discover_free(struct discover **dp);
 /* A round begins soon; one that is under way is enough. */
 void discover_soon(struct discover *d);

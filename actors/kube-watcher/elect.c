@@ -1,8 +1,9 @@
 /*
  * actors/kube-watcher/elect.c - the Lease: one request at a time, JSON there and back.
  *
- * Whoever loses it does not exit (kube-client.md 7 would): writes are refused from the moment it runs out, by the pure
- * plan, and reading goes on as a standby. That is what makes the next takeover instant.
+ * Whoever loses it does not exit (kube-client.md 7 would): writes are refused from the moment it
+ * runs out, by the pure plan, and reading goes on as a standby. That is what makes the next
+ * takeover instant.
  */
 #include "elect.h"
 
@@ -191,7 +192,8 @@ lease_body(const struct elect *e, const struct lease_step *step)
 	    "leaseTransitions", (json_int_t)r->transitions, "acquireTime", acquired, "renewTime", renewed);
 	MUST(lease != NULL);
 	if (step->verb == LEASE_UPDATE)
-		json_object_set_new(json_object_get(lease, "metadata"), "resourceVersion", json_string(step->rv));
+		json_object_set_new(
+		    json_object_get(lease, "metadata"), "resourceVersion", json_string(step->rv));
 	char *const text = json_dumps(lease, JSON_COMPACT);
 	MUST(text != NULL);
 	json_decref(lease);
@@ -213,7 +215,8 @@ on_done(const struct http_response *r, void *arg)
 static enum lease_result
 judge(struct elect *e, const struct http_response *r, struct lease_seen *seen)
 {
-	if ((r->status == 200 || r->status == 201) && r->err == E_OK && read_lease(r->body, r->body_len, seen)) {
+	if ((r->status == 200 || r->status == 201) && r->err == E_OK
+	    && read_lease(r->body, r->body_len, seen)) {
 		if (e->trouble[0] != '\0')
 			log_info("the Lease can be reached again", KV_S(OBJECT, e->name));
 		e->trouble[0] = '\0';
@@ -321,13 +324,14 @@ static void
 tell(struct elect *e)
 {
 	const struct lease_view v = lease_view(&e->lease, clock_mono_ms());
-	const bool news = !e->told_once || v.leading != e->told.leading || strcmp(v.holder, e->told_holder) != 0;
+	const bool news =
+	    !e->told_once || v.leading != e->told.leading || strcmp(v.holder, e->told_holder) != 0;
 
 	if (!news && v.until_ms == e->told.until_ms && v.term == e->told.term && v.clean == e->told.clean)
 		return;
 	if (news && e->lease.elect)
-		log_info(v.leading ? "this instance leads" : "this instance does not lead", KV_S(OBJECT, e->name),
-		    KV_S(HOLDER, v.holder), KV_I(COUNT, v.term));
+		log_info(v.leading ? "this instance leads" : "this instance does not lead",
+		    KV_S(OBJECT, e->name), KV_S(HOLDER, v.holder), KV_I(COUNT, v.term));
 	e->told = v;
 	e->told_once = true;
 	snprintf(e->told_holder, sizeof(e->told_holder), "%s", v.holder);

@@ -1,5 +1,6 @@
 /*
- * actors/kube-watcher/elect.h - performs what lease.h decides, on connections of its own; tells everybody who leads.
+ * actors/kube-watcher/elect.h - performs what lease.h decides, on connections of its own; tells
+ * everybody who leads.
  */
 #ifndef KUBE_WATCHER_ELECT_H
 #define KUBE_WATCHER_ELECT_H

@@ -1,5 +1,6 @@
 /*
- * actors/kube-watcher/main.c - the one holder of the cluster credential. Sees everything once, writes for everybody.
+ * actors/kube-watcher/main.c - the one holder of the cluster credential. Sees everything once,
+ * writes for everybody.
  *
  *	apiserver => access => reading (per kind) => outlet => one link per actor
  *	apiserver <= access <= service <= WRITE of an actor; only while elect holds the Lease
@@ -113,9 +114,9 @@ tick(struct actor *a, void *self, int64_t now_ms)
 	for (unsigned k = 0; k < KIND_MAX; k++)
 		objects += w->readings[k] == NULL ? 0 : reading_count(w->readings[k]);
 	outlet_count(w->outlet, &kinds, &synced);
-	actor_status(a, "%s, %u of %u kinds complete, %llu objects%s%s", lead.leading ? "leading" : "standing by", synced,
-	    kinds, (unsigned long long)objects, discover_error(w->discover)[0] == '\0' ? "" : "; ",
-	    discover_error(w->discover));
+	actor_status(a, "%s, %u of %u kinds complete, %llu objects%s%s",
+	    lead.leading ? "leading" : "standing by", synced, kinds, (unsigned long long)objects,
+	    discover_error(w->discover)[0] == '\0' ? "" : "; ", discover_error(w->discover));
 	if (w->ending_ms != 0 && (service_under_way(w->service) == 0 || now_ms >= w->ending_ms))
 		release(w);
 }

@@ -1,4 +1,7 @@
-/* actors/kube-watcher/outlet.c - one link per reader; kinds, objects and leadership as keyed state on each. */
+/*
+ * actors/kube-watcher/outlet.c - one link per reader; kinds, objects and leadership as keyed state
+ * on each.
+ */
 #include "outlet.h"
 
 #include <stdio.h>
@@ -81,7 +84,8 @@ outlet_key(char *buf, size_t size, enum kind k, const char *ns, const char *name
 }
 
 void
-outlet_object(struct outlet *o, enum kind k, const char *key, const struct projected *p, bool own, uint64_t trace)
+outlet_object(struct outlet *o, enum kind k, const char *key, const struct projected *p, bool own,
+    uint64_t trace)
 {
 	for (size_t i = 0; i < p->nvalues; i++) {
 		const struct projected_value *const v = &p->values[i];
@@ -139,7 +143,9 @@ outlet_leader(struct outlet *o, const struct body_leader *l)
 	o->leader_known = true;
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
 		if ((o->enabled >> r & 1) != 0)
-			MUST(actor_publish(o->actor, o->links[r], ":leader", "", "", MSG_LEADER, &body, 0) == E_OK);
+			MUST(actor_publish(
+				 o->actor, o->links[r], ":leader", "", "", MSG_LEADER, &body, 0)
+			    == E_OK);
 	}
 	open_ready_links(o);
 }

@@ -1,8 +1,10 @@
 /*
- * actors/kube-watcher/outlet.h - what the other actors get: each its own projection, over its own link.
+ * actors/kube-watcher/outlet.h - what the other actors get: each its own projection, over its own
+ * link.
  *
- * Law: a link is ready only when every kind its actor reads is complete or known to be absent. So nobody ever hears that
- * something is gone because the picture was half painted. Once ready, a link stays so: a relist changes keys, not readiness.
+ * Law: a link is ready only when every kind its actor reads is complete or known to be absent. So
+ * nobody ever hears that something is gone because the picture was half painted. Once ready, a link
+ * stays so: a relist changes keys, not readiness.
  */
 #ifndef KUBE_WATCHER_OUTLET_H
 #define KUBE_WATCHER_OUTLET_H
@@ -28,8 +30,12 @@ enum link outlet_link(const struct outlet *o, enum role r);	/* LINK_MAX: not ena
 /* "<resource>/<name>" or "<resource>/<namespace>/<name>"; false when it does not fit. */
 bool outlet_key(char *buf, size_t size, enum kind k, const char *ns, const char *name);
 
-/* own: our own write came back; it goes on even when no projected field changed (supervision.md 4, read your writes). */
-void outlet_object(struct outlet *o, enum kind k, const char *key, const struct projected *p, bool own, uint64_t trace);
+/*
+ * own: our own write came back; it goes on even when no projected field changed (supervision.md 4,
+ * read your writes).
+ */
+void outlet_object(struct outlet *o, enum kind k, const char *key, const struct projected *p,
+    bool own, uint64_t trace);
 void outlet_gone(struct outlet *o, enum kind k, const char *key, uint64_t trace);
 void outlet_kind(struct outlet *o, enum kind k, enum kind_state s, const char *version, const char *detail);
 enum kind_state outlet_kind_state(const struct outlet *o, enum kind k);

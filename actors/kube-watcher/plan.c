@@ -40,8 +40,8 @@ static const struct {
 };
 
 /*
- * What a status says about a mutation. Every 5xx is missing on purpose: behind a proxy, or when etcd is slow, it
- * may come after the deed.
+ * What a status says about a mutation. Every 5xx is missing on purpose: behind a proxy, or when
+ * etcd is slow, it may come after the deed.
  */
 static const struct {
 	int		 status;
@@ -92,7 +92,8 @@ plan_check(const struct plan_write *w, const struct lease *l, int64_t now_ms)
 	if (wrong != NULL)
 		return refused(OUTCOME_INVALID, wrong);
 	if (!has_right(w))
-		return refused(OUTCOME_DENIED, "rights.h does not list this verb on this resource for the sender");
+		return refused(OUTCOME_DENIED,
+		    "rights.h does not list this verb on this resource for the sender");
 	if (!is_read(w->op) && !lease_covers(l, 0, now_ms))
 		return refused(OUTCOME_NOT_LEADER, "the Lease is not held");
 	if (w->deadline_ms <= now_ms)
@@ -115,7 +116,8 @@ plan_admit(struct plan *p, const struct plan_write *w, const struct lease *l, in
 
 		if (!s->used)
 			room = i < room ? i : room;
-		else if (s->object == w->object && s->sender == w->sender && !is_read(s->op) && !is_read(w->op))
+		else if (s->object == w->object && s->sender == w->sender && !is_read(s->op)
+		    && !is_read(w->op))
 			return refused(OUTCOME_BUSY, "the sender has a write of this object under way");
 	}
 	if (room == PLAN_WRITES_MAX)
@@ -275,7 +277,8 @@ try_slot(struct plan *p, uint32_t slot, const struct lease *l, int64_t now_ms)
 		return (struct plan_step){ .verb = PLAN_WAIT, .at_ms = least(l->until_ms, s->deadline_ms) };
 	const int64_t wait_ms = rate_take(&p->rate, now_ms);
 	if (wait_ms > 0)
-		return (struct plan_step){ .verb = PLAN_WAIT, .at_ms = least(now_ms + wait_ms, s->deadline_ms) };
+		return (struct plan_step){ .verb = PLAN_WAIT,
+			.at_ms = least(now_ms + wait_ms, s->deadline_ms) };
 	s->sent = true;
 	return (struct plan_step){ .verb = PLAN_SEND, .slot = slot, .timeout_ms = timeout_ms };
 }
@@ -341,7 +344,8 @@ may_repeat(const struct plan_slot *s, const struct plan_answer *a, enum outcome 
 	if (outcome == OUTCOME_LIMITED)
 		return true;
 	if (is_read(s->op))
-		return outcome == OUTCOME_FAILED && (a->status == 0 || a->status >= 500 || is_good(a->status));
+		return outcome == OUTCOME_FAILED
+		    && (a->status == 0 || a->status >= 500 || is_good(a->status));
 	return a->status == 0 && !a->sent;
 }
 

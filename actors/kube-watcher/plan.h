@@ -116,7 +116,10 @@ struct plan_result {
 };
 
 void plan_init(struct plan *p, double per_second, double burst, uint64_t seed, int64_t now_ms);
-/* Only the questions that need no slot: shape, rights, lease, deadline. An EVENT goes to the recorder after it. */
+/*
+ * Only the questions that need no slot: shape, rights, lease, deadline. An EVENT goes to the
+ * recorder after it.
+ */
 struct plan_verdict plan_check(const struct plan_write *w, const struct lease *l, int64_t now_ms);
 struct plan_verdict plan_admit(
     struct plan *p, const struct plan_write *w, const struct lease *l, int64_t now_ms);

@@ -61,7 +61,8 @@ reading_found(struct reading *r, bool present, const char *version, bool namespa
 			reflector_restart(&r->reflector, clock_mono_ms());
 		snprintf(r->version, sizeof(r->version), "%s", version);
 		projection_free(&r->projection);
-		r->projection = projection_new(r->kind, r->version, outlet_readers(r->ground.outlet, r->kind));
+		r->projection =
+		    projection_new(r->kind, r->version, outlet_readers(r->ground.outlet, r->kind));
 		r->told = KIND_STATE_MAX;
 	}
 	r->namespaced = namespaced;
@@ -82,7 +83,8 @@ reading_drive(struct reading *r)
 
 		if (step.verb == REFLECT_WAIT) {
 			const int64_t wait_ms = step.at_ms > now_ms ? step.at_ms - now_ms : 0;
-			const struct timeval tv = { .tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000 };
+			const struct timeval tv = { .tv_sec = wait_ms / 1000,
+				.tv_usec = wait_ms % 1000 * 1000 };
 
 			if (step.at_ms == INT64_MAX)
 				evtimer_del(r->timer);
@@ -115,11 +117,12 @@ reading_count(const struct reading *r)
 }
 
 bool
-reading_answer(struct reading *r, const void *json, size_t len, bool own, uint64_t trace, char *key, size_t size,
-    struct projected *p)
+reading_answer(struct reading *r, const void *json, size_t len, bool own, uint64_t trace, char *key,
+    size_t size, struct projected *p)
 {
 	if (r->projection == NULL) {
-		snprintf(p->error, sizeof(p->error), "%s is not known to the server yet", kind_table[r->kind].resource);
+		snprintf(p->error, sizeof(p->error), "%s is not known to the server yet",
+		    kind_table[r->kind].resource);
 		return false;
 	}
 	if (!project(r->projection, PROJECT_JSON, json, len, 0, p))
@@ -214,8 +217,9 @@ static void
 tell_synced(struct reading *r, enum reflector_reason why)
 {
 	r->detail[0] = '\0';
-	log_info("a kind is complete", KV_S(RESOURCE, kind_table[r->kind].resource), KV_S(VERSION, r->version),
-	    KV_I(COUNT, store_count(r->store)), KV_I(DURATION_MS, clock_mono_ms() - r->began_ms),
+	log_info("a kind is complete", KV_S(RESOURCE, kind_table[r->kind].resource),
+	    KV_S(VERSION, r->version), KV_I(COUNT, store_count(r->store)),
+	    KV_I(DURATION_MS, clock_mono_ms() - r->began_ms),
 	    KV_S(WHY, reflector_reason_text(why)));
 }
 

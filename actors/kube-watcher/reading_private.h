@@ -1,4 +1,7 @@
-/* actors/kube-watcher/reading_private.h - a kind being read (reading.c) and its one request under way (stream.c). */
+/*
+ * actors/kube-watcher/reading_private.h - a kind being read (reading.c) and its one request under
+ * way (stream.c).
+ */
 #ifndef KUBE_WATCHER_READING_PRIVATE_H
 #define KUBE_WATCHER_READING_PRIVATE_H
 

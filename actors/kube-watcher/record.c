@@ -110,8 +110,10 @@ record_note(struct record *r, const struct call_ask *a, const char *version)
 			s->body = event_of(r, a, version, said);
 			snprintf(s->ns, sizeof(s->ns), "%s", a->ns[0] == '\0' ? "default" : a->ns);
 			recorder_name(a->name, step.unique, s->name);
-			json_object_set_new(json_object_get(s->body, "metadata"), "name", json_string(s->name));
-			json_object_set_new(json_object_get(s->body, "metadata"), "namespace", json_string(s->ns));
+			json_object_set_new(
+			    json_object_get(s->body, "metadata"), "name", json_string(s->name));
+			json_object_set_new(
+			    json_object_get(s->body, "metadata"), "namespace", json_string(s->ns));
 		}
 		count_dropped(r);
 		drive(r);
@@ -131,12 +133,14 @@ event_of(const struct record *r, const struct call_ask *a, const char *version, 
 	snprintf(group_version, sizeof(group_version), "%s%s%s", a->group, a->group[0] == '\0' ? "" : "/", version);
 	const size_t note_len = json_is_string(note)
 	    ? recorder_note_length(json_string_value(note), json_string_length(note)) : 0;
-	json_t *const event = json_pack("{s:s, s:s, s:{}, s:s, s:s, s:s, s:s, s:s, s:s, s:s%, s:{s:s, s:s, s:s}}",
-	    "apiVersion", "events.k8s.io/v1", "kind", "Event", "metadata", "eventTime", now,
-	    "reportingController", controller, "reportingInstance", actor_instance(r->actor),
-	    "type", word(said, "type"), "reason", word(said, "reason"), "action", word(said, "action"),
-	    "note", json_is_string(note) ? json_string_value(note) : "", note_len,
-	    "regarding", "apiVersion", group_version, "kind", kind_of(a, said), "name", a->name);
+	json_t *const event =
+	    json_pack("{s:s, s:s, s:{}, s:s, s:s, s:s, s:s, s:s, s:s, s:s%, s:{s:s, s:s, s:s}}",
+		"apiVersion", "events.k8s.io/v1", "kind", "Event", "metadata", "eventTime", now,
+		"reportingController", controller, "reportingInstance", actor_instance(r->actor),
+		"type", word(said, "type"), "reason", word(said, "reason"), "action",
+		word(said, "action"), "note", json_is_string(note) ? json_string_value(note) : "",
+		note_len, "regarding", "apiVersion", group_version, "kind", kind_of(a, said),
+		"name", a->name);
 	MUST(event != NULL);
 	json_t *const regarding = json_object_get(event, "regarding");
 	if (a->ns[0] != '\0')
@@ -150,7 +154,8 @@ static const char *
 kind_of(const struct call_ask *a, const json_t *said)
 {
 	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (strcmp(kind_table[k].group, a->group) == 0 && strcmp(kind_table[k].resource, a->resource) == 0)
+		if (strcmp(kind_table[k].group, a->group) == 0
+		    && strcmp(kind_table[k].resource, a->resource) == 0)
 			return kind_table[k].kind;
 	}
 	return word(said, "kind");
@@ -200,7 +205,8 @@ send_event(struct record *r, const struct recorder_step *step)
 	}));
 	if (s->patching) {
 		time_format_micro(step->last_us, last, sizeof(last));
-		series = json_pack("{s:{s:I, s:s}}", "series", "count", (json_int_t)step->count, "lastObservedTime", last);
+		series = json_pack("{s:{s:I, s:s}}", "series", "count", (json_int_t)step->count,
+		    "lastObservedTime", last);
 	}
 	char *const text = json_dumps(s->patching ? series : s->body, JSON_COMPACT);
 	MUST(text != NULL);

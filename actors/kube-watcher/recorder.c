@@ -229,7 +229,8 @@ may_speak(struct recorder *r, uint64_t object, int64_t now_ms)
 
 	if (refills > 0) {
 		o->refilled_ms += refills * RECORDER_REFILL_MS;
-		o->tokens = o->tokens + refills < RECORDER_BURST ? o->tokens + (uint32_t)refills : RECORDER_BURST;
+		o->tokens = o->tokens + refills < RECORDER_BURST ? o->tokens + (uint32_t)refills
+								 : RECORDER_BURST;
 	}
 	if (o->tokens == 0)
 		return false;
@@ -248,7 +249,8 @@ object_of(struct recorder *r, uint64_t object, int64_t now_ms)
 
 		if (o->used && o->object == object)
 			return o;
-		const int64_t full_ms = o->used ? o->refilled_ms - (int64_t)o->tokens * RECORDER_REFILL_MS : INT64_MIN;
+		const int64_t full_ms =
+		    o->used ? o->refilled_ms - (int64_t)o->tokens * RECORDER_REFILL_MS : INT64_MIN;
 		const int64_t best_ms =
 		    place->used ? place->refilled_ms - (int64_t)place->tokens * RECORDER_REFILL_MS : INT64_MIN;
 		if (full_ms < best_ms)

@@ -202,7 +202,8 @@ reflector_ended(struct reflector *r, uint32_t id, bool clean, int64_t now_ms)
 	const bool to_its_end = now_ms >= r->deadline_ms - REFLECTOR_GRACE_MS - REFLECTOR_SHORT_MS;
 	if (r->initial) {
 		/* As long as agreed, and no bookmark came: the parameters were ignored. */
-		reflector_react(r, clean && to_its_end ? BECAUSE_UNSUPPORTED : BECAUSE_BROKEN, false, -1, now_ms);
+		reflector_react(r, clean && to_its_end ? BECAUSE_UNSUPPORTED : BECAUSE_BROKEN,
+		    false, -1, now_ms);
 	} else if (!r->moved && (quick || !clean)) {
 		reflector_react(r, clean ? BECAUSE_SHORT : BECAUSE_BROKEN, false, -1, now_ms);
 	} else {

@@ -187,7 +187,10 @@ struct reflector {
 
 void reflector_init(struct reflector *r, const struct reflector_config *c,
     struct reflector_server *server, uint64_t seed);
-/* Discovery says that the server has the kind in a version that we read, or not. Also unasked, at any time. */
+/*
+ * Discovery says that the server has the kind in a version that we read, or not. Also unasked, at
+ * any time.
+ */
 void reflector_discovered(struct reflector *r, bool present, int64_t now_ms);
 /* Another version is read from now on: whatever is under way stops, and a list begins. */
 void reflector_restart(struct reflector *r, int64_t now_ms);

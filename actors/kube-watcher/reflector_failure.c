@@ -6,7 +6,8 @@
 #include "reflector_private.h"
 
 typedef void react_fn(struct reflector *, int64_t, int64_t);
-static react_fn retry, retry_watch, retry_stream, relist, list_fresh, list_whole, forbid, lose, unsupport, doubt;
+static react_fn retry, retry_watch, retry_stream, relist, list_fresh, list_whole, forbid, lose,
+    unsupport, doubt;
 
 static react_fn *reaction(const struct reflector *, enum reflector_reason);
 static bool is_first_failure(const struct reflector *, int64_t);

@@ -1,5 +1,6 @@
 /*
- * actors/kube-watcher/service.c - writes under way: each has a job here and a slot of the same number in the plan.
+ * actors/kube-watcher/service.c - writes under way: each has a job here and a slot of the same
+ * number in the plan.
  *
  * Never: a RESULT that says more than we know. What the plan calls UNKNOWN stays unknown.
  */
@@ -58,7 +59,8 @@ static bool on_list_data(const void *, size_t, void *);
 static bool on_list_item(const void *, size_t, void *);
 static void on_done(const struct http_response *, void *);
 static enum plan_body body_of(const struct job *, const struct http_response *);
-static void merge(struct job *, enum plan_merge, const struct http_response *, struct body_result *, char *, size_t);
+static void merge(struct job *, enum plan_merge, const struct http_response *, struct body_result *,
+    char *, size_t);
 static bool reads(const struct job *);
 static void send_raw(struct job *, const char *, size_t);
 static void finish(struct job *, struct body_result *, const char *);
@@ -164,7 +166,8 @@ service_drive(struct service *s)
 			finish(&s->jobs[step.slot], &r, NULL);
 		} else {
 			const int64_t wait_ms = step.at_ms > now_ms ? step.at_ms - now_ms : 0;
-			const struct timeval tv = { .tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000 };
+			const struct timeval tv = { .tv_sec = wait_ms / 1000,
+				.tv_usec = wait_ms % 1000 * 1000 };
 
 			if (step.at_ms == INT64_MAX)
 				evtimer_del(s->timer);
@@ -380,13 +383,16 @@ body_of(const struct job *j, const struct http_response *http)
 		return BODY_NONE;
 	json_t *const root = json_loadb(http->body, http->body_len, 0, NULL);
 	const char *const kind = json_string_value(json_object_get(root, "kind"));
-	const enum plan_body body = kind == NULL ? BODY_NONE : strcmp(kind, "Status") == 0 ? BODY_STATUS : BODY_OBJECT;
+	const enum plan_body body = kind == NULL ? BODY_NONE
+	    : strcmp(kind, "Status") == 0        ? BODY_STATUS
+						 : BODY_OBJECT;
 	json_decref(root);
 	return body;
 }
 
 static void
-merge(struct job *j, enum plan_merge how, const struct http_response *http, struct body_result *r, char *key, size_t size)
+merge(struct job *j, enum plan_merge how, const struct http_response *http, struct body_result *r,
+    char *key, size_t size)
 {
 	static char rv[PROJECT_RV_MAX + 1];	/* the RESULT points here until it is packed */
 	struct reading *const reading = j->kind == KIND_MAX ? NULL : j->service->ground.readings[j->kind];
@@ -409,7 +415,8 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 		if (reading != NULL) {
 			const bool own = op_table[j->ask.op].verb != VERB_GET;
 
-			if (reading_answer(reading, http->body, http->body_len, own, j->in.trace, key, size, &p))
+			if (reading_answer(reading, http->body, http->body_len, own, j->in.trace,
+				key, size, &p))
 				snprintf(rv, sizeof(rv), "%s", p.rv);
 			else
 				log_warnx("the answer to a write cannot be read; the watch will tell",

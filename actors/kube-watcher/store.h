@@ -54,13 +54,14 @@ void store_commit(struct store *s, const char *rv, store_gone_fn *fn, void *arg)
 /* The list broke off: everything stays. */
 void store_drop(struct store *s);
 /*
- * What the list under way would mean if it were complete and of version rv. Of the keys that we knew:
+ * What the list under way would mean if it were complete and of version rv. Of the keys that we
+ * knew:
  *	named		it has them
  *	missing		they would be gone
  *	behind		it has them though we deleted them, or in an older version though it should know ours
  *	ahead		our word is newer than the whole list, from before it began: an own write overtook it
- * A list of the most recent state is behind nothing, and nothing is ahead of it, unless the cluster was restored
- * to an earlier time.
+ * A list of the most recent state is behind nothing, and nothing is ahead of it, unless the cluster
+ * was restored to an earlier time.
  */
 struct store_picture {
 	uint32_t	named, missing, behind, ahead;

@@ -117,7 +117,8 @@ accept_of(const struct reading *r, bool watch)
 		    PROTO_TYPE METADATA ",application/json" METADATA ",application/json" } },
 	};
 
-	return accepts[kind_table[r->kind].form == FORM_PROTO][projection_metadata_only(r->projection)][watch];
+	return accepts[kind_table[r->kind].form == FORM_PROTO]
+		      [projection_metadata_only(r->projection)][watch];
 }
 
 void
@@ -196,7 +197,8 @@ on_piece(const void *bytes, size_t len, void *arg)
 		if (initial_end)
 			reading_drive(r);	/* the list is complete before the next event is */
 	} else if (e.type == WATCH_UNKNOWN) {
-		log_debug("an event of unknown type is skipped", KV_S(RESOURCE, kind_table[r->kind].resource));
+		log_debug("an event of unknown type is skipped",
+		    KV_S(RESOURCE, kind_table[r->kind].resource));
 	} else {
 		return on_object(s, e.type, e.object, e.len, e.padding);
 	}
@@ -220,11 +222,16 @@ on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len,
 	if (t == TAKE_SKIP)
 		return true;
 	if (!whole) {
-		/* It exists: the store must know, so that nobody is told it is gone. Its readers keep what they had. */
-		const struct store_word word = { .key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv };
+		/*
+		 * It exists: the store must know, so that nobody is told it is gone. Its readers
+		 * keep what they had.
+		 */
+		const struct store_word word = {
+			.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv
+		};
 
-		log_warnx("an object cannot be read; its readers keep the last one they had", KV_S(OBJECT, key),
-		    KV_S(WHY, p->error));
+		log_warnx("an object cannot be read; its readers keep the last one they had",
+		    KV_S(OBJECT, key), KV_S(WHY, p->error));
 		reading_count_one(r, STAT_OBJECTS_REFUSED, NULL, NULL);
 		if (type != WATCH_DELETED)
 			store_seen(r->store, &word);
@@ -268,8 +275,8 @@ refuse(struct stream *s, const char *why)
 	struct reading *const r = s->reading;
 
 	snprintf(r->detail, sizeof(r->detail), "the answer makes no sense: %s", why);
-	log_warnx("what the server sent cannot be read; asking again", KV_S(RESOURCE, kind_table[r->kind].resource),
-	    KV_S(WHY, why));
+	log_warnx("what the server sent cannot be read; asking again",
+	    KV_S(RESOURCE, kind_table[r->kind].resource), KV_S(WHY, why));
 	reading_count_one(r, STAT_OBJECTS_REFUSED, NULL, NULL);
 	s->refused = true;
 	return false;
@@ -332,8 +339,8 @@ tell_failure(struct reading *r, uint32_t id, const struct http_response *http)
 		f.retry_after_ms = http->retry_after_ms;
 	else if (said.retry_after_s != 0)
 		f.retry_after_ms = said.retry_after_s * 1000;
-	log_warnx("cannot read a kind; trying again", KV_S(RESOURCE, kind_table[r->kind].resource), KV_I(CODE, status),
-	    KV_S(WHY, r->detail));
+	log_warnx("cannot read a kind; trying again", KV_S(RESOURCE, kind_table[r->kind].resource),
+	    KV_I(CODE, status), KV_S(WHY, r->detail));
 	reflector_failed(&r->reflector, id, &f, clock_mono_ms());
 }
 
@@ -346,12 +353,14 @@ end_list(struct stream *s, const struct http_response *http)
 	if (http->err == E_OK && s->cut != NULL && cut_end(s->cut)) {
 		const struct store_picture p = store_picture(r->store, cut_list_rv(s->cut));
 
-		reflector_page(&r->reflector, s->id, cut_list_rv(s->cut), cut_list_continue(s->cut), &p, now_ms);
+		reflector_page(&r->reflector, s->id, cut_list_rv(s->cut), cut_list_continue(s->cut),
+		    &p, now_ms);
 		return;
 	}
 	snprintf(r->detail, sizeof(r->detail), "the list broke off: %s",
 	    s->cut != NULL && cut_error(s->cut)[0] != '\0' ? cut_error(s->cut) : http->error);
-	log_warnx("cannot read a kind; trying again", KV_S(RESOURCE, kind_table[r->kind].resource), KV_S(WHY, r->detail));
-	reflector_failed(&r->reflector, s->id, &(struct reflector_failure){ .reason = "", .retry_after_ms = -1 }, now_ms);
+	log_warnx("cannot read a kind; trying again", KV_S(RESOURCE, kind_table[r->kind].resource),
+	    KV_S(WHY, r->detail));
+	reflector_failed(&r->reflector, s->id,
+	    &(struct reflector_failure){ .reason = "", .retry_after_ms = -1 }, now_ms);
 }
-

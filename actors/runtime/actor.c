@@ -271,6 +271,7 @@ on_go(struct actor *a, char *rest)
 static void
 stop(struct actor *a)
 {
+	bus_end_writes(a->bus);
 	if (a->running && a->spec->stop != NULL)
 		a->spec->stop(a, a->self);
 	log_info("actor stops", KV_I(CODE, a->exit_code));
@@ -364,7 +365,7 @@ on_stop(struct actor *a, char *record)
 {
 	(void)record;
 	if (a->stop_asked)
-		return;		/* the supervisor asks twice, by record and by signal; its patience has an end */
+		return;		/* it is asked twice, by record and by signal; its patience has an end */
 	a->stop_asked = true;
 	if (a->running && a->spec->ending != NULL)
 		a->spec->ending(a, a->self);

@@ -208,7 +208,8 @@ static bool
 set_instance(const char *value, struct boot *out)
 {
 	const size_t len = strlen(value);
-	const size_t good = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
+	const size_t good =
+	    strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
 
 	if (len == 0 || good != len || len >= sizeof(out->instance))
 		return false;

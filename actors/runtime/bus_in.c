@@ -335,7 +335,7 @@ take_items(struct bus_in *i, struct frame *f, union msg_body *body)
 		const char *wrong = item_refusal(i, f->env.type, item, &value);
 
 		if (wrong == NULL && f->env.type == MSG_RESULT_ITEMS)
-			wrong = asks_item(b, f->env.seq, body);
+			wrong = asks_item(b, i->link, f->env.seq, body);
 		if (wrong != NULL)
 			return wrong;
 		i->fresh = &value;

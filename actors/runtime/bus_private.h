@@ -92,7 +92,7 @@ void asks_free(struct asks **ap);
 /* Sends what waits; the earliest time to look again. */
 int64_t asks_send(struct bus *b, struct bus_in *i, int64_t now_ms);
 /* One item of an answer, or the answer's end. A text: why it is refused. */
-const char *asks_item(struct bus *b, uint64_t id, const union msg_body *item);
+const char *asks_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item);
 const char *asks_result(struct bus *b, enum link l, const union msg_body *result);
 void asks_lost(struct bus *b, enum link l);	/* the session is over */
 struct turn asks_turn(struct bus *b, int64_t now_ms);

@@ -47,6 +47,7 @@ static bool name_object(struct ask *, const struct write_ask *);
 static bool claims(enum op);
 static void pack(struct ask *, const struct write_ask *, int64_t);
 static struct wire_str text(const char *);
+static void end(struct bus *, int64_t);
 static struct ask *find(struct asks *, uint64_t);
 static void finish(struct bus *, struct ask *, struct write_result);
 static void finish_unanswered(struct bus *, struct ask *, enum outcome);
@@ -81,6 +82,13 @@ bus_write(struct bus *b, enum link l, const struct write_ask *w, write_done *don
 	}
 	bus_touch(b);
 	return ask->id;
+}
+
+void
+bus_end_writes(struct bus *b)
+{
+	if (b->asks != NULL)
+		end(b, INT64_MAX);
 }
 
 void
@@ -122,7 +130,7 @@ asks_send(struct bus *b, struct bus_in *i, int64_t now_ms)
 }
 
 const char *
-asks_item(struct bus *b, uint64_t id, const union msg_body *item)
+asks_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item)
 {
 	struct ask *ask = b->asks == NULL ? NULL : find(b->asks, id);
 
@@ -130,6 +138,8 @@ asks_item(struct bus *b, uint64_t id, const union msg_body *item)
 		return "answers what was never asked";
 	if (ask == NULL)	/* we have given it up; the mirror takes the object all the same */
 		return NULL;
+	if (ask->link != l)
+		return "answers what was not sent";
 	msg_pack(&ask->items, MSG_RESULT_ITEMS, item);
 	ask->nitems++;
 	return ask->items.size <= ANSWER_MAX_BYTES ? NULL : "answer larger than 32 MiB";
@@ -180,23 +190,34 @@ asks_lost(struct bus *b, enum link l)
 struct turn
 asks_turn(struct bus *b, int64_t now_ms)
 {
-	struct asks *all = b->asks;
-	enum outcome how;
-	uint64_t id;
+	const struct asks *all = b->asks;
 
 	if (all == NULL)
 		return (struct turn){ .at_ms = INT64_MAX };
-	/* Only those that are there now: a `done` that asks again at once must not hold the loop. */
+	end(b, now_ms);
+	return (struct turn){ .again = !STAILQ_EMPTY(&all->refused), .at_ms = write_table_at(&all->table) };
+}
+
+/*
+ * What has ended without an answer, of what is there now: a `done` that asks again at once must not
+ * hold the loop.
+ */
+static void
+end(struct bus *b, int64_t now_ms)
+{
 	struct ask_list refused = STAILQ_HEAD_INITIALIZER(refused);
-	STAILQ_CONCAT(&refused, &all->refused);
+	struct asks *all = b->asks;
 	struct ask *ask;
+	enum outcome how;
+	uint64_t id;
+
+	STAILQ_CONCAT(&refused, &all->refused);
 	while ((ask = STAILQ_FIRST(&refused)) != NULL) {
 		STAILQ_REMOVE_HEAD(&refused, next);
 		finish_unanswered(b, ask, ask->refused);
 	}
-	while ((id = write_table_ended(&all->table, now_ms, &how)) != 0)
+	for (int n = 0; n < WRITES_MAX && (id = write_table_ended(&all->table, now_ms, &how)) != 0; n++)
 		finish_unanswered(b, find(all, id), how);
-	return (struct turn){ .again = !STAILQ_EMPTY(&all->refused), .at_ms = write_table_at(&all->table) };
 }
 
 /* ---- One write ---- */

@@ -254,9 +254,8 @@ a_lost_session_leaves_sent_writes_unknown(void **state)
 	office_introduce(&o, d);
 	RIG_UNTIL(&o.rig, d->nresults == 1 && o.watcher.nasked == 1);
 	assert_int_equal(d->results[0].outcome, OUTCOME_UNKNOWN);
-	/* Whether the second went into the dead socket or to the new watcher, it was told the truth. */
-	if (o.watcher.asked[0].id == unsent)
-		office_answer(&o, &o.watcher.asked[0], "3", "y");
+	assert_int_equal(o.watcher.asked[0].id, unsent);
+	office_answer(&o, &o.watcher.asked[0], "3", "y");
 	RIG_UNTIL(&o.rig, d->nresults == 2);
 	assert_int_equal(d->results[1].id, unsent);
 	assert_int_equal(d->results[1].outcome, OUTCOME_OK);
@@ -438,6 +437,27 @@ a_watcher_that_is_off(void **state)
 	office_end(&o);
 }
 
+/* The process ends: whoever waits is told, once; who then asks again is not heard. */
+static void
+nobody_is_left_waiting(void **state)
+{
+	struct office o;
+
+	(void)state;
+	office_start(&o);
+	struct desk *d = &o.actors[0];
+	office_ask(&o, OP_MERGE, A, 10000);
+	RIG_UNTIL(&o.rig, o.watcher.nasked == 1);
+	d->on_result = ask_again;
+	office_ask(&o, OP_MERGE, A, 10000);
+	office_ask(&o, OP_MERGE, B, 10000);
+	bus_end_writes(d->end.bus);
+	assert_int_equal(d->nresults, 3);
+	assert_int_equal(d->results[0].outcome, OUTCOME_BUSY);
+	assert_int_equal(d->results[1].outcome + d->results[2].outcome, OUTCOME_UNKNOWN + OUTCOME_EXPIRED);
+	office_end(&o);
+}
+
 int
 main(void)
 {
@@ -457,6 +477,7 @@ main(void)
 		cmocka_unit_test(sizes),
 		cmocka_unit_test(only_named_peers_are_there),
 		cmocka_unit_test(a_watcher_that_is_off),
+		cmocka_unit_test(nobody_is_left_waiting),
 	};
 
 	return cmocka_run_group_tests_name("write", tests, NULL, NULL);

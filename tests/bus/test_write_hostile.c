@@ -49,21 +49,27 @@ rogue_hello(struct rogue *g, enum msg until)
 }
 
 static void
-rogue_start(struct rogue *g, const char *link)
+rogue_connect(struct rogue *g)
 {
 	char address[160];
 	const int zero = 0;
 
+	g->dealer = zmq_socket(g->o.rig.context, ZMQ_DEALER);
+	zmq_setsockopt(g->dealer, ZMQ_LINGER, &zero, sizeof(zero));
+	zmq_setsockopt(g->dealer, ZMQ_ROUTING_ID, "test-kube-2.1.x", 15);
+	snprintf(address, sizeof(address), "ipc://%s/kube-watcher/kube.test-2.ipc", g->o.rig.dir);
+	assert_int_equal(zmq_connect(g->dealer, address), 0);
+}
+
+static void
+rogue_start(struct rogue *g)
+{
 	memset(g, 0, sizeof(*g));
 	office_start(&g->o);
 	msgpack_sbuffer_init(&g->frame);
 	msg_arena_init(&g->arena);
 	zmq_msg_init(&g->msg);
-	g->dealer = zmq_socket(g->o.rig.context, ZMQ_DEALER);
-	zmq_setsockopt(g->dealer, ZMQ_LINGER, &zero, sizeof(zero));
-	zmq_setsockopt(g->dealer, ZMQ_ROUTING_ID, "test-kube-2.1.x", 15);
-	snprintf(address, sizeof(address), "ipc://%s/kube-watcher/%s.ipc", g->o.rig.dir, link);
-	assert_int_equal(zmq_connect(g->dealer, address), 0);
+	rogue_connect(g);
 }
 
 static void
@@ -162,7 +168,7 @@ a_crime(void **state)
 	union msg_body body;
 	struct rogue g;
 
-	rogue_start(&g, "kube.test-2");
+	rogue_start(&g);
 	rogue_hello(&g, MSG_SNAP_END);
 	crime->commit(&g);
 	rig_expect(&g.o.rig, g.dealer, &g.msg, MSG_CLOSE, &env, &g.arena, &body);
@@ -178,7 +184,7 @@ a_write_without_a_session(void **state)
 	struct rogue g;
 
 	(void)state;
-	rogue_start(&g, "kube.test-2");
+	rogue_start(&g);
 	rogue_write(&g, EPOCH_MAKE(WATCHER, 1), honest(1));
 	RIG_UNTIL(&g.o.rig, g.o.watcher.end.nreports == 1);
 	is_reported(&g, ROLE_NONE, "a write without a session");
@@ -198,9 +204,11 @@ a_write_before_the_picture(void **state)
 	union msg_body body;
 
 	(void)state;
-	rogue_start(&g, "kube.test-2");
+	rogue_start(&g);
+	zmq_close(g.dealer);
 	rig_close(&g.o.watcher.end);
 	office_watcher(&g.o, WATCHER + 1, false);
+	rogue_connect(&g);
 	rogue_hello(&g, MSG_BEAT);
 	rogue_write(&g, g.session.epoch, honest(1));
 	rig_expect(&g.o.rig, g.dealer, &g.msg, MSG_CLOSE, &env, &g.arena, &body);
@@ -217,7 +225,7 @@ the_edge_answers_by_itself(void **state)
 	union msg_body body;
 
 	(void)state;
-	rogue_start(&g, "kube.test-2");
+	rogue_start(&g);
 	rogue_hello(&g, MSG_SNAP_END);
 	struct body_write late = honest(1);
 	late.deadline_ms = clock_mono_ms() - 1;

@@ -21,8 +21,8 @@ actor_put(struct kube_instance *in, uint32_t key, const struct kube_object *o)
 	struct kube_object *had = &in->mirror[key];
 
 	if (had->uid != 0 && had->uid != o->uid && !in->world->server.ended[had->uid])
-		sim_fail(in->world->sim, "%s: n%u is another one (u%u), but u%u was never deleted", in->name, key,
-		    o->uid, had->uid);
+		sim_fail(in->world->sim, "%s: n%u is another one (u%u), but u%u was never deleted",
+		    in->name, key, o->uid, had->uid);
 	*had = *o;
 	check_own(in, key);
 }
@@ -34,8 +34,8 @@ actor_gone(struct kube_instance *in, uint32_t key)
 
 	SIM_SAY(in->world->sim, "%s: n%u (u%u) is gone", in->name, key, had->uid);
 	if (had->uid != 0 && !in->world->server.ended[had->uid])
-		sim_fail(in->world->sim, "%s: n%u (u%u) is reported gone, but was never deleted", in->name, key,
-		    had->uid);
+		sim_fail(in->world->sim, "%s: n%u (u%u) is reported gone, but was never deleted",
+		    in->name, key, had->uid);
 	*had = (struct kube_object){ 0 };
 	check_own(in, key);
 }
@@ -50,13 +50,15 @@ check_own(struct kube_instance *in, uint32_t key)
 	if (own->uid == 0)
 		return;
 	if (own->gone && o->uid == own->uid)
-		sim_fail(in->world->sim, "%s: n%u (u%u) is there again after its own delete", in->name, key, own->uid);
+		sim_fail(in->world->sim, "%s: n%u (u%u) is there again after its own delete",
+		    in->name, key, own->uid);
 	if (!own->gone && o->uid == own->uid && o->rv < own->rv)
-		sim_fail(in->world->sim, "%s: n%u is shown at %d, but its own write made it %d", in->name, key,
-		    (int)o->rv, (int)own->rv);
+		sim_fail(in->world->sim, "%s: n%u is shown at %d, but its own write made it %d",
+		    in->name, key, (int)o->rv, (int)own->rv);
 	/* When the server forgets the event, and the answer comes after the next one, nobody can know. */
 	if (!own->gone && o->uid != own->uid && !in->world->server.ended[own->uid] && !in->world->lossy)
-		sim_fail(in->world->sim, "%s: n%u (u%u), which it wrote itself, is not shown", in->name, key, own->uid);
+		sim_fail(in->world->sim, "%s: n%u (u%u), which it wrote itself, is not shown",
+		    in->name, key, own->uid);
 }
 
 /* ---- Writes ---- */
@@ -83,8 +85,9 @@ actor_act(struct kube_instance *in)
 		.subresource = "", .ns = "", .name = "n", .uid = uid, .rv = rv, .object = what.key,
 		.deadline_ms = w->sim->now_ms + 500 + (int64_t)sim_random(w->sim, 15000),
 	}, kube_broken(w, BREAK_KUBE_LEASE) ? &always : &in->lease, w->sim->now_ms);
-	SIM_SAY(w->sim, "%s: write %u: op %d on n%u uid u%u rv %d%s%s", in->name, deed, (int)what.op, what.key,
-	    what.uid, (int)what.rv, v.admitted ? "" : " refused: ", v.admitted ? "" : v.why);
+	SIM_SAY(w->sim, "%s: write %u: op %d on n%u uid u%u rv %d%s%s", in->name, deed,
+	    (int)what.op, what.key, what.uid, (int)what.rv,
+	    v.admitted ? "" : " refused: ", v.admitted ? "" : v.why);
 	if (!v.admitted) {
 		actor_told(in, deed, v.outcome, NULL);
 		return;
@@ -119,26 +122,28 @@ actor_told(struct kube_instance *in, uint32_t deed, enum outcome outcome, const 
 {
 	struct kube_world *w = in->world;
 	struct kube_deed *d = &w->deeds[deed];
-	const uint32_t least = outcome == OUTCOME_OK && d->write.op != OP_GET, most = outcome == OUTCOME_UNKNOWN ? 1 : least;
+	const uint32_t least = outcome == OUTCOME_OK && d->write.op != OP_GET,
+		       most = outcome == OUTCOME_UNKNOWN ? 1 : least;
 
 	if (d->settled)
 		sim_fail(w->sim, "write %u is answered twice", deed);
 	d->settled = true;
 	d->outcome = outcome;
 	if (d->executed < least || d->executed > most)
-		sim_fail(w->sim, "write %u: told %s, but it was done %u times", deed, outcome_name(outcome), d->executed);
+		sim_fail(w->sim, "write %u: told %s, but it was done %u times", deed,
+		    outcome_name(outcome), d->executed);
 	if (outcome == OUTCOME_OK && reply != NULL)
 		note_own(in, &d->write, reply);
 }
 
+/* Answers overtake each other: what a later write of its own has made newer stays. */
 static void
 note_own(struct kube_instance *in, const struct kube_write *what, const struct kube_reply *reply)
 {
 	struct kube_own *own = &in->own[what->key];
 
-	/* What a later write of its own has already made newer stays. */
-	if (reply->body == BODY_OBJECT && (own->uid != reply->object.uid || own->rv < reply->object.rv)
-	    && !(own->gone && own->uid == reply->object.uid) && own->rv < reply->object.rv)
+	if (reply->body == BODY_OBJECT && reply->object.rv > own->rv
+	    && !(own->gone && own->uid == reply->object.uid))
 		*own = (struct kube_own){ .uid = reply->object.uid, .rv = reply->object.rv };
 	else if (reply->body == BODY_STATUS && (own->uid == what->uid || own->uid == 0))
 		*own = (struct kube_own){ .uid = what->uid, .rv = own->rv, .gone = true };
@@ -178,7 +183,9 @@ actor_executed(struct kube_world *w, uint32_t deed)
 	if (d->executed > 1)
 		sim_fail(w->sim, "write %u of %s was done twice", deed, in->name);
 	if (d->settled && d->outcome != OUTCOME_UNKNOWN)
-		sim_fail(w->sim, "write %u of %s was done after it was told %s", deed, in->name, outcome_name(d->outcome));
+		sim_fail(w->sim, "write %u of %s was done after it was told %s", deed, in->name,
+		    outcome_name(d->outcome));
 	if (w->elect && s->has_lease && strcmp(s->lease.record.holder, other->name) == 0)
-		sim_fail(w->sim, "write %u of %s was done while the Lease is of %s", deed, in->name, other->name);
+		sim_fail(w->sim, "write %u of %s was done while the Lease is of %s", deed, in->name,
+		    other->name);
 }

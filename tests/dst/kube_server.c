@@ -21,7 +21,9 @@ server_init(struct kube_server *s, struct sim *sim)
 	}
 	for (uint32_t i = 0; i < KUBE_REPLICAS; i++)
 		s->seen[i] = s->rv;
-	s->watchlist = sim_chance(sim, 600) ? WATCHLIST_GOOD : (enum kube_watchlist)sim_random(sim, WATCHLIST_FORBIDDEN + 1);
+	s->watchlist = sim_chance(sim, 600)
+	    ? WATCHLIST_GOOD
+	    : (enum kube_watchlist)sim_random(sim, WATCHLIST_FORBIDDEN + 1);
 	s->finalizers = sim_chance(sim, 500);
 }
 

@@ -1,6 +1,6 @@
 /*
- * tests/dst/kube_stream.c - watches: initial events, live events, bookmarks; and every way in which a stream can
- * end, fall silent or repeat itself.
+ * tests/dst/kube_stream.c - watches: initial events, live events, bookmarks; and every way in which
+ * a stream can end, fall silent or repeat itself.
  */
 #include <string.h>
 
@@ -241,13 +241,15 @@ deliver(struct kube_call *c, uint64_t rv)
 			return false;
 		}
 		c->cursor = s->log[i].rv;
-		if (sim_chance(w->sim, w->weather.lossy)) {
-			SIM_SAY(w->sim, "the event of %d does not reach %s", (int)c->cursor, c->instance->name);
+		const bool initial = c->instance->reflector.initial;
+		if (!initial && sim_chance(w->sim, w->weather.lossy)) {
+			SIM_SAY(w->sim, "the event of %d does not reach %s", (int)c->cursor,
+			    c->instance->name);
 			continue;
 		}
 		watcher_event(c->instance, c->id, &s->log[i]);
 		/* An old one again; not among the initial events, which are in no order anyway. */
-		if (!c->instance->reflector.initial && sim_chance(w->sim, w->weather.duplicate))
+		if (!initial && sim_chance(w->sim, w->weather.duplicate))
 			watcher_event(c->instance, c->id, &s->log[sim_random(w->sim, i + 1)]);
 	}
 	if (rv > c->cursor)
@@ -318,7 +320,8 @@ stream_fails(struct sim *sim, void *arg, uint64_t n)
 	if (c->over)
 		return;
 	c->over = true;
-	SIM_SAY(sim, "%s: stream %u fails: %d %s", c->instance->name, c->id, c->failure.status, c->failure.reason);
+	SIM_SAY(sim, "%s: stream %u fails: %d %s", c->instance->name, c->id, c->failure.status,
+	    c->failure.reason);
 	if (c->failure.in_stream)
 		reflector_accepted(&c->instance->reflector, c->id, sim->now_ms);
 	reflector_failed(&c->instance->reflector, c->id, &c->failure, sim->now_ms);

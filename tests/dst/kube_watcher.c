@@ -1,6 +1,6 @@
 /*
- * tests/dst/kube_watcher.c - one instance of the watcher: reflector, store, plan and lease, put together as the
- * actor's own files do it.
+ * tests/dst/kube_watcher.c - one instance of the watcher: reflector, store, plan and lease, put
+ * together as the actor's own files do it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ watcher_start(struct kube_instance *in)
 	in->node.arg = in;
 	in->server = (struct reflector_server){ 0 };
 	in->store = store_new();
-	in->ready = in->believing = in->leaving = in->late_first = false;
+	in->ready = in->believing = in->leaving = in->unmarked = false;
 	memset(in->view, 0, sizeof(in->view));
 	in->reading = NULL;
 	reflector_init(&in->reflector, &config, &in->server, random_next(&w->sim->random));
@@ -118,7 +118,6 @@ static void
 perform(struct kube_instance *in, const struct reflector_step *step)
 {
 	struct kube_world *w = in->world;
-	const bool keep_marks = kube_broken(w, BREAK_KUBE_MARKS);
 
 	switch (step->verb) {
 	case REFLECT_DISCOVER:
@@ -126,9 +125,9 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 		break;
 	case REFLECT_BEGIN:
 		in->believing = step->believe;
-		if (!in->late_first)
-			store_begin(in->store, step->believe);
-		in->late_first = false;
+		if (!in->unmarked)
+			store_begin(in->store, step->believe && !kube_broken(w, BREAK_KUBE_BELIEVE));
+		in->unmarked = false;
 		if (kube_broken(w, BREAK_KUBE_READY_GATE) && !in->ready) {
 			tell_all(in);
 			in->ready = true;
@@ -160,8 +159,8 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 		SIM_SAY(w->sim, "%s: dropped (%s)", in->name, reflector_reason_name(step->reason));
 		if (kube_broken(w, BREAK_KUBE_DROP))
 			store_commit(in->store, in->reflector.list_rv, on_gone, in);
-		else if (keep_marks)
-			in->late_first = true;
+		else if (kube_broken(w, BREAK_KUBE_MARKS))
+			in->unmarked = true;
 		else
 			store_drop(in->store);
 		in->believing = false;
@@ -212,12 +211,15 @@ watcher_event(struct kube_instance *in, uint32_t id, const struct kube_event *e)
 	struct word word;
 
 	say(&word, e->key, &e->object);
-	if (reflector_event(&in->reflector, id, e->type, word.rv, in->world->sim->now_ms) == TAKE_SKIP)
+	if (reflector_event(&in->reflector, id, e->type, word.rv, in->world->sim->now_ms) == TAKE_SKIP
+	    && !kube_broken(in->world, BREAK_KUBE_REPLAY))
 		return;
 	SIM_SAY(in->world->sim, "%s gets %s n%u u%u rv %s", in->name,
 	    e->type == WATCH_ADDED ? "ADDED" : e->type == WATCH_DELETED ? "DELETED" : "MODIFIED", e->key,
 	    e->object.uid, word.rv);
-	publish(in, e->type == WATCH_DELETED ? store_deleted(in->store, &word.w) : store_seen(in->store, &word.w),
+	publish(in,
+	    e->type == WATCH_DELETED ? store_deleted(in->store, &word.w)
+				     : store_seen(in->store, &word.w),
 	    e->key, &e->object);
 }
 
@@ -257,7 +259,8 @@ picture(const struct kube_instance *in, const char *rv)
 static void
 publish(struct kube_instance *in, enum store_news news, uint32_t key, const struct kube_object *o)
 {
-	if (news == STORE_IGNORE && kube_broken(in->world, BREAK_KUBE_OLDER) && !in->world->server.ended[o->uid])
+	if (news == STORE_IGNORE && kube_broken(in->world, BREAK_KUBE_OLDER)
+	    && !in->world->server.ended[o->uid])
 		news = STORE_UPDATED;
 	if (news != STORE_IGNORE)
 		in->view[key] = news == STORE_GONE ? (struct kube_object){ 0 } : *o;
@@ -285,7 +288,8 @@ judge_age(struct kube_instance *in, uint32_t key, const struct kube_object *o)
 	const struct kube_object *had = &in->mirror[key];
 
 	if (had->uid == o->uid && o->rv < had->rv && !in->believing)
-		sim_fail(in->world->sim, "%s goes back: n%u from %d to %d", in->name, key, (int)had->rv, (int)o->rv);
+		sim_fail(in->world->sim, "%s goes back: n%u from %d to %d", in->name, key,
+		    (int)had->rv, (int)o->rv);
 }
 
 static void
@@ -331,7 +335,8 @@ watcher_written(struct kube_instance *in, const struct kube_call *c)
 		.retry_after_ms = c->reply.status == 429 ? 1000 : -1, .body = c->reply.body,
 	}, w->sim->now_ms);
 
-	SIM_SAY(w->sim, "%s: write %u: %s%s", in->name, c->deed, outcome_name(r.outcome), r.again ? ", again" : "");
+	SIM_SAY(w->sim, "%s: write %u: %s%s", in->name, c->deed, outcome_name(r.outcome),
+	    r.again ? ", again" : "");
 	if (!r.again) {
 		if (!kube_broken(w, BREAK_KUBE_OWN_WRITE))
 			merge(in, c, r.merge);
@@ -373,6 +378,10 @@ drive_lease(struct kube_instance *in)
 	    && (plan_settled(&in->plan, w->sim->now_ms)
 	    || (kube_broken(w, BREAK_KUBE_RELEASE) && plan_under_way(&in->plan) == 0)))
 		lease_stop(&in->lease, w->sim->now_ms);
+	if (kube_broken(w, BREAK_KUBE_FORMER_LIFE))
+		in->lease.resumed = false;
+	if (kube_broken(w, BREAK_KUBE_DELETED) && in->lease.missing)
+		in->lease.known = false;
 	for (;;) {
 		const struct lease_step step = lease_next(&in->lease, w->sim->now_ms, wall_us);
 
@@ -389,7 +398,8 @@ watcher_elected(struct kube_instance *in, const struct kube_call *c)
 {
 	if (kube_broken(in->world, BREAK_KUBE_SEND_TIME))
 		in->lease.asked_ms = in->world->sim->now_ms;
-	lease_answered(&in->lease, c->result, c->result == LEASE_OK ? &c->seen : NULL, in->world->sim->now_ms);
+	lease_answered(
+	    &in->lease, c->result, c->result == LEASE_OK ? &c->seen : NULL, in->world->sim->now_ms);
 	watcher_drive(in);
 }
 
@@ -403,8 +413,8 @@ watcher_check(struct kube_instance *in)
 	if (!in->node.up)
 		return;
 	if (store_count(in->store) > w->server.keys || store_tombstones(in->store) > KUBE_WRITES_MAX)
-		sim_fail(w->sim, "%s: the store holds %u keys and %u tombstones", in->name, store_count(in->store),
-		    store_tombstones(in->store));
+		sim_fail(w->sim, "%s: the store holds %u keys and %u tombstones", in->name,
+		    store_count(in->store), store_tombstones(in->store));
 	if (store_bytes(in->store) > 64 * 1024)
 		sim_fail(w->sim, "%s: the store holds %d bytes", in->name, (int)store_bytes(in->store));
 }
@@ -414,6 +424,12 @@ watcher_unsettled(struct kube_instance *in)
 {
 	const struct kube_server *s = &in->world->server;
 
+	for (uint32_t key = 0; key < s->keys; key++) {
+		const struct kube_object *o = &s->now.objects[key], *shown = &in->mirror[key];
+
+		if (shown->uid != o->uid || shown->rv != o->rv)
+			return "a mirror is not what the server has";
+	}
 	if (!in->node.up)
 		return "an instance is down";
 	if (!in->ready || reflector_state(&in->reflector) != KIND_STATE_SYNCED)
@@ -426,11 +442,10 @@ watcher_unsettled(struct kube_instance *in)
 
 		kube_key(name, key);
 		if (store_rv(in->store, name, strlen(name), rv, sizeof(rv)) != (o->uid != 0))
-			return o->uid != 0 ? "an object is not in a store" : "a store holds an object that is gone";
+			return o->uid != 0 ? "an object is not in a store"
+					   : "a store holds an object that is gone";
 		if (o->uid != 0 && kube_number(rv) != o->rv)
 			return "a store holds another version than the server";
-		if (in->mirror[key].uid != o->uid || (o->uid != 0 && in->mirror[key].rv != o->rv))
-			return "a mirror is not what the server has";
 	}
 	return NULL;
 }

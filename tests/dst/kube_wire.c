@@ -11,8 +11,8 @@
 #include "kube_wire.h"
 #include "obj.h"
 
-static sim_fn list_arrives, list_answer, list_fails, write_arrives, write_answer, write_timeout, lease_arrives,
-    lease_answer, lease_timeout;
+static sim_fn list_arrives, list_answer, list_fails, write_arrives, write_answer, write_timeout,
+    lease_arrives, lease_answer, lease_timeout;
 static void list_snapshot(struct kube_call *, uint64_t);
 static bool list_refused(struct kube_call *);
 static enum lease_result lease_execute(struct kube_world *, struct kube_call *);
@@ -86,7 +86,9 @@ wire_read(struct kube_instance *in, const struct reflector_step *step)
 	}
 	const int64_t at_ms = w->sim->now_ms + wire_lag(w);
 	if (sim_chance(w->sim, w->weather.refuse)) {
-		c->failure = (struct reflector_failure){ .reason = "", .refused = true, .retry_after_ms = -1 };
+		c->failure = (struct reflector_failure){
+			.reason = "", .refused = true, .retry_after_ms = -1
+		};
 		wire_hear(c, at_ms, list_fails, 0);
 	} else if (!sim_chance(w->sim, w->weather.lose)) {
 		sim_at(w->sim, at_ms, c->ask == ASK_WATCH ? stream_arrives : list_arrives, c, 0);
@@ -177,7 +179,9 @@ list_refused(struct kube_call *c)
 		wire_turn_down(c, 500, "InternalError", false);
 		return true;
 	}
-	if (c->offset > 0 && c->snapshot < s->compacted) {
+	if (c->offset == 0)
+		c->instance->list_life = s->lives;
+	if (c->offset > 0 && (c->snapshot < s->compacted || c->instance->list_life != s->lives)) {
 		wire_turn_down(c, 410, "Expired", false);
 		return true;
 	}
@@ -269,7 +273,8 @@ wire_write(struct kube_instance *in, uint32_t slot, uint32_t deed, int64_t timeo
 		return;
 	/* Slow: up to the margin that the lease leaves after the client has given up. */
 	const bool slow = sim_chance(w->sim, w->weather.slow);
-	const int64_t lag_ms = slow ? (int64_t)sim_random(w->sim, (uint64_t)(timeout_ms + margin_ms)) : wire_lag(w);
+	const int64_t lag_ms =
+	    slow ? (int64_t)sim_random(w->sim, (uint64_t)(timeout_ms + margin_ms)) : wire_lag(w);
 	w->arriving++;
 	sim_at(w->sim, w->sim->now_ms + lag_ms, write_arrives, c, 0);
 }
@@ -295,8 +300,8 @@ write_arrives(struct sim *sim, void *arg, uint64_t n)
 		if (fails)	/* done, and then something went wrong */
 			c->reply = (struct kube_reply){ .status = 504, .reason = "Timeout" };
 	}
-	SIM_SAY(sim, "server: write %u of %s on n%u: %d %s%s", c->deed, c->instance->name, what->key, c->reply.status,
-	    c->reply.reason, done ? ", done" : "");
+	SIM_SAY(sim, "server: write %u of %s on n%u: %d %s%s", c->deed, c->instance->name,
+	    what->key, c->reply.status, c->reply.reason, done ? ", done" : "");
 	if (done) {
 		actor_executed(w, c->deed);
 		wire_news(w);
@@ -342,14 +347,16 @@ wire_lease(struct kube_instance *in, const struct lease_step *step)
 {
 	struct kube_world *w = in->world;
 	struct kube_call *c = wire_call(in, ASK_LEASE);
-	const bool refused = sim_chance(w->sim, w->weather.refuse), lost = sim_chance(w->sim, w->weather.lose);
+	const bool refused = sim_chance(w->sim, w->weather.refuse);
+	const bool lost = sim_chance(w->sim, w->weather.lose) || w->sim->now_ms < in->cut_off_ms;
 
 	c->step = *step;
 	c->result = LEASE_FAILED;
 	if (step->rv != NULL)
 		memcpy(c->rv, step->rv, strlen(step->rv) + 1);
 	wire_hear(c, w->sim->now_ms + (refused ? wire_lag(w) : step->timeout_ms), lease_timeout, 0);
-	const bool slow = sim_chance(w->sim, w->weather.slow);
+	/* A CREATE has no precondition: one that comes after its Lease was made and deleted again fools everybody. */
+	const bool slow = step->verb != LEASE_CREATE && sim_chance(w->sim, w->weather.late / 4);
 	const int64_t lag_ms =
 	    slow ? (int64_t)sim_random(w->sim, (uint64_t)step->timeout_ms * 2) : wire_lag(w);
 	if (!refused && !lost)
@@ -367,8 +374,10 @@ lease_arrives(struct sim *sim, void *arg, uint64_t n)
 		c->result = LEASE_FAILED;
 	else
 		c->result = lease_execute(w, c);
+	const bool late = sim_chance(sim, w->weather.late);
+	const int64_t lag_ms = late ? (int64_t)sim_random(sim, (uint64_t)c->step.timeout_ms) : wire_lag(w);
 	if (!sim_chance(sim, w->weather.lose_answer))
-		wire_hear(c, sim->now_ms + wire_lag(w), lease_answer, 0);
+		wire_hear(c, sim->now_ms + lag_ms, lease_answer, 0);
 }
 
 static enum lease_result

@@ -9,25 +9,43 @@
 enum { ENCORES = 3, LONG_LEASE_MS = 15000, SHORT_LEASE_MS = 6000 };
 
 typedef void act_fn(struct kube_world *);
-static act_fn change, remove_one, replace, flash, burst, compact, write_one, crash, leave, stop, change_weather,
-    lie, restore, drop_lease, spoil_lease;
+static act_fn change, remove_one, replace, flash, burst, compact, write_one, crash, leave, stop,
+    change_weather, lie, restore, cut_off, drop_lease, spoil_lease;
+
+/* What a history is about: anything, what is read, or who leads. */
+enum theme { READING = 1, LEADING = 2, ANYTHING = READING | LEADING };
 
 static const struct act {
 	act_fn		*fn;
 	uint32_t	 weight;
+	enum theme	 themes;
 } acts[] = {
-	{ change,         250 }, { remove_one,     70 }, { replace,     40 }, { flash,       20 },
-	{ burst,           20 }, { write_one,     450 }, { compact,     30 }, { crash,       25 },
-	{ leave,           12 }, { stop,           25 }, { change_weather, 20 }, { lie,      10 },
-	{ restore,          2 }, { drop_lease,      4 }, { spoil_lease,  4 },
+	{ change,         250, READING  },
+	{ remove_one,      70, READING  },
+	{ replace,         40, READING  },	/* another uid under the same name */
+	{ flash,           20, READING  },	/* comes and goes before anybody is told */
+	{ burst,           20, READING  },
+	{ write_one,      450, ANYTHING },
+	{ compact,         30, READING  },
+	{ crash,           25, ANYTHING },
+	{ leave,           20, LEADING  },
+	{ stop,            25, ANYTHING },
+	{ change_weather,  20, ANYTHING },
+	{ lie,             10, READING  },
+	{ restore,          5, READING  },
+	{ cut_off,         20, LEADING  },
+	{ drop_lease,       6, LEADING  },
+	{ spoil_lease,      4, LEADING  },
 };
 
-static sim_fn act_again, restart, crash_at;
+static sim_fn act_again, restart, leave_at, crash_at, write_at;
 static void draw_weather(struct kube_world *);
 static struct kube_instance *any_instance(struct kube_world *);
+static struct kube_instance *the_leader(struct kube_world *);
 static uint32_t any_key(struct kube_world *);
 static void change_key(struct kube_world *, uint32_t);
 static bool is_full(const struct kube_world *);
+static void end_soon(struct kube_instance *);
 static void restart_soon(struct kube_instance *);
 static unsigned leaders(const struct kube_world *);
 
@@ -40,6 +58,7 @@ static const struct world_break breaks[] = {
 static void *
 setup(struct sim *sim)
 {
+	static const enum theme themes[] = { ANYTHING, ANYTHING, READING, LEADING };
 	struct kube_world *w = obj_alloc(sizeof(*w));
 
 	w->sim = sim;
@@ -48,8 +67,9 @@ setup(struct sim *sim)
 	w->actions = 20 + (uint32_t)sim_random(sim, 60);
 	w->latency_ms = sim_chance(sim, 800) ? 5 + (int64_t)sim_random(sim, 50) : 500;
 	w->lease_ms = sim_chance(sim, 500) ? LONG_LEASE_MS : SHORT_LEASE_MS;
-	w->elect = !sim_chance(sim, 100);
-	w->lossy = sim_chance(sim, 250);
+	w->theme = themes[sim_random(sim, NITEMS(themes))];
+	w->elect = w->theme == LEADING || !sim_chance(sim, 100);
+	w->lossy = w->theme != LEADING && sim_chance(sim, 250);
 	w->relist_ms = w->lossy && sim->broken != BREAK_KUBE_RESYNC ? 120000 : 0;
 	draw_weather(w);
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
@@ -58,7 +78,6 @@ setup(struct sim *sim)
 		in->world = w;
 		in->index = i;
 		in->name[0] = (char)('a' + i);
-		in->restarting = true;
 		sim_at(sim, (int64_t)sim_random(sim, 300), restart, in, 0);
 	}
 	sim_at(sim, 1, act_again, w, 0);
@@ -105,7 +124,7 @@ calm(struct sim *sim, void *arg)
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
 		struct kube_instance *in = &w->instances[i];
 
-		in->node.stopped_ms = 0;
+		in->node.stopped_ms = in->cut_off_ms = 0;
 		if (in->node.up)
 			sim_wake(sim, &in->node, sim->now_ms);
 	}
@@ -117,6 +136,10 @@ unsettled(struct sim *sim, void *arg)
 {
 	struct kube_world *w = arg;
 
+	if (sim->now_ms < w->calm_ms + 2 * w->lease_ms)
+		return "what the faults delayed may still be under way";
+	if (w->arriving > 0)
+		return "a write is on its way, though nobody may be waiting for it";
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
 		const char *wrong = w->instances[i].leaving ? "an instance is about to leave"
 		    : watcher_unsettled(&w->instances[i]);
@@ -124,10 +147,6 @@ unsettled(struct sim *sim, void *arg)
 		if (wrong != NULL)
 			return wrong;
 	}
-	if (sim->now_ms < w->calm_ms + 2 * w->lease_ms)
-		return "what the faults delayed may still be under way";
-	if (w->arriving > 0)
-		return "a write is on its way, though nobody may be waiting for it";
 	if (w->elect && leaders(w) != 1)
 		return leaders(w) == 0 ? "nobody leads" : "two instances lead";
 	if (!w->encore) {
@@ -167,37 +186,47 @@ act_again(struct sim *sim, void *arg, uint64_t n)
 
 	(void)n;
 	for (size_t i = 0; i < NITEMS(acts); i++)
-		sum += acts[i].weight;
+		sum += (acts[i].themes & w->theme) != 0 ? acts[i].weight : 0;
 	uint64_t at = sim_random(sim, sum);
 	for (size_t i = 0; i < NITEMS(acts); i++) {
-		if (at < acts[i].weight) {
+		const uint32_t weight = (acts[i].themes & w->theme) != 0 ? acts[i].weight : 0;
+
+		if (at < weight) {
 			acts[i].fn(w);
 			break;
 		}
-		at -= acts[i].weight;
+		at -= weight;
 	}
 	if (--w->actions > 0) {
-		const uint64_t gap_ms = kind < 700 ? 100 : kind < 900 ? 1000 : kind < 970 ? 5000 : kind < 995 ? 20000 : 120000;
+		const uint64_t gap_ms = kind < 700 ? 100
+		    : kind < 900                   ? 1000
+		    : kind < 970                   ? 5000
+		    : kind < 995                   ? 20000
+						   : 120000;
 
 		sim_at(sim, sim->now_ms + (int64_t)sim_random(sim, gap_ms), act_again, w, 0);
 	}
 }
 
-/* None at all, much of one kind beside a little of each, or a little of each. */
+/* None at all, much of one kind beside a little of each, everything late, or a little of each. */
 static void
 draw_weather(struct kube_world *w)
 {
 	struct kube_weather *x = &w->weather;
 	uint32_t *const kinds[] = {
 		&x->refuse, &x->lose, &x->lose_answer, &x->slow, &x->limit, &x->fail, &x->cut, &x->mute, &x->stray,
-		&x->duplicate, &x->lag,
+		&x->duplicate, &x->lag, &x->late,
 	};
-	const uint64_t style = sim_random(w->sim, 3);
+	const uint64_t style = w->theme == LEADING ? 2 : sim_random(w->sim, 4);
 
 	for (size_t i = 0; i < NITEMS(kinds); i++)
 		*kinds[i] = style != 0 && sim_chance(w->sim, 500) ? (uint32_t)sim_random(w->sim, 150) : 0;
 	if (style == 1)
 		*kinds[sim_random(w->sim, NITEMS(kinds))] = 200 + (uint32_t)sim_random(w->sim, 600);
+	if (style == 2) {
+		x->slow = 300 + (uint32_t)sim_random(w->sim, 600);
+		x->late = (uint32_t)sim_random(w->sim, 800);
+	}
 	if (style != 0 && sim_chance(w->sim, 300))
 		x->stray = 700;
 	x->lossy = w->lossy ? (uint32_t)sim_random(w->sim, 200) : 0;
@@ -283,37 +312,44 @@ compact(struct kube_world *w)
 static void
 write_one(struct kube_world *w)
 {
-	struct kube_instance *in = any_instance(w);
-
-	for (int i = 0; i < KUBE_INSTANCES && sim_chance(w->sim, 800); i++) {
-		if (w->instances[i].node.up && lease_view(&w->instances[i].lease, w->sim->now_ms).leading)
-			in = &w->instances[i];
-	}
-	actor_act(in);
+	actor_act(sim_chance(w->sim, 300) ? any_instance(w) : the_leader(w));
 }
 
 static void
 crash(struct kube_world *w)
 {
-	struct kube_instance *in = any_instance(w);
+	struct kube_instance *in = sim_chance(w->sim, 500) ? any_instance(w) : the_leader(w);
 
 	if (!in->node.up || in->leaving || w->sim->now_ms < w->no_restart_ms)
 		return;
+	if (sim_chance(w->sim, 500))
+		actor_act(in);
 	SIM_SAY(w->sim, "%s crashes", in->name);
 	watcher_crash(in);
 	restart_soon(in);
 }
 
+/* Mostly whoever has something to lose, and with something just sent. */
 static void
 leave(struct kube_world *w)
 {
-	struct kube_instance *in = any_instance(w);
+	struct kube_instance *in = sim_chance(w->sim, 300) ? any_instance(w) : the_leader(w);
 
 	if (!in->node.up || in->leaving || w->sim->now_ms < w->no_restart_ms)
 		return;
-	SIM_SAY(w->sim, "%s is told to end", in->name);
+	for (int i = 0; i < 3; i++)
+		actor_act(in);
+	end_soon(in);
+}
+
+static void
+end_soon(struct kube_instance *in)
+{
+	struct sim *sim = in->world->sim;
+
+	SIM_SAY(sim, "%s is told to end", in->name);
 	watcher_leave(in);
-	sim_node_at(w->sim, &in->node, w->sim->now_ms + 500 + (int64_t)sim_random(w->sim, 9000), crash_at, in, 0);
+	sim_node_at(sim, &in->node, sim->now_ms + 500 + (int64_t)sim_random(sim, 9000), crash_at, in, 0);
 }
 
 static void
@@ -333,7 +369,6 @@ restart_soon(struct kube_instance *in)
 	struct kube_world *w = in->world;
 	const uint64_t within_ms = sim_chance(w->sim, 700) ? 500 : 30000;
 
-	in->restarting = true;
 	sim_at(w->sim, w->sim->now_ms + (int64_t)sim_random(w->sim, within_ms), restart, in, 0);
 }
 
@@ -342,9 +377,20 @@ restart(struct sim *sim, void *arg, uint64_t n)
 {
 	struct kube_instance *in = arg;
 
-	(void)sim, (void)n;
-	in->restarting = false;
+	(void)n;
 	watcher_start(in);
+	if (!sim->calm && sim_chance(sim, 150))		/* it was not meant to start at all */
+		sim_node_at(sim, &in->node, sim->now_ms + (int64_t)sim_random(sim, 3000), leave_at, in, 0);
+}
+
+static void
+leave_at(struct sim *sim, void *arg, uint64_t n)
+{
+	struct kube_instance *in = arg;
+
+	(void)n;
+	if (!in->leaving && !sim->calm && sim->now_ms >= in->world->no_restart_ms)
+		end_soon(in);
 }
 
 static void
@@ -376,10 +422,33 @@ restore(struct kube_world *w)
 	wire_news(w);
 }
 
+/* The leader cannot renew any more, and goes on writing as long as it may. */
+static void
+cut_off(struct kube_world *w)
+{
+	struct kube_instance *in = the_leader(w);
+
+	SIM_SAY(w->sim, "%s is cut off from the Lease", in->name);
+	in->cut_off_ms = w->sim->now_ms + (int64_t)sim_random(w->sim, (uint64_t)w->lease_ms * 2);
+	for (int i = 0; i < 6; i++)
+		sim_at(w->sim, w->sim->now_ms + (int64_t)sim_random(w->sim, (uint64_t)w->lease_ms),
+		    write_at, in, 0);
+}
+
+static void
+write_at(struct sim *sim, void *arg, uint64_t n)
+{
+	(void)n;
+	if (!sim->calm)
+		actor_act(arg);
+}
+
 /* Somebody deletes the Lease. Both know who held it, and nobody starts without knowing. */
 static void
 drop_lease(struct kube_world *w)
 {
+	if (w->sim->now_ms < w->no_restart_ms)
+		return;		/* deleted, held and deleted again between two looks: nobody can know */
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
 		const struct kube_instance *in = &w->instances[i];
 
@@ -389,7 +458,7 @@ drop_lease(struct kube_world *w)
 	SIM_SAY(w->sim, "server: the Lease is deleted");
 	w->server.has_lease = false;
 	kube_rv(w->server.lease.rv, kube_number(w->server.lease.rv) + 1);
-	w->no_restart_ms = w->sim->now_ms + 2 * w->lease_ms;
+	w->no_restart_ms = w->sim->now_ms + 4 * w->lease_ms;
 }
 
 static void
@@ -407,6 +476,16 @@ spoil_lease(struct kube_world *w)
 	};
 	w->server.lease.digest++;
 	kube_rv(w->server.lease.rv, kube_number(w->server.lease.rv) + 1);
+}
+
+static struct kube_instance *
+the_leader(struct kube_world *w)
+{
+	for (int i = 0; i < KUBE_INSTANCES; i++) {
+		if (w->instances[i].node.up && lease_view(&w->instances[i].lease, w->sim->now_ms).leading)
+			return &w->instances[i];
+	}
+	return any_instance(w);
 }
 
 static struct kube_instance *

@@ -38,6 +38,8 @@ enum {
 	B(BOOKMARK,    "bookmark",    "a bookmark overtakes the events before it")		\
 	B(LATE,        "late",        "words of an older request are taken for the present one") \
 	B(RESYNC,      "resync",      "no list from time to time: a lost event stays lost")	\
+	B(REPLAY,      "replay",      "events that come again are taken for new ones")		\
+	B(BELIEVE,     "believe",     "a confirmed list is not believed where it is older")	\
 	B(OLDER,       "older",       "older versions of an object are published too")		\
 	B(OWN_WRITE,   "own-write",   "answers to own writes are not merged into the store")	\
 	B(PASSED,      "passed",      "an answer that the watch has overtaken is merged all the same") \
@@ -48,6 +50,8 @@ enum {
 	B(SIGN_OF_LIFE, "sign-of-life", "the renewals of the holder go unnoticed")		\
 	B(TIMEOUT,     "timeout",     "a write is waited for longer than the lease lasts")	\
 	B(RELEASE,     "release",     "the lease is released while a write may still arrive")	\
+	B(FORMER_LIFE, "former-life", "the lease is released though a former life may have written") \
+	B(DELETED,     "deleted",     "a deleted lease is created anew without waiting")	\
 	B(UNKNOWN,     "unknown",     "a write without an answer counts as not done")		\
 	B(REPEAT,      "repeat",      "a write without an answer is sent again")
 
@@ -78,7 +82,13 @@ struct kube_event {
 	struct kube_object	object;		/* DELETED: as it was, at the version of its end */
 };
 
-enum kube_watchlist { WATCHLIST_GOOD, WATCHLIST_REJECTED, WATCHLIST_IGNORED, WATCHLIST_ERROR, WATCHLIST_FORBIDDEN };
+enum kube_watchlist {
+	WATCHLIST_GOOD,
+	WATCHLIST_REJECTED,
+	WATCHLIST_IGNORED,
+	WATCHLIST_ERROR,
+	WATCHLIST_FORBIDDEN
+};
 
 struct kube_server {
 	uint64_t		rv, compacted;
@@ -121,7 +131,8 @@ struct kube_reply {
 	struct kube_object	object;
 };
 /* *done: it was executed. */
-struct kube_reply server_execute(struct kube_server *s, struct sim *sim, const struct kube_write *w, bool *done);
+struct kube_reply server_execute(
+    struct kube_server *s, struct sim *sim, const struct kube_write *w, bool *done);
 
 /* ---- An instance: the watcher's process, and the actor above it ---- */
 
@@ -153,17 +164,18 @@ struct kube_instance {
 	struct store		*store;
 	struct plan		 plan;
 	struct lease		 lease;
+	int64_t			 cut_off_ms;	/* until then nothing about the Lease gets through */
 	bool			 ready;		/* the first list of this life is complete */
 	bool			 believing;	/* a list under way is one to be believed */
 	bool			 leaving;	/* an orderly end */
-	bool			 late_first;	/* for BREAK_KUBE_MARKS */
-	bool			 restarting;
+	bool			 unmarked;	/* BREAK_KUBE_MARKS: the store is still in the list before */
 	struct kube_call	*reading;	/* list or watch under way */
 	uint32_t		 jobs[PLAN_WRITES_MAX];	/* slot -> deed */
 	struct kube_object	 view[KUBE_KEYS_MAX];	/* what the bus would hold */
 	/* the actor: outlives the watcher */
 	struct kube_object	 mirror[KUBE_KEYS_MAX];
 	uint32_t		 told;		/* of which life of the server */
+	uint32_t		 list_life;	/* of the server, when the list under way began */
 	struct kube_own		 own[KUBE_KEYS_MAX];
 };
 
@@ -205,6 +217,7 @@ struct kube_call {
 
 struct kube_weather {
 	uint32_t	refuse, lose, lose_answer, slow, limit, fail, cut, mute, stray, duplicate, lag, lossy;
+	uint32_t	late;		/* answers about the Lease */
 };
 
 struct kube_world {
@@ -215,6 +228,7 @@ struct kube_world {
 	struct kube_deed	 deeds[KUBE_WRITES_MAX];
 	uint32_t		 ndeeds;
 	struct kube_weather	 weather;
+	unsigned		 theme;
 	uint32_t		 actions;
 	uint32_t		 arriving;	/* writes on their way to the server */
 	int64_t			 lease_ms;
@@ -258,7 +272,8 @@ void actor_put(struct kube_instance *in, uint32_t key, const struct kube_object 
 void actor_gone(struct kube_instance *in, uint32_t key);
 void actor_act(struct kube_instance *in);	/* one random write */
 /* reply: of the server; NULL: it never came that far. */
-void actor_told(struct kube_instance *in, uint32_t deed, enum outcome outcome, const struct kube_reply *reply);
+void actor_told(
+    struct kube_instance *in, uint32_t deed, enum outcome outcome, const struct kube_reply *reply);
 void actor_orphaned(struct kube_instance *in);	/* its watcher is gone */
 /* A write of an instance took effect just now. */
 void actor_executed(struct kube_world *w, uint32_t deed);

@@ -193,7 +193,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const size_t first = strlen(text);
 	const bool two = first + 1 < size;
 	const struct input in = {
-		.a = text, .alen = first, .b = two ? text + first + 1 : "", .blen = two ? size - first - 2 : 0,
+		.a = text, .alen = first,
+		.b = two ? text + first + 1 : "", .blen = two ? size - first - 2 : 0,
 	};
 
 	checks[data[0] % NITEMS(checks)](&in);

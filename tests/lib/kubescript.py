@@ -10,6 +10,7 @@ import re
 import subprocess
 import threading
 
+import kubesuite
 import kubetools
 import procs
 from kube import TEST_GROUP
@@ -20,13 +21,17 @@ OK, FAILS = 0, 1
 
 @dataclasses.dataclass
 class Step:
-    """One call of kubectl; body: an object for its stdin."""
+    """One call of kubectl; body: an object for its stdin, or several."""
     words: tuple
     body: object = None
     code: int = OK
 
     def title(self):
         return " ".join(("kubectl", *map(str, self.words)))
+
+    def stdin(self):
+        bodies = self.body if isinstance(self.body, list) else [self.body]
+        return "\n---\n".join(map(json.dumps, bodies)) if self.body else None
 
 
 def step(*words, body=None, code=OK):
@@ -55,7 +60,7 @@ def versioned(body, rv):
     return {**body, "metadata": {**body["metadata"], "resourceVersion": rv}}
 
 
-def many(*bodies):
+def listed(*bodies):
     return {"apiVersion": "v1", "kind": "List", "items": list(bodies)}
 
 
@@ -70,9 +75,8 @@ READY = {"status": {"conditions": [{"type": "Ready", "status": "True", "reason":
                         "machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "architecture",
                         "containerRuntimeVersion", "kubeProxyVersion", "operatingSystem")}
                     | {"kubeletVersion": "v1.35.4"}}}
-CREATE_TWO = step(*CREATE, body=many(node("k1", color="red", zone="a"), node("k2", color="blue")))
-CREATE_WIDGETS = step(*CREATE, body=many(widget("w1", size=1, color="red"),
-                                         widget("w2", size=2, color="blue")))
+CREATE_TWO = step(*CREATE, body=[node("k1", color="red", zone="a"), node("k2", color="blue")])
+CREATE_WIDGETS = step(*CREATE, body=[widget("w1", size=1, color="red"), widget("w2", size=2, color="blue")])
 
 SCRIPTS = {
     "get in every form": [
@@ -147,9 +151,9 @@ SCRIPTS = {
         step(*SERVER_SIDE, body=widget("s1", size=1, color="red")),
         step(*SERVER_SIDE, "--field-manager=other", body=widget("s1", size=2), code=FAILS),
         step(*SERVER_SIDE, "--field-manager=other", "--force-conflicts", body=widget("s1", size=2)),
-        step("get", "widget", "s1", "-o", "yaml", "--show-managed-fields"),
+        step("get", "widget", "s1", "-o", "json", "--show-managed-fields"),
         step(*SERVER_SIDE, body=widget("s1", color="blue")),
-        step("get", "widget", "s1", "-o", "yaml", "--show-managed-fields"),
+        step("get", "widget", "s1", "-o", "json", "--show-managed-fields"),
         step(*SERVER_SIDE, body=node("s2", color="red")),
         step(*SERVER_SIDE, "--field-manager=other", body=node("s2", color="blue", shape="round"), code=FAILS),
         step("label", "node", "s2", "color=green", "--overwrite"),
@@ -216,7 +220,7 @@ SCRIPTS = {
     ],
     "drain": [
         CREATE_TWO,
-        step(*CREATE, body=many(pod("d1", "k1"), pod("d2", "k2"))),
+        step(*CREATE, body=[pod("d1", "k1"), pod("d2", "k2")]),
         step("drain", "k1", code=FAILS),
         step("drain", "k1", "--force", "--timeout=2s", code=FAILS),
         step("get", "pods", "-o", "wide"),
@@ -258,8 +262,12 @@ SCRIPTS = {
         step("wait", "--for=jsonpath={.spec.size}=1", "widget/w1", "--timeout=20s"),
         step("wait", "--for=delete", "widget/nobody", "--timeout=20s"),
     ],
+    "a List of objects": [
+        step(*CREATE, body=listed(node("k1"), widget("w1", size=1))),
+        step(*APPLY, body=listed(node("k2"), widget("w1", size=2))),
+        step("delete", "-f", "-", body=listed(node("k2"), widget("w1", size=2))),
+    ],
     "explain": [
-        step("explain", "widgets"),
         step("explain", "widgets.spec"),
         step("explain", "widgets.status.conditions.type"),
         step("explain", "widgets.spec.nothing", code=FAILS),
@@ -281,27 +289,15 @@ class Transcript:
 
     def run(self, name):
         """[(title, what it said)] of every step; a step that ends as it should not is an AssertionError."""
-        self.sweep()
+        kubesuite.sweep(self.server.kube)
         return [(one.title(), self.say(one)) for one in SCRIPTS[name]]
 
     def say(self, one):
-        done = self.server.kubectl(*one.words, stdin=json.dumps(one.body) if one.body else None)
+        done = self.server.kubectl(*one.words, stdin=one.stdin())
         said = normal(done.stdout) + "".join(f"! {line}\n" for line in normal(done.stderr).splitlines())
         assert done.returncode == one.code, (
             f"{self.server.name}: {one.title()} ended with {done.returncode}, not {one.code}:\n{said}")
         return said
-
-    def sweep(self):
-        kube = self.server.kube
-        for resource in ("widgets", "pods"):
-            for item in kube.list(resource)["items"]:
-                meta = item["metadata"]
-                if meta.get("finalizers"):
-                    kube.merge(resource, meta["name"], {"metadata": {"finalizers": None}}, meta["namespace"])
-                if kube.find(resource, meta["name"], meta["namespace"]):
-                    kube.delete(resource, meta["name"], meta["namespace"], gracePeriodSeconds=0)
-        kube.delete_all("nodes")
-        kube.delete_all("events", "default")
 
 
 class Watching:
@@ -335,7 +331,7 @@ _NORMAL = [
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z", "TIME"),
     (r"[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}", "TIME"),
-    (r"(resourceVersion\"?: ?)\"\d+\"", r"\1RV"),
+    (r"(resourceVersion\"?: ?)\"\d+\"", r'\1"RV"'),
     (r"(Resource Version: +)\d+", r"\1RV"),
     (r"\b\d+m?\d*s\b", "AGE"),
     (r"[ \t]+(?=\n|$)", ""),
@@ -344,6 +340,24 @@ _NORMAL = [
 
 
 def normal(text):
+    text = _ordered(text)
     for pattern, written in _NORMAL:
         text = re.sub(pattern, written, text)
     return text
+
+
+def _ordered(text):
+    """What has no order, in one: members of JSON, managers (by the second of their last act), causes."""
+    try:
+        return json.dumps(_sorted_managers(json.loads(text)), indent=2, sort_keys=True) + "\n"
+    except ValueError:
+        return re.sub(r"(?:^\* .*\n)+", lambda found: "".join(sorted(found[0].splitlines(True))), text,
+                      flags=re.M)
+
+
+def _sorted_managers(value):
+    if isinstance(value, dict):
+        managers = {"managedFields": sorted(value["managedFields"], key=lambda entry: (
+            entry["operation"], entry["manager"]))} if "managedFields" in value else {}
+        return {key: _sorted_managers(below) for key, below in {**value, **managers}.items()}
+    return [_sorted_managers(item) for item in value] if isinstance(value, list) else value

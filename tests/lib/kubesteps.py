@@ -1,7 +1,7 @@
 """tests/lib/kubesteps.py - requests whose answers kube-apiserver and muster-sim must have in common.
 
-A script is a list of steps, in order; each may build on what the ones before it left behind. KNOWN lists what differs
-and is meant to (docs/simulator.md tells why).
+A script is a list of steps, in order; each may build on what the ones before it left behind. KNOWN lists
+what differs and is meant to (docs/simulator.md tells why).
 """
 import dataclasses
 import fnmatch
@@ -36,12 +36,14 @@ CRD = {
                     "tags": {"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"},
                     "plain": {"type": "array", "items": {"type": "string"}, "maxItems": 3},
                     "rules": {
-                        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["id"],
+                        "type": "array", "x-kubernetes-list-type": "map",
+                        "x-kubernetes-list-map-keys": ["id"],
                         "items": {"type": "object", "required": ["id"], "properties": {
                             "id": {"type": "string"}, "on": {"type": "boolean", "default": True},
                             "weight": {"type": "number"}}}},
                     "free": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-                    "labels": {"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 3},
+                    "labels": {"type": "object", "additionalProperties": {"type": "string"},
+                               "maxProperties": 3},
                     "when": {"type": "string", "format": "date-time"},
                     "nested": {"type": "object", "default": {}, "properties": {
                         "a": {"type": "integer", "default": 7},
@@ -49,7 +51,8 @@ CRD = {
                 "status": {"type": "object", "properties": {
                     "phase": {"type": "string"}, "n": {"type": "integer"},
                     "conditions": {
-                        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"],
+                        "type": "array", "x-kubernetes-list-type": "map",
+                        "x-kubernetes-list-map-keys": ["type"],
                         "items": {"type": "object", "required": ["type"], "properties": {
                             "type": {"type": "string"}, "status": {"type": "string"}}}}}}}}},
         }, {
@@ -69,7 +72,8 @@ STRICT, DRY = "?fieldValidation=Strict", "?dryRun=All"
 
 
 def gadget(called, meta=None, **spec):
-    return {"apiVersion": "test.muster.dev/v1", "kind": "Gadget", "metadata": {"name": called, **(meta or {})},
+    return {"apiVersion": "test.muster.dev/v1", "kind": "Gadget",
+            "metadata": {"name": called, **(meta or {})},
             "spec": spec}
 
 
@@ -125,10 +129,12 @@ CREATE = [
                                   rules=[{"id": "x"}, {"id": "x"}])),
     post("limits", GADGETS, gadget("c2", plain=list("abcd"), labels=dict.fromkeys("abcd", "1"), rules=[{}],
                                    when="yesterday", nested={"b": 3})),
-    post("nulls and defaults", GADGETS + DRY, gadget("c2", size=1, note=None, color=None, name=None, port="80%")),
+    post("nulls and defaults", GADGETS + DRY, gadget("c2", size=1, note=None, color=None, name=None,
+                                                     port="80%")),
     post("neither int nor text", GADGETS, gadget("c2", size=1, port=1.5)),
     post("a whole real for an int", GADGETS + DRY, gadget("c2", size=2.0)),
-    post("unknown fields", GADGETS + DRY, {**gadget("c2", size=1, foo=1, nested={"zz": 1}, free={"x": {"y": 1}}),
+    post("unknown fields", GADGETS + DRY, {**gadget("c2", size=1, foo=1, nested={"zz": 1},
+                                                    free={"x": {"y": 1}}),
                                            "bar": 2}),
     post("unknown fields, ignored", GADGETS + DRY + "&fieldValidation=Ignore", gadget("c2", size=1, foo=1)),
     post("unknown fields, strict", GADGETS + STRICT, gadget("c2", {"zork": 1}, size=1, foo=1)),
@@ -136,9 +142,11 @@ CREATE = [
     post("a label that is a number", GADGETS, gadget("c2", {"labels": {"a": 1}}, size=1)),
     post("malformed metadata", GADGETS, gadget("c2", {"labels": {"a b": "x y"}, "annotations": {"A/B/c": "x"},
                                                       "finalizers": ["x y"]}, size=1)),
-    post("owners", GADGETS, gadget("c2", {"ownerReferences": [{"apiVersion": "", "kind": "", "name": "", "uid": ""}]},
+    post("owners", GADGETS, gadget("c2", {"ownerReferences": [{"apiVersion": "", "kind": "", "name": "",
+                                                               "uid": ""}]},
                                    size=1)),
-    post("finalizers without a domain", GADGETS + DRY, gadget("c2", {"finalizers": ["foo", "a.b/c", "foo.bar"]},
+    post("finalizers without a domain", GADGETS + DRY, gadget("c2",
+                                                              {"finalizers": ["foo", "a.b/c", "foo.bar"]},
                                                               size=1)),
     post("a name", GADGETS, gadget("C_2", size=1)),
     post("a long name", GADGETS, gadget("c" * 254, size=1)),
@@ -170,13 +178,16 @@ UPDATE = [
     put("a status, by the main door", GADGETS + "/u1", changed("status", to={"phase": "x"}), agent="third"),
     put("a status", GADGETS + "/u1/status", changed("status", to={"phase": "x", "zz": 1}), agent="stat"),
     put("a spec, by the status door", GADGETS + "/u1/status", changed("spec", "size", to=99), agent="stat"),
-    put("labels, by the status door", GADGETS + "/u1/status", changed("metadata", "labels", to={"a": "b"}), agent="stat"),
-    merge("merge", GADGETS + "/u1", {"spec": {"size": 6}, "metadata": {"labels": {"x": "y"}}}, agent="merger"),
+    put("labels, by the status door", GADGETS + "/u1/status", changed("metadata", "labels", to={"a": "b"}),
+        agent="stat"),
+    merge("merge", GADGETS + "/u1", {"spec": {"size": 6}, "metadata": {"labels": {"x": "y"}}},
+          agent="merger"),
     merge("merge, no change", GADGETS + "/u1", {"spec": {"size": 6}}, agent="merger2"),
     merge("merge, an old version", GADGETS + "/u1", {"metadata": {"resourceVersion": "3"}}),
     merge("merge, a uid", GADGETS + "/u1", {"metadata": {"uid": "3"}}),
     merge("merge, a name", GADGETS + "/u1", {"metadata": {"name": "3"}}),
-    merge("merge, times", GADGETS + "/u1", {"metadata": {"creationTimestamp": "2020-01-01T00:00:00Z", "generation": 50,
+    merge("merge, times", GADGETS + "/u1", {"metadata": {"creationTimestamp": "2020-01-01T00:00:00Z",
+                                                         "generation": 50,
                                                          "deletionTimestamp": "2020-01-01T00:00:00Z"}}),
     merge("merge, a wrong type", GADGETS + "/u1", {"spec": {"size": "q"}}),
     merge("merge, unknown, strict", GADGETS + "/u1" + STRICT, {"spec": {"zork": "q"}}),
@@ -192,11 +203,13 @@ UPDATE = [
     merge("merge, a spec by the status door", GADGETS + "/u1/status", {"spec": {"size": 50}}, agent="stat2"),
     merge("merge, a wrong status", GADGETS + "/u1/status", {"status": {"phase": 3}}),
     json_patch("json, an object", GADGETS + "/u1", {}),
-    json_patch("json, a test that fails", GADGETS + "/u1", [{"op": "test", "path": "/spec/size", "value": 1}]),
+    json_patch("json, a test that fails", GADGETS + "/u1", [{"op": "test", "path": "/spec/size",
+                                                             "value": 1}]),
     json_patch("json", GADGETS + "/u1", [
         {"op": "test", "path": "/spec/size", "value": 6}, {"op": "replace", "path": "/spec/size", "value": 7},
         {"op": "add", "path": "/metadata/annotations", "value": {"x/y": "z"}}], agent="jay"),
-    json_patch("json, escaped", GADGETS + "/u1", [{"op": "replace", "path": "/metadata/annotations/x~1y", "value": "w"}]),
+    json_patch("json, escaped", GADGETS + "/u1", [{"op": "replace", "path": "/metadata/annotations/x~1y",
+                                                   "value": "w"}]),
     json_patch("json, an unknown word", GADGETS + "/u1", [{"op": "zap", "path": "/spec/size"}]),
     json_patch("json, another kind", GADGETS + "/u1", [{"op": "replace", "path": "/kind", "value": "Foo"}]),
     json_patch("json, another apiVersion", GADGETS + "/u1", [
@@ -243,7 +256,8 @@ APPLY_STEPS = [
                                               tags=["x", "y"], free={"p": {"q": 1}}, plain=["1"])),
     apply("shared", GADGETS + "/s1", config("s1", size=3), "bob"),
     apply("conflicts", GADGETS + "/s1", config("s1", size=4, rules=[{"id": "a", "on": True}]), "bob"),
-    apply("forced", GADGETS + "/s1", config("s1", size=4, rules=[{"id": "c", "weight": 1.5}, {"id": "a", "on": True}]),
+    apply("forced", GADGETS + "/s1", config("s1", size=4, rules=[{"id": "c", "weight": 1.5},
+                                                                 {"id": "a", "on": True}]),
           "bob", True),
     apply("a conflict", GADGETS + "/s1", config("s1", size=3, rules=[{"id": "b"}], tags=["z"])),
     apply("no longer applied", GADGETS + "/s1", config("s1", rules=[{"id": "b"}], tags=["z"])),
@@ -251,11 +265,13 @@ APPLY_STEPS = [
                                                "metadata": {"name": "s1"}}),
     apply("an unknown field", GADGETS + "/s1", config("s1", size=4, zork=1), "bob", True),
     apply("a wrong type", GADGETS + "/s1", config("s1", size="x"), "bob", True),
-    apply("two of one key", GADGETS + "/s1", config("s1", size=4, rules=[{"id": "a"}, {"id": "a"}]), "bob", True),
+    apply("two of one key", GADGETS + "/s1", config("s1", size=4, rules=[{"id": "a"}, {"id": "a"}]), "bob",
+          True),
     apply("no key", GADGETS + "/s1", config("s1", size=4, rules=[{"on": True}]), "bob", True),
     apply("two of one value", GADGETS + "/s1", config("s1", size=4, tags=["a", "a"]), "bob", True),
     apply("managed fields", GADGETS + "/s1", config("s1", {"managedFields": []}, size=4), "bob", True),
-    apply("another version", GADGETS + "/s1", {**config("s1", size=4), "apiVersion": "test.muster.dev/v2"}, "bob", True),
+    apply("another version", GADGETS + "/s1", {**config("s1", size=4), "apiVersion": "test.muster.dev/v2"},
+          "bob", True),
     apply("another kind", GADGETS + "/s1", {**config("s1", size=4), "kind": "Foo"}, "bob", True),
     apply("an old version", GADGETS + "/s1", config("s1", {"resourceVersion": "1"}, size=4), "bob", True),
     apply("a uid", GADGETS + "/s1", config("s1", {"uid": "1"}, size=4), "bob", True),
@@ -263,11 +279,13 @@ APPLY_STEPS = [
     apply("no manager", GADGETS + "/s1", config("s1", size=4), ""),
     apply("a long manager", GADGETS + "/s1", config("s1", size=4), "x" * 129),
     merge("somebody else", GADGETS + "/s1", {"spec": {"size": 9}}, agent="carol"),
-    apply("a conflict with him", GADGETS + "/s1", config("s1", size=4, rules=[{"id": "a", "on": False}]), "bob"),
+    apply("a conflict with him", GADGETS + "/s1", config("s1", size=4, rules=[{"id": "a", "on": False}]),
+          "bob"),
     apply("a status", GADGETS + "/s1/status", {**config("s1"), "status": {
         "phase": "ok", "conditions": [{"type": "Ready", "status": "True"}]}}, "stat"),
     apply("less status", GADGETS + "/s1/status", {**config("s1"), "status": {"phase": "ok2"}}, "stat"),
-    apply("a status by the main door", GADGETS + "/s1", {**config("s1", size=1), "status": {"phase": "x"}}, "stat", True),
+    apply("a status by the main door", GADGETS + "/s1", {**config("s1", size=1), "status": {"phase": "x"}},
+          "stat", True),
     apply("labels", GADGETS + "/s1", config("s1", {"labels": {"a": "b", "c": "d"}}, size=1), "stat", True),
     apply("fewer labels", GADGETS + "/s1", config("s1", {"labels": {"c": "d"}}, size=1), "stat", True),
     apply("no labels", GADGETS + "/s1", config("s1", {"labels": {}}, size=1), "stat", True),
@@ -275,7 +293,8 @@ APPLY_STEPS = [
     merge("and another", GADGETS + "/s1", {"metadata": {"finalizers": ["a.b/c", "d.e/f"]}}, agent="carol"),
     apply("its own goes", GADGETS + "/s1", config("s1", size=1), "stat", True),
     merge("and the other", GADGETS + "/s1", {"metadata": {"finalizers": None}}, agent="carol"),
-    apply("a missing status", GADGETS + "/nope/status", {**config("nope"), "status": {"phase": "ok"}}, "stat"),
+    apply("a missing status", GADGETS + "/nope/status", {**config("nope"), "status": {"phase": "ok"}},
+          "stat"),
     apply("a uid of nothing", GADGETS + "/nope", config("nope", {"uid": "7"}, size=1)),
     merge("managed fields are forgotten", GADGETS + "/s1", {"metadata": {"managedFields": [{}]}}),
     apply("before the first apply", GADGETS + "/s1", config("s1", size=1)),
@@ -284,9 +303,12 @@ APPLY_STEPS = [
 NODE = [
     post("bare", NODES, {"metadata": {"name": "n1"}}),
     post("full", NODES, {
-        "apiVersion": "v1", "kind": "Node", "metadata": {"name": "n2", "labels": {}, "annotations": {"a": ""}},
-        "spec": {"unschedulable": False, "taints": [{"key": "a", "effect": "NoSchedule"}], "podCIDR": "10.0.0.0/24"},
-        "status": {"capacity": {"cpu": "4000m", "memory": "16384Mi"}, "conditions": [{"type": "Ready", "status": "True"}],
+        "apiVersion": "v1", "kind": "Node", "metadata": {"name": "n2", "labels": {},
+                                                         "annotations": {"a": ""}},
+        "spec": {"unschedulable": False, "taints": [{"key": "a", "effect": "NoSchedule"}],
+                 "podCIDR": "10.0.0.0/24"},
+        "status": {"capacity": {"cpu": "4000m", "memory": "16384Mi"},
+                   "conditions": [{"type": "Ready", "status": "True"}],
                    "addresses": [{"type": "InternalIP", "address": "1.2.3.4"}]}}),
     post("a text for a boolean", NODES, {"metadata": {"name": "n3"}, "spec": {"unschedulable": "yes"}}),
     post("a number for a text", NODES, {"metadata": {"name": "n3"}, "spec": {"taints": [{"key": 1}]}}),
@@ -306,7 +328,8 @@ NODE = [
     post("a name", NODES, {"metadata": {"name": "N_3"}}),
     post("a namespace", NODES + DRY, {"metadata": {"name": "n3", "namespace": "x"}}),
     put("without a version", NODES + "/n1", {"metadata": {"name": "n1", "labels": {"x": "y"}},
-                                             "spec": {"unschedulable": True}, "status": {"phase": "x"}}, agent="putter"),
+                                             "spec": {"unschedulable": True}, "status": {"phase": "x"}},
+        agent="putter"),
     strategic("a status", NODES + "/n1/status", {
         "metadata": {"labels": {"s": "t"}, "annotations": {"q": "r"}}, "spec": {"unschedulable": False},
         "status": {"conditions": [{"type": "Ready", "status": "True"}]}}, agent="kubelet"),
@@ -333,14 +356,17 @@ NODE = [
     merge("a providerID", NODES + "/n2", {"spec": {"providerID": "a"}}),
     merge("another providerID", NODES + "/n2", {"spec": {"providerID": "b"}}),
     merge("one taint twice", NODES + "/n2", {"spec": {"taints": [{"key": "a", "effect": "NoSchedule"}] * 2}}),
-    merge("one address twice", NODES + "/n2/status", {"status": {"addresses": [{"type": "Hostname", "address": "x"}] * 2}}),
+    merge("one address twice", NODES + "/n2/status", {"status": {"addresses": [{"type": "Hostname",
+                                                                                "address": "x"}] * 2}}),
     strategic("uncordoned", NODES + "/n1", {"spec": {"unschedulable": None}}),
     delete("another uid", NODES + "/n1", {"preconditions": {"uid": "x"}}),
-    apply("apply", NODES + "/n1", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1", "labels": {"z": "z"}},
+    apply("apply", NODES + "/n1", {"apiVersion": "v1", "kind": "Node",
+                                   "metadata": {"name": "n1", "labels": {"z": "z"}},
                                    "spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}}),
     apply("apply, unknown", NODES + "/n1", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n1"},
                                             "spec": {"zork": 1}}),
-    apply("apply, another kind", NODES + "/n1", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "n1"}}),
+    apply("apply, another kind", NODES + "/n1", {"apiVersion": "v1", "kind": "Pod",
+                                                 "metadata": {"name": "n1"}}),
     apply("apply a new one", NODES + "/n4", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n4"},
                                              "spec": {"providerID": "x"}}),
     delete("delete", NODES + "/n1"),
@@ -355,13 +381,15 @@ def pod(name, **spec):
 
 
 def eviction(name, namespace="default", **more):
-    return {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name, "namespace": namespace}, **more}
+    return {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name,
+                                                                        "namespace": namespace}, **more}
 
 
 POD = [
     post("a pod", PODS, pod("p1")),
     post("more of a pod", PODS, pod("p2", nodeName="n9", volumes=[{"name": "v"}], containers=[{
-        "name": "c", "image": "a/b:v1", "resources": {"limits": {"cpu": "1"}}, "ports": [{"containerPort": 80}],
+        "name": "c", "image": "a/b:v1", "resources": {"limits": {"cpu": "1"}},
+        "ports": [{"containerPort": 80}],
         "env": [{"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
         "livenessProbe": {"httpGet": {"port": 80}}}])),
     post("no containers", PODS, {"metadata": {"name": "p3"}, "spec": {}}),
@@ -378,7 +406,8 @@ POD = [
     post("not on a node", PODS, pod("p4")),
     delete("not on a node", PODS + "/p4"),
     post("evict another", PODS + "/p1/eviction", eviction("zz")),
-    post("evict another uid", PODS + "/p1/eviction", eviction("p1", deleteOptions={"preconditions": {"uid": "x"}})),
+    post("evict another uid", PODS + "/p1/eviction", eviction("p1",
+                                                              deleteOptions={"preconditions": {"uid": "x"}})),
     post("evict elsewhere", PODS + "/p1/eviction", eviction("p1", "x")),
     post("evict", PODS + "/p1/eviction", eviction("p1")),
     post("evict what is gone", PODS + "/p1/eviction", eviction("p1")),
@@ -393,20 +422,25 @@ SMALL = [
     post("a lease", LEASES, {"metadata": {"name": "l1"}, "spec": {
         "holderIdentity": "a", "leaseDurationSeconds": 15, "acquireTime": "2026-01-01T00:00:00.000000Z",
         "renewTime": "2026-01-01T00:00:00.123456+02:00", "leaseTransitions": 0}}),
-    post("no microseconds", LEASES, {"metadata": {"name": "l2"}, "spec": {"renewTime": "2026-01-01T00:00:00Z"}}),
-    post("numbers", LEASES, {"metadata": {"name": "l2"}, "spec": {"leaseDurationSeconds": 0, "leaseTransitions": -1}}),
+    post("no microseconds", LEASES, {"metadata": {"name": "l2"},
+                                     "spec": {"renewTime": "2026-01-01T00:00:00Z"}}),
+    post("numbers", LEASES, {"metadata": {"name": "l2"}, "spec": {"leaseDurationSeconds": 0,
+                                                                  "leaseTransitions": -1}}),
     post("nothing in it", LEASES, {"metadata": {"name": "l3"}}),
     put("made by a PUT", LEASES + "/l2", {"metadata": {"name": "l2"}, "spec": {"holderIdentity": ""}}),
     put("without a version", LEASES + "/l2", {"metadata": {"name": "l2"}, "spec": {"holderIdentity": "q"}}),
-    put("made with a version", LEASES + "/l4", {"metadata": {"name": "l4", "resourceVersion": "5"}, "spec": {}}),
-    put("another uid", LEASES + "/l4", {"metadata": {"name": "l4", "uid": "5"}, "spec": {"holderIdentity": ""}}),
+    put("made with a version", LEASES + "/l4", {"metadata": {"name": "l4", "resourceVersion": "5"},
+                                                "spec": {}}),
+    put("another uid", LEASES + "/l4", {"metadata": {"name": "l4", "uid": "5"},
+                                        "spec": {"holderIdentity": ""}}),
     post("an event", EVENTS, EVENT),
     Step("by its other name", "GET", CORE_EVENTS + "/e1"),
     post("nothing in it", EVENTS, E2),
     post("too long", EVENTS, {**EVENT, **E2, "type": "X", "note": "n" * 1025, "reason": "r" * 129}),
     post("of a cluster's object", EVENTS + DRY, {**EVENT, **E2, "regarding": {"kind": "Node", "name": "x"}}),
     post("no controller's name", EVENTS, {**EVENT, **E2, "reportingController": "a b"}),
-    merge("a series", EVENTS + "/e1", {"series": {"count": 2, "lastObservedTime": "2026-01-01T00:00:01.000000Z"}}),
+    merge("a series", EVENTS + "/e1", {"series": {"count": 2,
+                                                  "lastObservedTime": "2026-01-01T00:00:01.000000Z"}}),
     merge("a short series", EVENTS + "/e1", {"series": {"count": 1}}),
     merge("another reason", EVENTS + "/e1", {"reason": "Z", "note": "q"}),
     post("of the old kind", CORE_EVENTS, {**E2, "reason": "x", "message": "m", "involvedObject": {
@@ -423,7 +457,8 @@ SMALL = [
     post("a namespace", NAMESPACES, {"metadata": {"name": "ns1"}}),
     post("a name with dots", NAMESPACES, {"metadata": {"name": "a.b"}}),
     merge("a label", NAMESPACES + "/ns1", {"metadata": {"labels": {"a": "b"}}}),
-    merge("its own label", NAMESPACES + "/ns1", {"metadata": {"labels": {"kubernetes.io/metadata.name": None}}}),
+    merge("its own label", NAMESPACES + "/ns1", {"metadata": {"labels": {
+        "kubernetes.io/metadata.name": None}}}),
     delete("another uid", NAMESPACES + "/ns1", {"preconditions": {"uid": "x"}}),
 ]
 
@@ -433,7 +468,8 @@ CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions" + DRY
 def crd(*path, to=None):
     """A small CRD with one member changed (None: removed)."""
     whole = at = {
-        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "foos.x.io"},
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "foos.x.io"},
         "spec": {"group": "x.io", "scope": "Namespaced", "names": {"plural": "foos", "kind": "Foo"},
                  "versions": [{"name": "v1", "served": True, "storage": True,
                                "schema": {"openAPIV3Schema": {"type": "object"}}}]}}
@@ -447,7 +483,8 @@ def crd(*path, to=None):
 
 
 def crd_schema(**properties):
-    return crd("spec", "versions", 0, "schema", to={"openAPIV3Schema": {"type": "object", "properties": properties}})
+    return crd("spec", "versions", 0, "schema", to={"openAPIV3Schema": {"type": "object",
+                                                                        "properties": properties}})
 
 
 VERSION = crd("metadata", "name", to="x")["spec"]["versions"][0]
@@ -475,9 +512,11 @@ CRD_STEPS = [
     post("no such type", CRDS, crd_schema(a={"type": "foo"})),
     post("no keys", CRDS, crd_schema(a={"type": "array", "x-kubernetes-list-type": "map", "items": KEYED})),
     post("a key that may be missing", CRDS, crd_schema(a={
-        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"], "items": KEYED})),
+        "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
+        "items": KEYED})),
     post("a wrong default", CRDS, crd_schema(a={"type": "integer", "default": "x"})),
-    post("two sorts of properties", CRDS, crd_schema(a={"type": "object", "properties": {"b": {"type": "string"}},
+    post("two sorts of properties", CRDS, crd_schema(a={"type": "object",
+                                                        "properties": {"b": {"type": "string"}},
                                                         "additionalProperties": {"type": "string"}})),
     post("no plural", CRDS, crd("spec", "names", "plural")),
     post("no kind", CRDS, crd("spec", "names", "kind")),
@@ -489,12 +528,14 @@ CRD_STEPS = [
         {"name": "a", "type": "foo", "jsonPath": "x"}])),
 ]
 
-SCRIPTS = {"definitions": CRD_STEPS, "creates": CREATE, "updates": UPDATE, "deletes": DELETE, "applies": APPLY_STEPS, "nodes": NODE, "pods": POD,
+SCRIPTS = {"definitions": CRD_STEPS, "creates": CREATE, "updates": UPDATE, "deletes": DELETE,
+           "applies": APPLY_STEPS, "nodes": NODE, "pods": POD,
            "leases_events_secrets_namespaces": SMALL}
 
 # (title, path): what differs and is meant to.
 KNOWN = [
-    ("another apiVersion", ".warnings"),    # the real server warns of a field of the version that does not exist
+    # The real server warns of a field of the version that does not exist.
+    ("another apiVersion", ".warnings"),
 ]
 
 

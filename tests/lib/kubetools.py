@@ -154,7 +154,9 @@ def have(name):
     with _lock(name):
         if program.exists():
             return program
-        work = pathlib.Path(tempfile.mkdtemp(prefix=f".{name}-", dir=CACHE))
+        for killed in CACHE.glob(f".{name}@*"):
+            shutil.rmtree(killed, ignore_errors=True)
+        work = pathlib.Path(tempfile.mkdtemp(prefix=f".{name}@", dir=CACHE))
         try:
             _say(f"{name} {TOOLS[name].version}: to be kept in {program.parent}")
             began = time.monotonic()

@@ -143,8 +143,8 @@ class KubeTree(muster.Muster):
         if namespace is None:
             namespace = "default" if row.namespaced else ""
         return self.begin("write", number, verb=verb, group=group, version=row.base.split("/")[-1],
-                          resource=resource.split(".")[0], namespace=namespace, name=name, timeout_ms=timeout_ms,
-                          **{key: value for key, value in more.items() if value is not None})
+                          resource=resource.split(".")[0], namespace=namespace, name=name,
+                          timeout_ms=timeout_ms, **more)
 
     def write(self, verb, resource, name="", expect="ok", **more):
         """The answer of one write, whose outcome must be the expected one (or one of them)."""

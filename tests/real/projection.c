@@ -1,6 +1,7 @@
 /*
- * tests/real/projection.c - muster-test-projection KIND VERSION object|list|watch json|proto FILE: what kube-watcher would make of
- * an answer, one line per object, for test_projection.py to compare.
+ * tests/real/projection.c - muster-test-projection KIND VERSION object|list|watch json|proto FILE:
+ * what kube-watcher would make of an answer, one line per object, for test_projection.py to
+ * compare.
  *
  *	ADDED shop/web-0 uid rv test-kube-1=93a0...
  */

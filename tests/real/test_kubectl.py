@@ -11,6 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubescript
+import kubesuite
 import tap
 from kubeservers import RealServer, SimServer
 
@@ -29,7 +30,7 @@ def difference(title, ours, theirs):
 
 def follow(server):
     """get -w beside changes: what it printed."""
-    kubescript.Transcript(server).sweep()
+    kubesuite.sweep(server.kube)
     server.kube.create("nodes", {"metadata": {"name": "w1"}})
     watching = kubescript.Watching(server, "nodes", "-w", "--output-watch-events", "--show-labels")
     watching.wait_lines(2)
@@ -42,7 +43,7 @@ def follow(server):
 
 def follow_widgets(server):
     """The same for a custom resource, from now on, with a selector, as JSON of one field."""
-    kubescript.Transcript(server).sweep()
+    kubesuite.sweep(server.kube)
     server.kube.create("widgets", {"metadata": {"name": "w0", "labels": {"a": "b"}}, "spec": {"size": 1}})
     watching = kubescript.Watching(server, "widgets", "-l", "a=b", "-w", "-o", "jsonpath={.spec.size}{'\\n'}")
     watching.wait_lines(1)

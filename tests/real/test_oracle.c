@@ -77,6 +77,8 @@ is_ascii(const char *text)
 	return *text == '\0';
 }
 
+static bool say(bool same, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 static bool
 say(bool same, const char *fmt, ...)
 {

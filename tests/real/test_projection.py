@@ -20,12 +20,15 @@ from kubesuite import case
 PROGRAM = pathlib.Path(os.environ["MUSTER_BIN"]) / "muster-test-projection"
 KINDS = {"nodes": "Node", "pods": "Pod", "namespaces": "Namespace"}
 FORMS = {"json": "application/json", "proto": "application/vnd.kubernetes.protobuf"}
+INITIAL = {"seconds": 1, "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan",
+           "allowWatchBookmarks": "true"}
 METADATA = ";as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 
 # Everything that one side might tell otherwise than the other.
 TEXTS = {"plain": "text", "empty": "", "quotes": 'say "no" \\ / \b\f\n\r\t', "html": "<b>&amp;</b>",
          "accents": "é ñ ß", "wide": "日本語", "far": "😀 \U0010ffff", "separators": "\u2028\u2029",
-         "control": "\x01\x1f\x7f\x80", "nul": "a\x00b", "replaced": "\ufffd", "json": '{"a":[1,2,{"b":null}]}',
+         "control": "\x01\x1f\x7f\x80", "nul": "a\x00b", "replaced": "\ufffd",
+         "json": '{"a":[1,2,{"b":null}]}',
          "long": "x" * 5000, "blanks": "  \t "}
 LABELS = {"kubernetes.io/hostname": "n1", "a": "1", "a.b": "2", "a-b": "3", "B": "4", "empty": "",
           "example.com/under_score": "x.y-z_0", "zone": "eu-central-1a"}
@@ -37,7 +40,8 @@ numbers = itertools.count(1)
 def node(name):
     return {"metadata": {"name": name, "labels": LABELS, "annotations": TEXTS,
                          "finalizers": ["example.com/hold", "other.example/keep"]},
-            "spec": {"providerID": f"aws:///eu-central-1a/{name}", "unschedulable": True, "podCIDR": "10.1.0.0/24",
+            "spec": {"providerID": f"aws:///eu-central-1a/{name}", "unschedulable": True,
+                     "podCIDR": "10.1.0.0/24",
                      "taints": [{"key": "dedicated", "value": "db", "effect": "NoSchedule"},
                                 {"key": "gone", "effect": "NoExecute", "timeAdded": "2026-02-03T04:05:06Z"}]}}
 
@@ -47,11 +51,12 @@ def node_status():
         "capacity": {"cpu": "4", "memory": "16373528Ki", "pods": "110", "ephemeral-storage": "101430960Ki"},
         "allocatable": {"cpu": "3920m", "memory": "15Gi", "hugepages-2Mi": "0"},
         "conditions": [
-            {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready",
+            {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "kubelet is posting",
              "lastHeartbeatTime": "2026-11-17T03:04:05Z", "lastTransitionTime": "2026-11-01T00:00:00Z"},
             {"type": "DiskPressure", "status": "Unknown", "lastTransitionTime": "1969-12-31T23:59:59Z"},
             {"type": "Never", "status": "False"}],
-        "addresses": [{"type": "InternalIP", "address": "10.0.0.7"}, {"type": "InternalIP", "address": "fd00::7"},
+        "addresses": [{"type": "InternalIP", "address": "10.0.0.7"},
+                      {"type": "InternalIP", "address": "fd00::7"},
                       {"type": "Hostname", "address": "n1"}],
         "images": [{"names": [f"registry.example/image-{i}@sha256:{i:064x}"], "sizeBytes": 1000 + i}
                    for i in range(30)]}}
@@ -59,10 +64,11 @@ def node_status():
 
 def pod(name, **spec):
     return {"metadata": {"name": name, "labels": {"app": "web"}, "annotations": TEXTS, "ownerReferences": [
-                {"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "r", "uid": "1-2", "controller": True},
+                {"apiVersion": "a/v1", "kind": "ReplicaSet", "name": "r", "uid": "1-2", "controller": True},
                 {"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "3-4", "controller": False},
                 {"apiVersion": "v1", "kind": "Node", "name": "m", "uid": "5-6"}]},
-            "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "0.1"}}}], **spec}}
+            "spec": {"containers": [{"name": "c", "image": "i", "resources": {"requests": {"cpu": "0.1"}}}],
+                     **spec}}
 
 
 def clear(client):
@@ -105,8 +111,8 @@ def projected(resource, shape, form, body):
     with tempfile.NamedTemporaryFile() as file:
         file.write(body)
         file.flush()
-        done = subprocess.run([PROGRAM, KINDS[resource], "v1", shape, form, file.name], capture_output=True, text=True,
-                              timeout=60)
+        done = subprocess.run([PROGRAM, KINDS[resource], "v1", shape, form, file.name],
+                              capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, f"{resource} {shape} {form}: {done.stderr}"
     return [line for line in done.stdout.splitlines() if not is_chance(line)]
 
@@ -137,7 +143,8 @@ def both(client, resource, shape, path, suffix="", **more):
 
 
 def names(client, resource):
-    return [(item["metadata"].get("namespace"), item["metadata"]["name"]) for item in client.list(resource)["items"]]
+    return [(item["metadata"].get("namespace"), item["metadata"]["name"])
+            for item in client.list(resource)["items"]]
 
 
 @case
@@ -157,8 +164,8 @@ def what_is_read_is_what_was_written(server):
     fill(server.kube)
     line, = both(server.kube, "nodes", "object", server.kube.path("nodes", "going"))
     body = bytes.fromhex(dict(word.split("=") for word in line.split()[4:])["node-state"])
-    for text in [*TEXTS.values(), *LABELS, "aws:///eu-central-1a/going", "dedicated", "NoExecute", "KubeletReady",
-                 "2026-11-01T00:00:00Z", "1969-12-31T23:59:59Z", "fd00::7", "other.example/keep"]:
+    for text in [*TEXTS.values(), *LABELS, "aws:///eu-central-1a/going", "dedicated", "NoExecute",
+                 "KubeletReady", "2026-11-01T00:00:00Z", "1969-12-31T23:59:59Z", "fd00::7", "r.example/keep"]:
         assert text.replace("\0", "\ufffd").encode() in body, text
     deleted = server.kube.get("nodes", "going")["metadata"]["deletionTimestamp"]
     assert deleted.encode() in body
@@ -172,7 +179,8 @@ def the_items_of_a_list(server):
     for resource in KINDS:
         path = server.kube.path(resource, everywhere=True)
         lines = both(server.kube, resource, "list", path)
-        assert lines[-1].startswith("LIST ") and int(lines[-1].split()[2]) == len(names(server.kube, resource))
+        word, _, count, *_ = lines[-1].split()
+        assert (word, int(count)) == ("LIST", len(names(server.kube, resource)))
 
 
 @case
@@ -181,7 +189,8 @@ def the_pages_of_a_list(server):
     for media in FORMS:
         path, token, seen = server.kube.path("nodes"), None, []
         while token != "":
-            body = fetch(server.kube, path, FORMS[media], limit="1", **({"continue": token} if token else {}))
+            query = {"limit": "1", **({"continue": token} if token else {})}
+            body = fetch(server.kube, path, FORMS[media], **query)
             *lines, last = projected("nodes", "list", media, body)
             token = (last.split() + [""])[3]
             seen += lines
@@ -210,8 +219,7 @@ def the_events_of_a_watch(server):
         lines = both(client, resource, "watch", path, seconds=1, resourceVersion=since)
         kinds = [line.split()[0] for line in lines]
         assert kinds == ["MODIFIED"] + ["DELETED"] * (resource == "nodes"), kinds
-        lines = both(client, resource, "watch", path, seconds=1, sendInitialEvents="true",
-                     resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true")
+        lines = both(client, resource, "watch", path, **INITIAL)
         assert len([line for line in lines if line.startswith("ADDED ")]) == len(names(client, resource))
         assert lines[-1].startswith("BOOKMARK ") and lines[-1].endswith(" end"), lines
 
@@ -236,8 +244,7 @@ def metadata_only(server):
         path = client.path(resource, everywhere=True)
         lines = both(client, resource, "list", path, METADATA.format("List"))
         assert int(lines[-1].split()[2]) == len(names(client, resource))
-        lines = both(client, resource, "watch", path, METADATA.format(""), seconds=1, sendInitialEvents="true",
-                     resourceVersionMatch="NotOlderThan", allowWatchBookmarks="true")
+        lines = both(client, resource, "watch", path, METADATA.format(""), **INITIAL)
         assert lines[-1].endswith(" end"), lines
     # a namespace is read for its metadata alone, so this is all there is to know of it
     path = client.path("namespaces", going)
@@ -253,8 +260,8 @@ def field(number, data):
 
 @case
 def text_that_is_none(server):
-    """A client that writes protobuf can store what is not UTF-8. The server's JSON has U+FFFD for it, and so has
-    what we make of its protobuf."""
+    """A client that writes protobuf can store what is not UTF-8. The server's JSON has U+FFFD for it, and so
+    has what we make of its protobuf."""
     entries = [(b"bad", b"a\xffb\xc3\x28\xed\xa0\x80\xf0\x9f\x98"), (b"good", "é".encode())]
     meta = field(1, b"odd") + b"".join(field(12, field(1, key) + field(2, text)) for key, text in entries)
     body = b"k8s\0" + field(1, field(1, b"v1") + field(2, b"Node")) + field(2, field(1, meta))

@@ -1,7 +1,7 @@
-"""tests/real/test_sim_semantics.py - the same requests to kube-apiserver and to muster-sim: the answers are alike.
+"""tests/real/test_sim_semantics.py - kube-apiserver and muster-sim are asked the same and answer alike.
 
-What is compared: code, body, warnings; without what no two servers can have in common (uids, versions, times, order
-of causes). kubesteps.py has the requests.
+What is compared: code, body, warnings; without what no two servers can have in common (uids, versions, times,
+the order of causes). kubesteps.py has the requests.
 
 muster-test: timeout=600
 """
@@ -97,7 +97,8 @@ def compare(name, script, sides):
             ours, theirs = (side.send(step) for side in sides)
             for path, our, their in differences(ours, theirs):
                 if not kubesteps.is_known(step, path):
-                    wrong.append(f"{step.title}{path}:\n    sim  {json.dumps(our)}\n    real {json.dumps(their)}")
+                    wrong.append(f"{step.title}{path}:\n    sim  {json.dumps(our)}\n"
+                                 f"    real {json.dumps(their)}")
         assert not wrong, "\n".join(wrong)
     alike.__name__ = name
     return alike

@@ -1,4 +1,7 @@
-/* tests/unit/sim.h - JSON in C tables, and the resources that the tests of the simulator's semantics speak of. */
+/*
+ * tests/unit/sim.h - JSON in C tables, and the resources that the tests of the simulator's
+ * semantics speak of.
+ */
 #ifndef MUSTER_TESTS_SIM_H
 #define MUSTER_TESTS_SIM_H
 
@@ -42,7 +45,8 @@ assert_json(json_t *have, const char *want)
 		char *shown = have == NULL ? NULL : json_dumps(have, JSON_ENCODE_ANY | JSON_SORT_KEYS);
 		char *other = wanted == NULL ? NULL : json_dumps(wanted, JSON_ENCODE_ANY | JSON_SORT_KEYS);
 
-		fail_msg("\nhave %s\nwant %s", shown == NULL ? "(nothing)" : shown, other == NULL ? "(nothing)" : other);
+		fail_msg("\nhave %s\nwant %s", shown == NULL ? "(nothing)" : shown, other == NULL
+		    ? "(nothing)" : other);
 	}
 	json_decref(have);
 	json_decref(wanted);
@@ -52,7 +56,8 @@ static inline const struct resource *
 builtin(const char *group, const char *kind)
 {
 	for (size_t i = 0; i < resource_nbuiltin; i++)
-		if (strcmp(resource_builtin[i].kind, kind) == 0 && strcmp(resource_builtin[i].group, group) == 0)
+		if (strcmp(resource_builtin[i].kind, kind) == 0 && strcmp(resource_builtin[i].group,
+		    group) == 0)
 			return &resource_builtin[i];
 	fail_msg("no built-in %s", kind);
 	return NULL;
@@ -63,8 +68,10 @@ static inline const struct resource *
 gadgets(void)
 {
 	static struct resource r = {
-		.group = "test.muster.dev", .version = "v1", .plural = "gadgets", .singular = "gadget", .kind = "Gadget",
-		.list_kind = "GadgetList", .verbs = VERBS_ALL, .namespaced = true, .served = true, .stored = true,
+		.group = "test.muster.dev", .version = "v1", .plural = "gadgets", .singular = "gadget",
+		    .kind = "Gadget",
+		.list_kind = "GadgetList", .verbs = VERBS_ALL, .namespaced = true, .served = true,
+		    .stored = true,
 		.has_status = true, .counts_generation = true,
 	};
 
@@ -78,19 +85,20 @@ gadgets(void)
 		    "'note':{'type':'string','nullable':true},"
 		    "'tags':{'type':'array','items':{'type':'string'},'x-kubernetes-list-type':'set'},"
 		    "'plain':{'type':'array','items':{'type':'string'},'maxItems':3,'minItems':1},"
-		    "'rules':{'type':'array','x-kubernetes-list-type':'map','x-kubernetes-list-map-keys':['id'],"
-		    "'items':{'type':'object','required':['id'],'properties':{'id':{'type':'string'},"
-		    "'on':{'type':'boolean','default':true},'weight':{'type':'number','exclusiveMinimum':true,'minimum':0}}}},"
-		    "'free':{'type':'object','x-kubernetes-preserve-unknown-fields':true},"
-		    "'labels':{'type':'object','additionalProperties':{'type':'string'},'maxProperties':3},"
-		    "'when':{'type':'string','format':'date-time'},"
-		    "'one':{'type':'object','properties':{'a':{'type':'integer'},'b':{'type':'integer'}},"
-		    "'oneOf':[{'required':['a']},{'required':['b']}]},"
-		    "'whole':{'type':'object','x-kubernetes-map-type':'atomic','properties':{'a':{'type':'integer'},"
-		    "'b':{'type':'integer'}}},"
+		    "'rules':{'type':'array','x-kubernetes-list-type':'map',"
+		    "'x-kubernetes-list-map-keys':['id'],'items':{'type':'object','required':['id'],"
+		    "'properties':{'id':{'type':'string'},'on':{'type':'boolean','default':true},"
+		    "'weight':{'type':'number','exclusiveMinimum':true,'minimum':0}}}},'free':{"
+		    "'type':'object','x-kubernetes-preserve-unknown-fields':true},'labels':{"
+		    "'type':'object','additionalProperties':{'type':'string'},'maxProperties':3},'when':{"
+		    "'type':'string','format':'date-time'},'one':{'type':'object','properties':{'a':{"
+		    "'type':'integer'},'b':{'type':'integer'}},'oneOf':[{'required':['a']},{"
+		    "'required':['b']}]},'whole':{'type':'object','x-kubernetes-map-type':'atomic',"
+		    "'properties':{'a':{'type':'integer'},'b':{'type':'integer'}}},"
 		    "'nested':{'type':'object','default':{},'properties':{'a':{'type':'integer','default':7},"
 		    "'b':{'type':'integer','multipleOf':5}}}}},"
-		    "'status':{'type':'object','properties':{'phase':{'type':'string'},'n':{'type':'integer'}}}}}");
+		    "'status':{'type':'object','properties':{'phase':{'type':'string'},'n':{"
+		    "'type':'integer'}}}}}");
 	return &r;
 }
 
@@ -99,7 +107,8 @@ ask_of(const struct resource *r, const char *name)
 {
 	return (struct ask){
 		.resource = r, .namespace = r->namespaced ? "default" : "", .name = name, .subresource = "",
-		.field_manager = "", .user_agent = "tester/1.0", .field_validation = "", .now = NOW, .new_uid = "uid-1",
+		.field_manager = "", .user_agent = "tester/1.0", .field_validation = "", .now = NOW,
+		    .new_uid = "uid-1",
 		.suffix = "abcde",
 	};
 }

@@ -324,6 +324,56 @@ all_die_with_the_actor(void **state)
 	wait_until_dead(plugin);
 }
 
+/* Even when its socket is not closed, because somebody else has it open. */
+static void
+an_open_socket_saves_nobody(void **state)
+{
+	const pid_t actor = fork();
+
+	(void)state;
+	if (actor == 0) {
+		struct exec_plugin *p = plugin_for(WRITE_PIDS "exec sleep 100", 0);
+
+		if (fork() == 0) {
+			char path[128], other[140];
+
+			snprintf(path, sizeof(path), "%s/holder", dir);
+			snprintf(other, sizeof(other), "%s.new", path);
+			FILE *const f = fopen(other, "we");
+			fprintf(f, "%d", (int)getpid());
+			fclose(f);
+			rename(other, path);
+			for (;;)
+				pause();
+		}
+		exec_plugin_ask(p);
+		for (;;)
+			pause();
+	}
+	const pid_t plugin = pid_from("pid"), helper = pid_from("helper"), holder = pid_from("holder");
+	kill(actor, SIGKILL);
+	waitpid(actor, NULL, 0);
+	wait_until_dead(helper);
+	wait_until_dead(plugin);
+	kill(holder, SIGKILL);
+}
+
+/* Who is late takes its children along. */
+static void
+a_late_family_ends_together(void **state)
+{
+	struct exec_plugin *p = plugin_for("sleep 100 & echo $! >$DIR/.c; mv $DIR/.c $DIR/child; wait", 300);
+	struct bytes out = { NULL, 0 };
+	char err[EXEC_PLUGIN_ERROR_MAX];
+
+	(void)state;
+	exec_plugin_ask(p);
+	const pid_t child = pid_from("child");
+	assert_int_equal(wait_for(p, &out, err, sizeof(err)), EXEC_PLUGIN_FAILED);
+	wait_until_dead(child);
+	exec_plugin_free(&p);
+}
+
 static void
 freeing_ends_them_too(void **state)
 {
@@ -397,6 +447,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(large_output_comes_whole, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(not_there, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(all_die_with_the_actor, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(an_open_socket_saves_nobody, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(a_late_family_ends_together, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(freeing_ends_them_too, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(a_dead_helper_is_told, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(leftovers_do_not_hold_us_up, make_dir, remove_dir),
@@ -405,6 +457,8 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(runs) + NITEMS(others)];
 	size_t n = 0;
 
+	/* Descriptors that do not close themselves, on either side of the helper's own. */
+	MUST(open("/dev/null", O_RDONLY) != -1 && dup2(STDIN_FILENO, 77) == 77);
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[n++] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };

@@ -36,6 +36,7 @@ static const struct row {
 	{ "two documents", HEAD "---\na: b\n", NULL, "/d/f:6: a second document starts here; a kubeconfig is one" },
 	{ "another kind", "kind: Pod\n", NULL, "/d/f:1: not a kubeconfig: its kind is not Config" },
 	{ "another version", "\napiVersion: v2\n", NULL, "/d/f:2: not a kubeconfig: its apiVersion is not v1" },
+	{ "too deep", "a: [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", NULL, "/d/f:1: more than 32 levels or 256 anchors" },
 	{ "no such context", HEAD, "x", "/d/f: context \"x\": no such context (there is: c)" },
 	{ "no cluster", HEAD, NULL, "/d/f: context \"c\": there is no cluster \"k\"" },
 	{ "no user", HEAD CLUSTER, NULL, "/d/f: context \"c\": there is no user \"u\"" },
@@ -268,6 +269,20 @@ scheme_follows_tls(void **state)
 	}
 }
 
+/* libyaml's time grows with the square of their number: 1 MB of them took 88 s. */
+static void
+anchors_are_counted(void **state)
+{
+	char text[8192] = "x:\n", err[KUBECONFIG_ERROR_MAX];
+	size_t n = strlen(text);
+
+	(void)state;
+	for (int i = 0; i < 257; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "- &a%d x\n", i);
+	assert_null(kubeconfig_parse("/d/f", text, n, NULL, err, sizeof(err)));
+	assert_string_equal(err, "/d/f:258: more than 32 levels or 256 anchors");
+}
+
 /* An alias is a reference; a document made of nothing but references costs nothing and may be used. */
 static void
 aliases_are_cheap(void **state)
@@ -475,6 +490,7 @@ main(void)
 		cmocka_unit_test(base64_is_strict),
 		cmocka_unit_test(every_field_is_read), cmocka_unit_test(exec_is_read),
 		cmocka_unit_test(scheme_follows_tls), cmocka_unit_test(aliases_are_cheap),
+		cmocka_unit_test(anchors_are_counted),
 		cmocka_unit_test_setup_teardown(files_merge_first_wins, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(where_to_look, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(size_is_limited, make_dir, remove_dir),

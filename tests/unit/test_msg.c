@@ -111,7 +111,7 @@ sample_map(uint32_t variant, wire_map *v)
 	char key[16];
 
 	*v = (wire_map){ 0 };
-	for (uint32_t i = 0; i < counts[variant % NITEMS(counts)]; i++) {
+	for (uint32_t i = 0; i < counts[variant % NITEMS(counts)] && i < longest; i++) {
 		wire_str value;
 
 		sample_str(variant + i, &value);
@@ -129,7 +129,7 @@ sample_rows(uint32_t variant, wire_rows *v)
 	wire_str cells[ROWS_COLUMNS_MAX];
 
 	*v = (wire_rows){ 0 };
-	for (uint32_t i = 0; i < counts[(variant + 1) % NITEMS(counts)]; i++) {
+	for (uint32_t i = 0; i < counts[(variant + 1) % NITEMS(counts)] && i < longest; i++) {
 		for (uint32_t c = 0; c < columns; c++) {
 			sample_str(variant + i + c, &cells[c]);
 			cells[c].len %= 40;

@@ -118,8 +118,8 @@ static const struct row {
 	  META_WITH("'labels':{'b':'1','aa':'2','a':'3','B':'4','\\u00e9':'5','a.':'6'}"),
 	  "'labels':{'B':'4','a':'3','a.':'6','aa':'2','b':'1','\xc3\xa9':'5'},'deleted':''\n" },
 	{ "a NUL is mended", KIND_NAMESPACE, "v1", ROLE_BIT(TEST_KUBE_1),
-	  META_WITH("'labels':{'a':'x\\u0000y'}"),
-	  "'labels':{'a':'x" MENDED "y'},'deleted':''\n" },
+	  META_WITH("'labels':{'a':'x\\u0000y','b':'abc\\u0000defghijklm','c':'\\u0000'}"),
+	  "'labels':{'a':'x" MENDED "y','b':'abc" MENDED "defghijklm','c':'" MENDED "'},'deleted':''\n" },
 	{ "a CRD at one version", KIND_WIDGET, "v1", ROLE_BIT(TEST_KUBE_1),
 	  "{'kind':'Widget','metadata':{'name':'a','namespace':'n','uid':'u','resourceVersion':'7',"
 	  "'generation':3},"
@@ -362,6 +362,29 @@ first_one_wins(void **state)
 	projection_free(&p);
 }
 
+/* In a record, too. */
+static void
+first_column_wins(void **state)
+{
+	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(NODE_STATE));
+	struct projected out;
+	struct bytes b = { 0 }, m = identity(), taint = { 0 }, spec = { 0 };
+	char text[1024];
+
+	(void)state;
+	bytes_message(&b, 1, &m);
+	bytes_text(&taint, 1, "k");
+	bytes_text(&taint, 3, "NoSchedule");
+	bytes_text(&taint, 1, "other");
+	bytes_message(&spec, 5, &taint);
+	bytes_message(&b, 2, &spec);
+	assert_true(run(p, PROJECT_PROTO, b.p, b.len, 0, &out));
+	show(KIND_NODE, &out, text, sizeof(text));
+	assert_non_null(strstr(text, json_text("'taints':[['k','','NoSchedule']]")));
+	bytes_free(&b);
+	projection_free(&p);
+}
+
 static void
 names_of_the_object(void **state)
 {
@@ -505,6 +528,7 @@ main(void)
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test(pb_refusals), cmocka_unit_test(pb_of_another_content),
 		cmocka_unit_test(text_is_mended_alike), cmocka_unit_test(first_one_wins),
+		cmocka_unit_test(first_column_wins),
 		cmocka_unit_test(names_of_the_object), cmocka_unit_test(refused_by_name),
 		cmocka_unit_test(metadata_alone), cmocka_unit_test(too_large), cmocka_unit_test(many_entries),
 	};

@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_sim_patch.c - merge patch and JSON patch: the examples of the RFCs, and where the apiserver's
- * library leaves them.
+ * tests/unit/test_sim_patch.c - merge patch and JSON patch: the examples of the RFCs, and where the
+ * apiserver's library leaves them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -58,7 +58,8 @@ static const struct row {
 	{ "move what is missing", patch_operations, "{}", "[{'op':'move','from':'/a','path':'/b'}]", NULL },
 	{ "copy", patch_operations, "{'a':{'b':1}}", "[{'op':'copy','from':'/a','path':'/c'}]", "{'a':{'b':1},'c':{'b':1}}" },
 	{ "a copy is its own", patch_operations, "{'a':{'b':1}}",
-	  "[{'op':'copy','from':'/a','path':'/c'},{'op':'replace','path':'/a/b','value':2}]", "{'a':{'b':2},'c':{'b':1}}" },
+	  "[{'op':'copy','from':'/a','path':'/c'},{'op':'replace','path':'/a/b','value':2}]",
+	  "{'a':{'b':2},'c':{'b':1}}" },
 	{ "test", patch_operations, "{'a':{'b':[1,2]}}", "[{'op':'test','path':'/a','value':{'b':[1,2]}}]", "{'a':{'b':[1,2]}}" },
 	{ "test fails", patch_operations, "{'a':1}", "[{'op':'test','path':'/a','value':2}]", NULL },
 	{ "a number is no text", patch_operations, "{'a':1}", "[{'op':'test','path':'/a','value':'1'}]", NULL },
@@ -75,8 +76,8 @@ static const struct row {
 	{ "all or nothing", patch_operations, "{'a':1}",
 	  "[{'op':'remove','path':'/a'},{'op':'test','path':'/b','value':1}]", NULL },
 	{ "one after the other", patch_operations, "{'a':1}",
-	  "[{'op':'add','path':'/b','value':{}},{'op':'add','path':'/b/c','value':[]},{'op':'add','path':'/b/c/-','value':1}]",
-	  "{'a':1,'b':{'c':[1]}}" },
+	  "[{'op':'add','path':'/b','value':{}},{'op':'add','path':'/b/c','value':[]},{'op':'add',"
+	  "'path':'/b/c/-','value':1}]", "{'a':1,'b':{'c':[1]}}" },
 };
 
 static void
@@ -97,6 +98,7 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows)];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL, (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+		    (void *)(uintptr_t)&rows[i] };
 	return cmocka_run_group_tests_name("sim patch", tests, NULL, NULL);
 }

@@ -1,4 +1,7 @@
-/* tests/unit/test_watcher_call.c - every write verb as HTTP: method, path, content type, where the preconditions go. */
+/*
+ * tests/unit/test_watcher_call.c - every write verb as HTTP: method, path, content type, where the
+ * preconditions go.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +101,8 @@ check(void **state)
 		assert_null(wrong);
 		assert_string_equal(http.method, row->method);
 		assert_string_equal(http.path, row->path);
-		assert_string_equal(http.content_type == NULL ? "" : http.content_type, row->type == NULL ? "" : row->type);
+		assert_string_equal(http.content_type == NULL ? "" : http.content_type,
+		    row->type == NULL ? "" : row->type);
 		assert_string_equal(http.body == NULL ? "" : http.body, row->body == NULL ? "" : row->body);
 	}
 	call_free(&http);
@@ -110,6 +114,8 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows)];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ .name = rows[i].name, .test_func = check, .initial_state = (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ .name = rows[i].name,
+			.test_func = check,
+			.initial_state = (void *)(uintptr_t)&rows[i] };
 	return cmocka_run_group_tests_name("call", tests, NULL, NULL);
 }

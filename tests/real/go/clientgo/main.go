@@ -1,7 +1,7 @@
 // Command clientgo is a client of the usual kind, built on client-go, for whatever server it is pointed at.
 //
 //	clientgo -list                            the names of the cases
-//	clientgo -kubeconfig FILE CASE            one of them; exit code 0 when it holds
+//	clientgo -kubeconfig FILE [-json] CASE    one of them; exit code 0 when it holds
 //
 // The same cases run on a real kube-apiserver and on muster-sim: what holds there must hold here.
 // It expects the Widget of tests/lib/kubecrds.py to be installed.
@@ -96,6 +96,7 @@ func watchList(on string) []string {
 
 func main() {
 	kubeconfig := flag.String("kubeconfig", "", "the server and who we are")
+	inJSON := flag.Bool("json", false, "built-in kinds as JSON; else client-go sends them as protobuf")
 	list := flag.Bool("list", false, "print the names of the cases")
 	flag.Parse()
 	if *list {
@@ -109,7 +110,7 @@ func main() {
 			for i := 0; i+1 < len(c.env); i += 2 {
 				must(os.Setenv(c.env[i], c.env[i+1]))
 			}
-			run(*kubeconfig, c.run)
+			run(*kubeconfig, *inJSON, c.run)
 			return
 		}
 	}
@@ -117,13 +118,16 @@ func main() {
 	os.Exit(2)
 }
 
-func run(kubeconfig string, body func(*test)) {
+func run(kubeconfig string, inJSON bool, body func(*test)) {
 	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
 	defer cancel()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	must(err)
 	config.QPS = -1
 	config.UserAgent = "clientgo"
+	if inJSON {
+		config.ContentType = "application/json"
+	}
 	t := &test{ctx: ctx, config: config, wire: &wire{}, mark: fmt.Sprintf("%d", time.Now().UnixNano())}
 	config.Wrap(t.wire.wrap)
 	t.typed = kubernetes.NewForConfigOrDie(config)

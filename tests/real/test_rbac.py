@@ -1,0 +1,140 @@
+"""tests/real/test_rbac.py - the shipped RBAC is enough, and whatever is taken from it is named.
+
+A service account has what `muster check --print-rbac` prints, and nothing else but what the test actors need.
+
+muster-test: timeout=600
+"""
+import copy
+import datetime
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import kubecrds
+import kubesuite
+from kube import TEST_GROUP
+from kubeservers import RealServer
+from kubetree import KubeTree
+from muster import BIN, ROOT, wait_for
+
+NAMESPACE, ACCOUNT = "muster-system", "muster"
+ELECTING = {"leader-elect": True, "leader-elect-lease-duration": "15s", "lease-namespace": NAMESPACE}
+WRITE = ["create", "update", "patch", "delete"]
+READ = ["get", "list", "watch"]
+# What tests/actors/kinds.def and rights.def ask for beyond the shipped tables.
+TEST_RULES = [
+    {"apiGroups": [""], "resources": ["nodes", "nodes/status", "pods/status"], "verbs": WRITE},
+    {"apiGroups": [""], "resources": ["pods", "namespaces", "secrets"], "verbs": READ + WRITE},
+    {"apiGroups": [""], "resources": ["pods/eviction"], "verbs": ["create"]},
+    {"apiGroups": [TEST_GROUP], "resources": ["widgets", "widgets/status"], "verbs": READ + WRITE},
+]
+
+
+def shipped():
+    return subprocess.run([str(BIN / "muster"), "check", "--print-rbac"], check=True, text=True,
+                          capture_output=True).stdout
+
+
+def prepare(server):
+    server.install(kubecrds.widgets())
+    done = server.kubectl("apply", "-f", "-", stdin=shipped())
+    assert done.returncode == 0, done.stderr
+    server.kube.create("clusterroles", {"metadata": {"name": "muster-test"}, "rules": TEST_RULES})
+    server.kube.create("clusterrolebindings", {
+        "metadata": {"name": "muster-test"},
+        "roleRef": {"kind": "ClusterRole", "name": "muster-test", "apiGroup": "rbac.authorization.k8s.io"},
+        "subjects": [{"kind": "ServiceAccount", "name": ACCOUNT, "namespace": NAMESPACE}]})
+    made = server.kubectl("create", "token", ACCOUNT, "-n", NAMESPACE)
+    assert made.returncode == 0, made.stderr
+    server.account = made.stdout.strip()
+
+
+def roles(server):
+    """(resource of roles, namespace, the role) of what is shipped."""
+    return [("clusterroles", None, server.kube.get("clusterroles", "muster")),
+            ("roles", NAMESPACE, server.kube.get("roles", "muster", NAMESPACE))]
+
+
+def tell(tree, uid):
+    for _ in range(3):
+        tree.ask("event", group="", resource="nodes", namespace="", name="n1", uid=uid, type="Normal",
+                 reason="Tested", action="Testing", note="the rights of an account")
+
+
+def what_is_shipped_is_what_the_program_prints(_server):
+    assert (ROOT / "deploy" / "rbac.yaml").read_text() == shipped()
+
+
+def the_shipped_rights_are_enough(server):
+    made = server.kube.create("nodes", {"metadata": {"name": "n1"}})
+    with KubeTree(server, watcher=ELECTING, token=server.account) as tree:
+        tree.wait_synced()
+        wait_for(tree.leads, "it leads")
+        for resource in ("nodes", "pods", "namespaces", "widgets"):
+            assert tree.kind(resource)["state"] == "synced", tree.kind(resource)
+            tree.wait_equal(resource)
+        tree.write("merge", "nodes", "n1", body={"metadata": {"labels": {"a": "b"}}})
+        tree.write("get", "nodes", "n1")
+        tree.write("list", "nodes")
+        tell(tree, made["metadata"]["uid"])
+        wait_for(lambda: any(event["regarding"].get("uid") == made["metadata"]["uid"] and event.get("series")
+                             for event in server.kube.list("events")["items"]), "an event with its count")
+        refused = [row for row in server.audit() if ACCOUNT in row["user"] and row["code"] == 403]
+        assert refused == [], refused
+        assert "forbidden" not in tree.log().lower()
+
+
+def a_right_that_is_taken_away_is_named(server):
+    """A right that nobody misses should not be shipped."""
+    made = server.kube.create("nodes", {"metadata": {"name": "n1"}})
+    unnamed = []
+    for kind, namespace, role in roles(server):
+        for number, rule in enumerate(role["rules"]):
+            for verb in rule["verbs"]:
+                reduced = copy.deepcopy(role)
+                reduced["rules"][number]["verbs"].remove(verb)
+                reduced["metadata"].pop("resourceVersion")
+                server.kube.replace(kind, reduced, namespace)
+                if not named(server, verb, rule["resources"][0], made["metadata"]["uid"]):
+                    unnamed.append(f"{verb} {rule['resources'][0]}")
+        restored = copy.deepcopy(role)
+        restored["metadata"].pop("resourceVersion")
+        server.kube.replace(kind, restored, namespace)
+    assert unnamed == [], f"nobody says, or needs, that these are missing: {unnamed}"
+
+
+def named(server, verb, resource, uid):
+    """Something in the log, or in the answer to a write, says that this verb on this resource is not allowed,
+    be it a leader who misses it or a standby."""
+    about = rf"\b{verb}\b", rf"\b{resource}\b"
+    return complaint(server, True, *about, uid) or complaint(server, False, *about, uid)
+
+
+def complaint(server, leading, verb, resource, uid):
+    server.kube.delete_all("leases", NAMESPACE)
+    if not leading:
+        now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        server.kube.create("leases", {"metadata": {"name": "muster"}, "spec": {
+            "holderIdentity": "another", "leaseDurationSeconds": 600, "leaseTransitions": 0,
+            "acquireTime": now, "renewTime": now}}, NAMESPACE)
+    with KubeTree(server, watcher=ELECTING, token=server.account) as tree:
+        tree.wait(lambda: tree.kind("pods").get("state") == "synced", "the other kinds are read")
+        said = []
+
+        def there():
+            if tree.leads():
+                said.append(tree.begin_write("get", "nodes", "n1").answer()["message"])
+                said.append(tree.begin_write("list", "nodes").answer()["message"])
+                tell(tree, uid)
+            lines = [line for line in tree.log().splitlines() if re.search('"level":"(warn|error)"', line)]
+            return any(re.search(verb, line) and re.search(resource, line) for line in [*lines, *said])
+        try:
+            return bool(tree.wait(there, "it is named", timeout=8, every=0.5))
+        except AssertionError:
+            return False
+
+
+kubesuite.run(RealServer, what_is_shipped_is_what_the_program_prints, the_shipped_rights_are_enough,
+              a_right_that_is_taken_away_is_named, prepare=prepare)
