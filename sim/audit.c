@@ -9,7 +9,7 @@
 static const char *const columns[] = {
 	"verb", "group", "resource", "namespace", "name", "subresource", "user", "user-agent", "uri",
 };
-enum { TEXTS = NITEMS(columns), PENDING = -1 };
+enum { TEXTS = NITEMS(columns), NAME_COLUMN = 4, PENDING = -1 };
 
 struct entry {
 	char		*text;		/* all columns, each with its NUL */
@@ -25,6 +25,7 @@ struct audit {
 	struct entry	 ring[AUDIT_MAX];
 };
 
+static char *pack(const char *const *);
 static struct entry *at(struct audit *, uint64_t);
 
 struct audit *
@@ -56,18 +57,27 @@ audit_begin(struct audit *a, const struct audit_row *row)
 	const char *const texts[TEXTS] = { row->verb, row->group, row->resource, row->ns, row->name,
 		row->subresource, row->user, row->user_agent, row->uri };
 	struct entry *const e = at(a, a->next);
-	size_t size = 0;
 
-	for (size_t i = 0; i < TEXTS; i++)
-		size += strlen(texts[i]) + 1;
 	free(e->text);
-	*e = (struct entry){ .text = obj_alloc(size), .at_ms = row->at_ms, .code = PENDING };
-	char *p = e->text;
-	for (size_t i = 0; i < TEXTS; i++)
-		p = stpcpy(p, texts[i]) + 1;
+	*e = (struct entry){ .text = pack(texts), .at_ms = row->at_ms, .code = PENDING };
 	if (a->next - a->first == AUDIT_MAX)
 		a->first++;
 	return a->next++;
+}
+
+void
+audit_name(struct audit *a, uint64_t row, const char *name)
+{
+	if (row < a->first || row >= a->next)
+		return;
+	struct entry *const e = at(a, row);
+	const char *texts[TEXTS], *p = e->text;
+	char *const old = e->text;
+
+	for (size_t i = 0; i < TEXTS; i++, p += strlen(p) + 1)
+		texts[i] = i == NAME_COLUMN ? name : p;
+	e->text = pack(texts);
+	free(old);
 }
 
 void
@@ -107,6 +117,20 @@ void
 audit_clear(struct audit *a)
 {
 	a->first = a->next;
+}
+
+static char *
+pack(const char *const texts[TEXTS])
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < TEXTS; i++)
+		size += strlen(texts[i]) + 1;
+	char *const packed = obj_alloc(size);
+	char *p = packed;
+	for (size_t i = 0; i < TEXTS; i++)
+		p = stpcpy(p, texts[i]) + 1;
+	return packed;
 }
 
 static struct entry *

@@ -19,6 +19,8 @@ struct audit *audit_new(void);
 void audit_free(struct audit **ap);
 /* The number of the row, for what is known later. */
 uint64_t audit_begin(struct audit *a, const struct audit_row *row);
+/* Of a create: the name stands in the body, or is made up by the server. */
+void audit_name(struct audit *a, uint64_t row, const char *name);
 /* code 0: the connection was closed without an answer. A row that fell out is not found, which is fine. */
 void audit_end(struct audit *a, uint64_t row, int code, uint64_t rv);
 /* Rows after number `since`, oldest first. */

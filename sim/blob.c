@@ -6,9 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "obj.h"
 #include "buf.h"
 #include "jsonx.h"
+#include "obj.h"
+#include "schema.h"
 
 /* Every blob begins like this; then the number, a quote, and the rest. */
 static const char head[] = "\"metadata\":{\"resourceVersion\":\"";
@@ -146,7 +147,20 @@ blob_parse(const struct blob *b, const struct resource *r)
 	buf_free(&t);
 	for (const struct rename *x = r->renames; x != NULL && x->served != NULL; x++)
 		rename_member(object, x->stored, x->served);
+	if (blob_needs_conversion(r) && !r->builtin) {
+		json_t *const unknown = json_array();
+
+		schema_prune(schema_of(r), object, unknown);
+		schema_default(schema_of(r), object);
+		json_decref(unknown);
+	}
 	return object;
+}
+
+bool
+blob_needs_conversion(const struct resource *r)
+{
+	return r->renames != NULL || (!r->builtin && !r->stored);
 }
 
 json_t *

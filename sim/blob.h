@@ -51,6 +51,8 @@ void blob_write(struct evbuffer *out, const struct blob *b, uint64_t rv);
 void blob_write_metadata(struct evbuffer *out, const struct blob *b, uint64_t rv);
 /* The whole object in the version of r. A new reference. */
 json_t *blob_parse(const struct blob *b, const struct resource *r);
+/* Does that version look different from the stored one? Then bytes do not do, it takes blob_parse. */
+bool blob_needs_conversion(const struct resource *r);
 /* The members of an object in the version of r get the names they are stored by. Returns object. */
 json_t *blob_stored_form(json_t *object, const struct resource *r);
 

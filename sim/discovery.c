@@ -1,6 +1,7 @@
 /* sim/discovery.c - what the server says of itself. */
 #include "discovery.h"
 
+#include <event2/buffer.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ static void serve_ok(struct call *);
 static void serve_core(struct call *);
 static void serve_groups(struct call *);
 static void serve_roots(struct call *);
+static void serve_openapi_v2(struct call *);
 static void serve_openapi_index(struct call *);
 
 static const struct {
@@ -28,6 +30,7 @@ static const struct {
 	{ "/readyz",     serve_ok },
 	{ "/api",        serve_core },
 	{ "/apis",       serve_groups },
+	{ "/openapi/v2", serve_openapi_v2 },
 	{ "/openapi/v3", serve_openapi_index },
 };
 
@@ -99,6 +102,26 @@ serve_groups(struct call *c)
 {
 	if (!serve_aggregated(c, false))
 		call_reply_json(c, 200, discovery_group_list(registry_all(c->sim->registry)));
+}
+
+/*
+ * kubectl asks for it, as protobuf, when it is to check the items of a List by itself; what the document does not know it
+ * does not check. So this one knows nothing: the field `swagger` and no more. The server checks anyway.
+ */
+static void
+serve_openapi_v2(struct call *c)
+{
+	static const char document[] = "\x0a\x03" "2.0";
+
+	if (strstr(call_header(c, "Accept"), "protobuf") == NULL) {
+		call_reply_json(c, 200, json_pack("{s:s, s:{s:s, s:s}, s:{}, s:{}}", "swagger", "2.0", "info", "title",
+		    "Kubernetes", "version", "v1.35.4", "paths", "definitions"));
+		return;
+	}
+	struct evbuffer *const out = evbuffer_new();
+	evbuffer_add(out, document, sizeof(document) - 1);
+	call_reply(c, 200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", out);
+	evbuffer_free(out);
 }
 
 static void

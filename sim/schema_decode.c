@@ -79,8 +79,9 @@ type_refusal(const struct ask *a, const json_t *body)
 		    *version == '\0' ? expected : version, expected);
 	if (*kind == '\0') {
 		char *text = json_dumps(body, JSON_COMPACT);
-		json_t *status = status_bad_request("the object provided is unrecognized (must be of type %s): "
-		    "Object 'Kind' is missing in '%s' (%.30s ...)", a->resource->kind, text, text);
+		json_t *status = status_bad_request(
+		    "the object provided is unrecognized (must be of type %s): Object 'Kind' is missing "
+		    "in '%s' (%.30s ...)", a->resource->kind, text, text);
 
 		free(text);
 		return status;
@@ -99,12 +100,12 @@ builtin_refusal(const struct resource *r, const char *kind, const char *version,
 	if (strcmp(kind, r->kind) == 0 && strcmp(version, expected) == 0)
 		return NULL;
 	if (strcmp(version, expected) == 0 && schema_of(&named) != NULL)
-		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: converting (v1.%s) to "
-		    "(%s.%s): unknown conversion", kind, r->version, r->kind, kind,
+		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: converting "
+		    "(v1.%s) to (%s.%s): unknown conversion", kind, r->version, r->kind, kind,
 		    *r->group == '\0' ? "core" : r->group, r->kind);
-	return status_bad_request("%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is registered for "
-	    "version \"%s\" in scheme \"pkg/runtime/scheme.go:111\"", kind, slash == NULL ? version : slash + 1,
-	    r->kind, kind, version);
+	return status_bad_request("%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
+	    "registered for version \"%s\" in scheme \"pkg/runtime/scheme.go:111\"", kind, slash == NULL
+	    ? version : slash + 1, r->kind, kind, version);
 }
 
 /* metadata is read as Go reads it; the rest follows the structural schema. */
@@ -131,8 +132,8 @@ static json_t *
 refusal(const struct ask *a, const json_t *body, const json_t *strategic, bool patched, const char *why)
 {
 	if (!patched)
-		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: %s", a->resource->kind,
-		    a->resource->version, a->resource->kind, why);
+		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: %s",
+		    a->resource->kind, a->resource->version, a->resource->kind, why);
 
 	char *text = strategic != NULL ? flaw_go(strategic) : json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
 	json_t *flaws = json_array();

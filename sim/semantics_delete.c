@@ -124,12 +124,12 @@ precondition_refusal(const struct ask *a, const json_t *old, const json_t *optio
 		if (want == NULL || strcmp(want, is) == 0)
 			continue;
 		if (is_kind(a->resource, "", "Namespace"))
-			return status_conflict(a->resource, a->resource->plural, a->name, "Precondition failed: "
-			    "%s in precondition: %s, %s in object meta: %s", rows[i].called, want,
-			    rows[i].called, is);
-		return status_conflict(a->resource, a->resource->kind, a->name, "the %s in the precondition (%s) "
-		    "does not match the %s in record (%s). The object might have been %s", rows[i].called, want,
-		    rows[i].called, is, rows[i].may_have_been);
+			return status_conflict(a->resource, a->resource->plural, a->name,
+			    "Precondition failed: %s in precondition: %s, %s in object meta: %s",
+			    rows[i].called, want, rows[i].called, is);
+		return status_conflict(a->resource, a->resource->kind, a->name,
+		    "the %s in the precondition (%s) does not match the %s in record (%s). The object "
+		    "might have been %s", rows[i].called, want, rows[i].called, is, rows[i].may_have_been);
 	}
 	return NULL;
 }

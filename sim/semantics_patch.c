@@ -50,31 +50,30 @@ patch_object(const struct ask *a, const json_t *old, enum patch_type type, const
 static json_t *
 parse(enum patch_type type, const char *bytes, size_t len, json_t **status)
 {
-	static const char *const wanted[] = {
-		[PATCH_JSON] = "[]handlers.jsonPatchOp",
-		[PATCH_MERGE] = "map[string]interface {}",
-		[PATCH_STRATEGIC] = "map[string]interface {}",
-		[PATCH_APPLY] = "map[string]interface {}",
+	static const struct {
+		const char *before, *wanted;
+	} words[] = {
+		[PATCH_JSON]		= { "error decoding patch: ",	"[]handlers.jsonPatchOp"	},
+		[PATCH_MERGE]		= { "error decoding patch: ",	"map[string]interface {}"	},
+		[PATCH_STRATEGIC]	= { "",				"map[string]interface {}"	},
+		[PATCH_APPLY]		= { "error decoding YAML: ",	"map[string]interface {}"	},
 	};
 	json_error_t error = { 0 };
-	char why[256] = "", *message;
+	char why[256] = "";
 	json_t *patch = type == PATCH_APPLY ? yaml_parse(bytes, len, why, sizeof(why))
 	    : json_loadb(bytes, len, JSON_DECODE_ANY, &error);
 
 	if (type == PATCH_JSON ? json_is_array(patch) : json_is_object(patch))
 		return patch;
-	if (json_is_null(patch) && type == PATCH_MERGE)
-		message = obj_strdup("Invalid JSON Patch");
+	if (patch == NULL)
+		*status = status_bad_request("%s%s", words[type].before, type == PATCH_APPLY ? why : error.text);
+	else if (json_is_null(patch) && type == PATCH_MERGE)
+		*status = status_bad_request("Invalid JSON Patch");
 	else
-		MUST(asprintf(&message, "%s%s%s%s%s", type == PATCH_APPLY ? "error decoding YAML: "
-		    : type == PATCH_STRATEGIC ? "" : "error decoding patch: ",
-		    patch != NULL ? "json: cannot unmarshal " : type == PATCH_APPLY ? why : error.text,
-		    patch == NULL ? "" : json_is_array(patch) ? "array" : json_is_object(patch) ? "object"
-		    : "value", patch == NULL ? "" : " into Go value of type ", patch == NULL ? ""
-		    : wanted[type]) > 0);
+		*status = status_bad_request("%sjson: cannot unmarshal %s into Go value of type %s", words[type].before,
+		    json_is_array(patch) ? "array" : json_is_object(patch) ? "object" : "value",
+		    words[type].wanted);
 	json_decref(patch);
-	*status = status_bad_request(message);
-	free(message);
 	return NULL;
 }
 

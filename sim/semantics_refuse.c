@@ -48,8 +48,8 @@ refuse_address(const struct ask *a, const json_t *object)
 		return status_bad_request("the name of the object (%s based on URL) was undeterminable: "
 		    "name must be provided", a->name);
 	if (strcmp(name, a->name) != 0)
-		return status_bad_request("the name of the object (%s) does not match the name on the URL (%s)",
-		    name, a->name);
+		return status_bad_request("the name of the object (%s) does not match the name on the "
+		    "URL (%s)", name, a->name);
 	return NULL;
 }
 

@@ -66,7 +66,7 @@ json_t *patch_object(const struct ask *a, const json_t *old, enum patch_type typ
 json_t *status_bad_request(const char *format, ...) __attribute__((format(printf, 1, 2)));
 json_t *status_other_namespace(void);
 /* called: the plural, or where the real server says so the kind. */
-json_t *status_conflict(const struct resource *r, const char *called, const char *name, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+json_t *status_conflict(const struct resource *r, const char *called, const char *name,
+    const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -147,7 +147,7 @@ write_whole(const struct view *v, const struct blob *b, uint64_t rv, bool typed,
 {
 	char version[256];
 
-	if (v->resource->renames != NULL) {
+	if (blob_needs_conversion(v->resource)) {
 		json_t *const object = blob_parse(b, v->resource);
 
 		if (rv != 0)
@@ -177,7 +177,8 @@ write_partial(const struct view *v, const struct blob *b, uint64_t rv, struct ev
 static void
 write_row(const struct view *v, const struct blob *b, uint64_t rv, struct evbuffer *out)
 {
-	json_t *const object = blob_parse(b, v->resource->storage->form);
+	/* The columns of events are those of the stored form, whatever version is asked for. */
+	json_t *const object = blob_parse(b, v->resource->builtin ? v->resource->storage->form : v->resource);
 	json_t *const cells = table_cells(v->resource, object, clock_wall_ms() * 1000);
 
 	evbuffer_add_printf(out, "{\"cells\":");

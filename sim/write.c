@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "api.h"
+#include "audit.h"
 #include "jsonx.h"
 #include "obj.h"
 #include "semantics.h"
@@ -45,6 +46,7 @@ write_create(struct call *c)
 	if (body == NULL)
 		return;
 	const char *const name = json_text_at(body, "metadata.name");
+	audit_name(c->sim->audit, c->audit_row, name);
 	if (!namespace_takes(c, name)) {
 		json_decref(body);
 		return;
@@ -150,6 +152,7 @@ answer(struct call *c, const struct write_ask *w, struct view *view, int code, s
 	struct evbuffer *const out = evbuffer_new();
 
 	write_warn(c, w);
+	audit_name(c->sim->audit, c->audit_row, blob_name(now));
 	view_object(view, now, 0, out);
 	evbuffer_add(out, "\n", 1);
 	c->rv = c->rv != 0 ? c->rv : now->rv;

@@ -59,6 +59,7 @@ static void tell_trouble(struct access *, const char *);
 static void note_date(struct access *, const struct http_response *);
 static void on_timer(evutil_socket_t, short, void *);
 static void on_plugin(evutil_socket_t, short, void *);
+static void check_lost(struct access *);
 static void dispatch_waiting(struct access *);
 static struct call *find(struct access *, uint64_t);
 static void drop(struct call *);
@@ -221,8 +222,7 @@ dispatch(struct call *c)
 		tell_trouble(x, view.error);
 		break;
 	case CREDENTIAL_LOST:
-		log_error("the helper that runs the credential plugin is dead; starting over");
-		actor_exit(x->actor, EXIT_WEATHER);
+		check_lost(x);
 		break;
 	}
 }
@@ -231,7 +231,7 @@ static void
 send_now(struct call *c, const struct credential_view *v)
 {
 	struct access *const x = c->access;
-	char accept[512], type[128], basic[1024];
+	char accept[512], type[128];
 	const char *headers[HEADERS_MAX + 1] = { accept };
 	size_t n = 1;
 	char *url;
@@ -240,10 +240,6 @@ send_now(struct call *c, const struct credential_view *v)
 	if (c->ask.content_type != NULL) {
 		snprintf(type, sizeof(type), "Content-Type: %s", c->ask.content_type);
 		headers[n++] = type;
-	}
-	if (v->basic != NULL) {
-		snprintf(basic, sizeof(basic), "Authorization: Basic %s", v->basic);
-		headers[n++] = basic;
 	}
 	/*
 	 * curl uses a connection again only for the same authority and certificate: a rotation
@@ -257,14 +253,13 @@ send_now(struct call *c, const struct credential_view *v)
 	c->sent_as = http_send(x->lanes[c->ask.lane], &(struct http_request){
 		.method = c->ask.method, .url = url, .headers = headers,
 		.body = c->ask.body, .body_len = c->ask.body_len,
-		.bearer = v->token, .bearer_len = v->token_len, .tls = &tls, .proxy = v->proxy,
+		.bearer = v->token, .bearer_len = v->token_len, .basic = v->basic, .tls = &tls, .proxy = v->proxy,
 		.timeout_ms = c->deadline_ms == INT64_MAX ? HTTP_NO_DEADLINE : c->ask.timeout_ms,
 		.max_body = LIST_BODY_MAX, .gzip = c->ask.gzip && !v->disable_compression,
 		.on_start = c->ask.on_start == NULL ? NULL : start_stream,
 		.on_data = c->ask.on_data == NULL ? NULL : pass_data,
 		.done = on_done, .arg = c,
 	});
-	explicit_bzero(basic, sizeof(basic));
 	free(url);
 }
 
@@ -366,7 +361,20 @@ on_plugin(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd, (void)what;
 	credential_readable(x->credential, clock_mono_ms());
+	check_lost(x);
 	dispatch_waiting(x);
+}
+
+/* A dead helper's socket stays readable for ever: a new process has a new helper. */
+static void
+check_lost(struct access *x)
+{
+	struct credential_view view;
+
+	if (credential_now(x->credential, clock_mono_ms(), &view) != CREDENTIAL_LOST)
+		return;
+	log_error("the helper that runs the credential plugin is dead; starting over");
+	actor_exit(x->actor, EXIT_WEATHER);
 }
 
 static void

@@ -20,10 +20,12 @@
 #define OLD_WITH(more)	GADGET(OLD_META "," more, "{'size':3,'color':'red','nested':{'a':7}}")
 #define IS_INVALID	"Gadget.test.muster.dev \"g\" is invalid: "
 #define SUBDOMAIN	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric " \
-	"characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " \
+	"characters, '-' or '.', and must start and end with an alphanumeric character (e.g. " \
+	"'example.com', regex used for validation is " \
 	"'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
 #define KEY_NAME	"must consist of alphanumeric characters, '-', '_' or '.', and must start and " \
-	"end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " \
+	"end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used " \
+	"for validation is " \
 	"'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')"
 
 enum verb { POST, PUT, MERGE, JSON, PUT_STATUS, MERGE_STATUS };
