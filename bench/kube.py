@@ -1,9 +1,9 @@
-"""bench/kube.py - kube-watcher beside a controller-runtime manager that does the same job, on a real kube-apiserver.
+"""bench/kube.py - kube-watcher beside a controller-runtime manager with the same job, on a real apiserver.
 
-Called by `./dev bench kube`; the first run builds etcd, kube-apiserver and the peer (bench/peers/node-cache), which takes a
-quarter of an hour and is kept. Both read 5,000 nodes of about 25 KB, notice changes and write one annotation back;
-they stand side by side in one run, turn about. Figures are ratios to the peer, or to `curl` for the plain list.
-docs/performance.md tells what each means. MUSTER_BENCH_NODES: another number of nodes.
+Called by `./dev bench kube`; the first run builds etcd, kube-apiserver and the peer (bench/peers/node-cache),
+which takes a quarter of an hour and is kept. Both read 5,000 nodes of about 25 KB, notice changes and write one
+annotation back; they stand side by side in one run, turn about. Figures are ratios to the peer, or to `curl`
+for the plain list. docs/performance.md tells what each means. MUSTER_BENCH_NODES: another number of nodes.
 """
 import concurrent.futures
 import contextlib
@@ -27,6 +27,7 @@ import kubetools
 import muster
 import procs
 from figures import cpu_ticks, figure, keys, rollup
+from kube import METADATA_ONLY
 from kubeservers import RealServer, SimServer
 from kubetree import KubeTree
 
@@ -46,16 +47,17 @@ times = {"ours": [], "peer": [], "curl": []}
 # ---- The fleet ----
 
 def node(number, chance):
-    """A Node as kubelets make them: 50 images with digests, 20 labels, conditions, addresses; about 25 KB of JSON."""
+    """A Node as kubelets make them: 50 images with digests, 20 labels, conditions; about 25 KB of JSON."""
     name = f"node-{number:05}"
     digest = lambda: f"{chance.getrandbits(256):064x}"
     registry = "registry.example.com/platform/team"
     images = [{"names": [f"{registry}-{i % 7}/component-{i}@sha256:{digest()}",
-                         f"{registry}-{i % 7}/component-{i}/with-a-long-name-for-the-sake-of-size:v1.{i}.{number % 9}",
+                         f"{registry}-{i % 7}/component-{i}/with-a-long-name-for-size:v1.{i}.{number % 9}",
                          f"{registry}-{i % 7}/mirror/component-{i}@sha256:{digest()}"],
                "sizeBytes": chance.randrange(10 ** 7, 10 ** 9)} for i in range(50)]
-    conditions = [{"type": kind, "status": status, "reason": f"Kubelet{kind}", "message": "kubelet says so " * 3,
-                   "lastHeartbeatTime": "2026-11-01T00:00:00Z", "lastTransitionTime": "2026-10-01T00:00:00Z"}
+    conditions = [{"type": kind, "status": status, "reason": f"Kubelet{kind}",
+                   "message": "kubelet says so " * 3, "lastHeartbeatTime": "2026-11-01T00:00:00Z",
+                   "lastTransitionTime": "2026-10-01T00:00:00Z"}
                   for kind, status in (("MemoryPressure", "False"), ("DiskPressure", "False"),
                                        ("PIDPressure", "False"), ("Ready", "True"))]
     labels = {f"topology.example.com/level-{i}": f"value-{i}-{number % 17}" for i in range(16)}
@@ -65,12 +67,14 @@ def node(number, chance):
                 "annotations": {f"example.com/annotation-{i}": digest() for i in range(10)}},
             "spec": {"providerID": f"example:///zone-a/i-{digest()[:17]}", "podCIDR": "10.0.0.0/24"},
             "status": {"conditions": conditions, "images": images,
-                       "addresses": [{"type": "InternalIP", "address": f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"},
+                       "addresses": [{"type": "InternalIP",
+                                      "address": f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"},
                                      {"type": "Hostname", "address": name}],
                        "capacity": {"cpu": "4", "memory": "16Gi", "pods": "110"},
                        "allocatable": {"cpu": "3920m", "memory": "15Gi", "pods": "110"},
-                       "nodeInfo": {"kubeletVersion": "v1.35.4", "osImage": "Debian 12", "kernelVersion": "6.1.0",
-                                    "machineID": digest()[:32], "systemUUID": digest()[:32], "bootID": digest()[:32],
+                       "nodeInfo": {"kubeletVersion": "v1.35.4", "osImage": "Debian 12",
+                                    "kernelVersion": "6.1.0", "machineID": digest()[:32],
+                                    "systemUUID": digest()[:32], "bootID": digest()[:32],
                                     "containerRuntimeVersion": "containerd://1.7", "kubeProxyVersion": "",
                                     "operatingSystem": "linux", "architecture": "amd64"}}}
 
@@ -78,7 +82,8 @@ def node(number, chance):
 def fleet():
     began, chance = time.monotonic(), random.Random(1)
     size = len(json.dumps(node(1, chance)))
-    server.kube.bulk(({"method": "POST", "path": "api/v1/nodes", "body": node(n, chance)} for n in range(1, NODES + 1)))
+    server.kube.bulk({"method": "POST", "path": "api/v1/nodes", "body": node(n, chance)}
+                     for n in range(1, NODES + 1))
     keys["nodes"] = NODES
     print(f"  {NODES:,} nodes of {size / 1000:.1f} KB made in {time.monotonic() - began:.0f} s", flush=True)
 
@@ -166,15 +171,15 @@ def sync():
 
 def curl_list():
     began = time.monotonic()
-    subprocess.run(["curl", "-sf", "--cacert", server.ca(), "-o", "/dev/null", "-H", f"Authorization: Bearer {server.token}",
-                    "-H", f"Accept: {PROTOBUF}", f"{server.url}/api/v1/nodes"], check=True)
+    subprocess.run(["curl", "-sf", "--cacert", server.ca(), "-o", "/dev/null", "-H", f"Accept: {PROTOBUF}",
+                    "-H", f"Authorization: Bearer {server.token}", f"{server.url}/api/v1/nodes"], check=True)
     return time.monotonic() - began
 
 
 # ---- Work ----
 
 def work():
-    """Changes at two rates: from a node's change to the downstream write, as the server's own watch shows it."""
+    """Changes at two rates: from a node's change to the write-back, as the server's own watch shows it."""
     figures_of = {}
     for who in (Ours, Peer):
         with who() as it:
@@ -189,7 +194,8 @@ def work():
             figures_of[it.name]["pss"] = pss_kib(it)
     ours, peer = figures_of["ours"], figures_of["peer"]
     for who in ("ours", "peer"):
-        figure(f"PSS after the load, {who}", "KiB", [figures_of[who]["pss"]], key="pss_kib" if who == "ours" else None)
+        figure(f"PSS after the load, {who}", "KiB", [figures_of[who]["pss"]],
+               key="pss_kib" if who == "ours" else None)
         figure(f"CPU per 1,000 changes, {who}", "s", figures_of[who]["cpu"])
         for rate in RATES:
             figure(f"change to write-back at {rate}/s, {who}", "ms",
@@ -197,7 +203,8 @@ def work():
     figure("memory, ours to the peer's", "ratio", [ours["pss"] / peer["pss"]], key="memory_ratio")
     figure("CPU, ours to the peer's", "ratio", [sum(ours["cpu"]) / sum(peer["cpu"])], key="cpu_ratio")
     for name, place in (("p50", 0), ("p99", 1)):
-        ratios = [percentiles(ours["latencies"][r])[place] / percentiles(peer["latencies"][r])[place] for r in RATES]
+        ratios = [percentiles(ours["latencies"][rate])[place] / percentiles(peer["latencies"][rate])[place]
+                  for rate in RATES]
         figure(f"latency {name}, ours to the peer's", "ratio", ratios, key=f"latency_{name}_ratio")
 
 
@@ -208,15 +215,14 @@ def percentiles(values):
 
 
 def touch_nodes(rate):
-    """Changes a label TOUCHES times at that rate; seconds from each change's answer to its echo in a watch."""
+    """Changes a label TOUCHES times at that rate; seconds from each answer to its echo in a watch."""
     marks, echoes = {}, {}
     seen = threading.Condition()
     stop = threading.Event()
     rv = server.kube.list("nodes", limit=1)["metadata"]["resourceVersion"]
 
     def watch():
-        for event in server.kube.watch("nodes", rv=rv, seconds=600, accept="application/json;as=PartialObjectMetadata;"
-                                       "g=meta.k8s.io;v=v1"):
+        for event in server.kube.watch("nodes", rv=rv, seconds=600, accept=METADATA_ONLY):
             now = time.monotonic()
             mark = event["object"]["metadata"].get("annotations", {}).get(ECHO)
             with seen:
@@ -235,7 +241,8 @@ def touch_nodes(rate):
 
         def touch(n):
             mark = f"{run}-{n}"
-            server.kube.merge("nodes", f"node-{chance.randrange(NODES) + 1:05}", {"metadata": {"labels": {TOUCH: mark}}})
+            name = f"node-{chance.randrange(NODES) + 1:05}"
+            server.kube.merge("nodes", name, {"metadata": {"labels": {TOUCH: mark}}})
             marks[mark] = time.monotonic()
 
         for n in range(TOUCHES):
@@ -264,7 +271,8 @@ def growth():
                 tree.wait_synced(WAIT_S)
                 time.sleep(5)
                 held[count] = sum(rollup(p.pid, "Pss") for p in procs.family(tree.process.pid))
-    figure("a node more, over all processes", "bytes", [1024 * (held[15000] - held[1000]) / 14000], key="bytes_per_node")
+    figure("a node more, over all processes", "bytes", [1024 * (held[15000] - held[1000]) / 14000],
+           key="bytes_per_node")
 
 
 # ---- Two of them ----

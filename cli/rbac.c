@@ -40,10 +40,12 @@ rbac_print(FILE *out)
 	struct rules rules = { .count = 0 };
 
 	collect(&rules);
-	fputs("# deploy/rbac.yaml - what kube-watcher may do in the cluster, and nothing else. `muster check --print-rbac` writes it\n"
-	      "# from the tables that the program itself goes by (proto/kinds.h, proto/rights.h).\n"
+	fputs("# deploy/rbac.yaml - what kube-watcher may do in the cluster, and nothing else.\n"
+	      "# `muster check --print-rbac` writes it from the tables that the program itself goes by\n"
+	      "# (proto/kinds.h, proto/rights.h).\n"
 	      "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: " NAMESPACE "\n---\n"
-	      "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: muster\n  namespace: " NAMESPACE "\n---\n", out);
+	      "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: muster\n"
+	      "  namespace: " NAMESPACE "\n---\n", out);
 	print_role(out, "ClusterRole", &rules, false);
 	print_binding(out, "ClusterRole", false);
 	fputs("# The Lease of leader election, in this namespace alone.\n", out);
@@ -97,8 +99,8 @@ read_by_shipped(uint64_t readers)
 static void
 print_role(FILE *out, const char *kind, const struct rules *rules, bool own)
 {
-	fprintf(out, "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\nmetadata:\n  name: muster\n%srules:\n", kind,
-	    own ? "  namespace: " NAMESPACE "\n" : "");
+	fprintf(out, "apiVersion: rbac.authorization.k8s.io/v1\nkind: %s\n"
+	    "metadata:\n  name: muster\n%srules:\n", kind, own ? "  namespace: " NAMESPACE "\n" : "");
 	for (size_t i = 0; i < rules->count; i++) {
 		if ((strcmp(rules->rows[i].resource, LEASES) == 0) == own)
 			print_rule(out, &rules->rows[i]);
@@ -128,7 +130,8 @@ print_rule(FILE *out, const struct rule *r)
 static void
 print_binding(FILE *out, const char *kind, bool own)
 {
-	fprintf(out, "apiVersion: rbac.authorization.k8s.io/v1\nkind: %sBinding\nmetadata:\n  name: muster\n%s"
+	fprintf(out, "apiVersion: rbac.authorization.k8s.io/v1\nkind: %sBinding\n"
+	    "metadata:\n  name: muster\n%s"
 	    "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: %s\n  name: muster\n"
 	    "subjects:\n  - kind: ServiceAccount\n    name: muster\n    namespace: " NAMESPACE "\n%s",
 	    kind, own ? "  namespace: " NAMESPACE "\n" : "", kind, own ? "" : "---\n");

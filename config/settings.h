@@ -32,7 +32,7 @@
 #endif
 
 #define ACTOR_SECTIONS(A)							\
-	A(KUBE_WATCHER, "Reads the cluster for all actors and writes for them: the one holder of its credential.") \
+	A(KUBE_WATCHER, "Reads the cluster for all actors and writes for them: holds its credential.") \
 	A(METRICS, "Serves the figures of all actors, and the health checks.")
 
 /* run-dir: the path of a socket below it has at most 107 bytes (supervision.md 3, ipc). */
@@ -53,7 +53,8 @@
 	S(SUPERVISOR, "confine", CHOICE("landlock|none"), "landlock", 0, 0,	\
 	    "Landlock lets each actor open only its own files.")		\
 	S(KUBE_WATCHER, "kubeconfig", CREDENTIAL, "", 0, 1024,			\
-	    "How to reach the cluster. Empty: the service account inside a Pod, else $KUBECONFIG or ~/.kube/config.") \
+	    "How to reach the cluster. Empty: the service account inside a Pod, "		\
+	    "else $KUBECONFIG or ~/.kube/config.")				\
 	S(KUBE_WATCHER, "context", STR, "", 0, 253,				\
 	    "Context of the kubeconfig. Empty: its current-context.")		\
 	S(KUBE_WATCHER, "credential-dir", PATH, "", 0, 1024,			\

@@ -62,7 +62,9 @@ judge(char *clause, const struct form *forms, size_t n)
 	}
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(forms[i].as, as) == 0
-		    && (as[0] == '\0' || (strcmp(forms[i].group, group) == 0 && strcmp(forms[i].version, version) == 0)))
+		    && (as[0] == '\0'
+			|| (strcmp(forms[i].group, group) == 0
+			    && strcmp(forms[i].version, version) == 0)))
 			return (int)i;
 	}
 	return -1;

@@ -30,7 +30,9 @@ access_write(const struct options *o, const struct auth *a, const char *url, cha
 		snprintf(err, size, "%s: %s", temporary, strerror(errno));
 		return false;
 	}
-	fprintf(f, "apiVersion: v1\nkind: Config\nclusters:\n- name: muster-sim\n  cluster:\n    server: %s\n", url);
+	fprintf(f,
+	    "apiVersion: v1\nkind: Config\nclusters:\n- name: muster-sim\n  cluster:\n    server: %s\n",
+	    url);
 	print_trust(f, o);
 	fprintf(f, "users:\n- name: muster-sim\n  user: {%s%s%s}\n", token != NULL ? "token: \"" : "",
 	    token != NULL ? token : "", token != NULL ? "\"" : "");

@@ -153,11 +153,15 @@ plan(struct call *c)
 
 	if (c->resource != NULL)
 		resource_qualified(c->resource, qualified, sizeof(qualified));
-	c->plan = faults_plan(c->sim->faults, &(struct fault_subject){
-		.verb = c->verb_name, .resource = c->resource != NULL ? c->resource->plural : "",
-		.qualified = qualified, .name = c->resource != NULL ? c->route.name : "", .user_agent = c->user_agent,
+	c->plan = faults_plan(c->sim->faults,
+	    &(struct fault_subject){
+		.verb = c->verb_name,
+		.resource = c->resource != NULL ? c->resource->plural : "",
+		.qualified = qualified,
+		.name = c->resource != NULL ? c->route.name : "",
+		.user_agent = c->user_agent,
 		.event = "",
-	});
+	    });
 }
 
 /* After the delay, if there was one. */
@@ -196,7 +200,8 @@ dispatch(struct call *c)
 	    || (row->verb == VERB_CREATE && c->route.name[0] != '\0' && !evict)
 	    || (evict && row->verb != VERB_CREATE)
 	    /* One object of a namespaced resource needs its namespace. */
-	    || (c->resource->namespaced && c->route.ns[0] == '\0' && row->verb != VERB_LIST && row->verb != VERB_WATCH)
+	    || (c->resource->namespaced && c->route.ns[0] == '\0' && row->verb != VERB_LIST
+		&& row->verb != VERB_WATCH)
 	    || (c->route.subresource[0] != '\0' && row->verb == VERB_DELETE);
 	if (misplaced)
 		call_fail(c, 405, "MethodNotAllowed",
@@ -231,7 +236,8 @@ answer_fault(struct call *c, const struct fault *f)
 	}
 	struct evbuffer *const out = evbuffer_new();
 	if (strcmp(f->mode, "html") == 0)
-		evbuffer_add_printf(out, "<html><head><title>%d %s</title></head><body><h1>%d %s</h1></body></html>\r\n",
+		evbuffer_add_printf(out,
+		    "<html><head><title>%d %s</title></head><body><h1>%d %s</h1></body></html>\r\n",
 		    f->code, reason, f->code, reason);
 	call_reply(c, f->code, "text/html", out);
 	evbuffer_free(out);

@@ -67,9 +67,10 @@ apply_nothing_yet(const struct ask *a)
 json_t *
 apply_not_owned(void)
 {
-	json_t *fields = json_loads("{\"f:apiVersion\":{},\"f:kind\":{},\"f:metadata\":{\".\":{},\"f:name\":{},"
-	    "\"f:namespace\":{},\"f:creationTimestamp\":{},\"f:selfLink\":{},\"f:uid\":{},\"f:clusterName\":{},"
-	    "\"f:generation\":{},\"f:managedFields\":{},\"f:resourceVersion\":{}}}", 0, NULL);
+	json_t *fields = json_pack(
+	    "{s:{}, s:{}, s:{s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}}}",
+	    "f:apiVersion", "f:kind", "f:metadata", ".", "f:name", "f:namespace", "f:creationTimestamp",
+	    "f:selfLink", "f:uid", "f:clusterName", "f:generation", "f:managedFields", "f:resourceVersion");
 	json_t *set = set_read(fields);
 
 	json_decref(fields);

@@ -25,7 +25,7 @@ struct audit {
 	struct entry	 ring[AUDIT_MAX];
 };
 
-static char *pack(const char *const *);
+static char *pack(const char *const[TEXTS]);
 static struct entry *at(struct audit *, uint64_t);
 
 struct audit *

@@ -77,8 +77,10 @@ auth_identify(struct auth *a, struct evhttp_request *req, char user[AUTH_USER_MA
 			snprintf(user, AUTH_USER_MAX, "%s", name);
 		return name != NULL;
 	}
-	return a->plain_http || (a->certificates
-	    && tls_client(evhttp_connection_get_bufferevent(evhttp_request_get_connection(req)), user, AUTH_USER_MAX));
+	return a->plain_http
+	    || (a->certificates
+		&& tls_client(evhttp_connection_get_bufferevent(evhttp_request_get_connection(req)),
+		    user, AUTH_USER_MAX));
 }
 
 const char *

@@ -17,6 +17,11 @@
 
 #define CALL_MAGIC	0x43414c4cu
 
+struct rate {
+	size_t				 bytes;
+	struct ev_token_bucket_cfg	*cfg;
+};
+
 struct later {
 	struct call	*call;
 	call_handler	*fn;
@@ -297,10 +302,7 @@ method_name(enum evhttp_cmd_type method)
 static struct ev_token_bucket_cfg *
 rate_of(size_t bytes_per_second)
 {
-	static struct rate {
-		size_t				 bytes;
-		struct ev_token_bucket_cfg	*cfg;
-	} *rates;
+	static struct rate *rates;
 	static size_t n;
 
 	for (size_t i = 0; i < n; i++) {

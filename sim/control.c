@@ -145,14 +145,16 @@ tell_state(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
 	(void)body, (void)number, (void)why;
 	for (size_t i = 0; i < store_nstorages(s->store); i++) {
 		const struct storage *const st = store_nth(s->store, i);
-		json_t *const name = json_sprintf("%s%s%s", st->plural, st->group[0] != '\0' ? "." : "", st->group);
+		json_t *const name =
+		    json_sprintf("%s%s%s", st->plural, st->group[0] != '\0' ? "." : "", st->group);
 
 		json_object_set_new(objects, json_string_value(name), json_integer((json_int_t)st->n));
 		json_decref(name);
 	}
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "rv", (json_int_t)store_rv(s->store), "compacted",
-	    (json_int_t)h->forgotten, "history", (json_int_t)h->n, "history_bytes", (json_int_t)h->old_bytes, "watches",
-	    (json_int_t)watches_count(s->watches), "objects", objects);
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "rv", (json_int_t)store_rv(s->store),
+	    "compacted", (json_int_t)h->forgotten, "history", (json_int_t)h->n, "history_bytes",
+	    (json_int_t)h->old_bytes, "watches", (json_int_t)watches_count(s->watches), "objects",
+	    objects);
 }
 
 /* Every connection to the API breaks; the next one is welcome. */

@@ -133,8 +133,8 @@ delete_one(struct call *c, struct write_ask *w, struct blob *b, const json_t *op
 		*answer = semantics_deleted(&w->ask, old, how);
 	} else {
 		if (!w->ask.dry_run && !json_equal(old, marked)) {
-			const struct blob *const now =
-			    store_put(c->sim->store, c->resource->storage, blob_stored_form(marked, c->resource));
+			const struct blob *const now = store_put(
+			    c->sim->store, c->resource->storage, blob_stored_form(marked, c->resource));
 
 			c->rv = now->rv;
 			json_decref(marked);

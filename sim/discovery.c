@@ -105,8 +105,9 @@ serve_groups(struct call *c)
 }
 
 /*
- * kubectl asks for it, as protobuf, when it is to check the items of a List by itself; what the document does not know it
- * does not check. So this one knows nothing: the field `swagger` and no more. The server checks anyway.
+ * kubectl asks for it, as protobuf, when it is to check the items of a List by itself; what the
+ * document does not know it does not check. So this one knows nothing: the field `swagger` and no
+ * more. The server checks anyway.
  */
 static void
 serve_openapi_v2(struct call *c)
@@ -114,8 +115,9 @@ serve_openapi_v2(struct call *c)
 	static const char document[] = "\x0a\x03" "2.0";
 
 	if (strstr(call_header(c, "Accept"), "protobuf") == NULL) {
-		call_reply_json(c, 200, json_pack("{s:s, s:{s:s, s:s}, s:{}, s:{}}", "swagger", "2.0", "info", "title",
-		    "Kubernetes", "version", "v1.35.4", "paths", "definitions"));
+		call_reply_json(c, 200,
+		    json_pack("{s:s, s:{s:s, s:s}, s:{}, s:{}}", "swagger", "2.0", "info", "title",
+			"Kubernetes", "version", "v1.35.4", "paths", "definitions"));
 		return;
 	}
 	struct evbuffer *const out = evbuffer_new();
@@ -145,7 +147,8 @@ serve_deeper(struct call *c)
 		reply_or_404(c, openapi_document(all, group, version));
 	else if (sscanf(c->path, "/api/%63[^/]%n", version, &used) == 1 && c->path[used] == '\0')
 		reply_or_404(c, discovery_resource_list(all, "", version));
-	else if (sscanf(c->path, "/apis/%255[^/]/%63[^/]%n", group, version, &used) == 2 && c->path[used] == '\0')
+	else if (sscanf(c->path, "/apis/%255[^/]/%63[^/]%n", group, version, &used) == 2
+	    && c->path[used] == '\0')
 		reply_or_404(c, discovery_resource_list(all, group, version));
 	else if (sscanf(c->path, "/apis/%255[^/]%n", group, &used) == 1 && c->path[used] == '\0')
 		reply_or_404(c, discovery_group(all, group));

@@ -52,7 +52,7 @@ struct fault {
 	/* Whom: "" is anybody. verb is a comma list; resource "nodes" or "machines.cluster.x-k8s.io". */
 	char		 verb[FAULT_TEXT_MAX], resource[FAULT_TEXT_MAX], name[FAULT_TEXT_MAX];
 	char		 user_agent[FAULT_TEXT_MAX];	/* its beginning */
-	char		 event[FAULT_TEXT_MAX];		/* ADDED, MODIFIED, DELETED: of faults that work on events */
+	char		 event[FAULT_TEXT_MAX];		/* ADDED, MODIFIED or DELETED */
 	int64_t		 count, after;			/* count -1: for ever */
 	bool		 now;				/* open watches are hit at once */
 	/* How: each kind reads what it needs. */

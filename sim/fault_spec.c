@@ -18,34 +18,37 @@ enum type { TEXT, LONG_TEXT, WHOLE, FLAG };
 #define ANY		(~0u)
 #define AT(member)	offsetof(struct fault, member)
 
+#define EVENTS		(OF(DROP_EVENT) | OF(DUPLICATE_EVENT) | OF(SWAP_EVENTS) | OF(GONE_IN_STREAM) \
+			| OF(ERROR_IN_STREAM) | OF(MALFORMED))
+#define AT_ONCE		(OF(CUT) | OF(STALL) | OF(THROTTLE) | OF(SHORT_WATCH) | OF(GONE_IN_STREAM) \
+			| OF(ERROR_IN_STREAM) | OF(MALFORMED))
+
 static const struct key {
 	const char	*name;
 	enum type	 type;
+	bool		 wide;		/* WHOLE: int64_t, else int */
 	size_t		 offset;
 	unsigned	 kinds;		/* that know it */
-	bool		 wide;		/* WHOLE: int64_t, else int */
 } keys[] = {
-	{ "verb",        TEXT,      AT(verb),        ANY,                                                false },
-	{ "resource",    TEXT,      AT(resource),    ANY,                                                false },
-	{ "name",        TEXT,      AT(name),        ANY,                                                false },
-	{ "user_agent",  TEXT,      AT(user_agent),  ANY,                                                false },
-	{ "event",       TEXT,      AT(event),       OF(DROP_EVENT) | OF(DUPLICATE_EVENT) | OF(SWAP_EVENTS)
-						     | OF(GONE_IN_STREAM) | OF(ERROR_IN_STREAM) | OF(MALFORMED), false },
-	{ "count",       WHOLE,     AT(count),       ANY,                                                true  },
-	{ "after",       WHOLE,     AT(after),       ANY,                                                true  },
-	{ "now",         FLAG,      AT(now),         OF(CUT) | OF(STALL) | OF(THROTTLE) | OF(SHORT_WATCH)
-						     | OF(GONE_IN_STREAM) | OF(ERROR_IN_STREAM) | OF(MALFORMED), false },
-	{ "code",        WHOLE,     AT(code),        OF(STATUS) | OF(ERROR_IN_STREAM),                   false },
-	{ "reason",      TEXT,      AT(reason),      OF(STATUS) | OF(ERROR_IN_STREAM),                   false },
-	{ "message",     LONG_TEXT, AT(text),        OF(STATUS) | OF(ERROR_IN_STREAM),                   false },
-	{ "retry_after", TEXT,      AT(retry_after), OF(STATUS),                                         false },
-	{ "body",        TEXT,      AT(mode),        OF(STATUS),                                         false },
-	{ "ms",          WHOLE,     AT(amount),      OF(LATENCY),                                        true  },
-	{ "rv",          WHOLE,     AT(amount),      OF(STALE),                                          true  },
-	{ "bytes",       WHOLE,     AT(amount),      OF(CUT) | OF(THROTTLE) | OF(HUGE_HEADERS) | OF(STALL), true },
-	{ "how",         TEXT,      AT(mode),        OF(CUT),                                            false },
-	{ "mode",        TEXT,      AT(mode),        OF(NO_WATCHLIST),                                   false },
-	{ "text",        LONG_TEXT, AT(text),        OF(MALFORMED),                                      false },
+	{ "verb",        TEXT,      false, AT(verb),        ANY },
+	{ "resource",    TEXT,      false, AT(resource),    ANY },
+	{ "name",        TEXT,      false, AT(name),        ANY },
+	{ "user_agent",  TEXT,      false, AT(user_agent),  ANY },
+	{ "event",       TEXT,      false, AT(event),       EVENTS },
+	{ "count",       WHOLE,     true,  AT(count),       ANY },
+	{ "after",       WHOLE,     true,  AT(after),       ANY },
+	{ "now",         FLAG,      false, AT(now),         AT_ONCE },
+	{ "code",        WHOLE,     false, AT(code),        OF(STATUS) | OF(ERROR_IN_STREAM) },
+	{ "reason",      TEXT,      false, AT(reason),      OF(STATUS) | OF(ERROR_IN_STREAM) },
+	{ "message",     LONG_TEXT, false, AT(text),        OF(STATUS) | OF(ERROR_IN_STREAM) },
+	{ "retry_after", TEXT,      false, AT(retry_after), OF(STATUS) },
+	{ "body",        TEXT,      false, AT(mode),        OF(STATUS) },
+	{ "ms",          WHOLE,     true,  AT(amount),      OF(LATENCY) },
+	{ "rv",          WHOLE,     true,  AT(amount),      OF(STALE) },
+	{ "bytes",       WHOLE,     true,  AT(amount),      OF(CUT) | OF(THROTTLE) | OF(HUGE_HEADERS) | OF(STALL) },
+	{ "how",         TEXT,      false, AT(mode),        OF(CUT) },
+	{ "mode",        TEXT,      false, AT(mode),        OF(NO_WATCHLIST) },
+	{ "text",        LONG_TEXT, false, AT(text),        OF(MALFORMED) },
 };
 
 /* What a kind takes when nothing is said, and which words its mode knows (the first is the default). */
@@ -114,8 +117,8 @@ fault_to_json(const struct fault *x)
 		if ((keys[i].kinds & 1u << x->kind) == 0)
 			continue;
 		if (keys[i].type == WHOLE)
-			json_object_set_new(out, keys[i].name,
-			    json_integer(keys[i].wide ? *(const int64_t *)(uintptr_t)at : *(const int *)(uintptr_t)at));
+			json_object_set_new(out, keys[i].name, json_integer(keys[i].wide
+			    ? *(const int64_t *)(uintptr_t)at : *(const int *)(uintptr_t)at));
 		else if (keys[i].type == FLAG)
 			json_object_set_new(out, keys[i].name, json_boolean(*(const bool *)at));
 		else if (text != NULL && text[0] != '\0')

@@ -78,7 +78,8 @@ list_too_large(struct call *c, uint64_t rv)
 	snprintf(message, sizeof(message),
 	    "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, rv, current);
 	json_t *const status = semantics_failure(504, "Timeout", message, NULL, "",
-	    json_pack("[{s:s, s:s}]", "reason", "ResourceVersionTooLarge", "message", "Too large resource version"));
+	    json_pack("[{s:s, s:s}]", "reason", "ResourceVersionTooLarge", "message",
+		"Too large resource version"));
 	json_object_set_new(json_object_get(status, "details"), "retryAfterSeconds", json_integer(1));
 	call_reply_status(c, status);
 	return true;
@@ -116,7 +117,8 @@ read_ask(struct ask_list *ask, struct call *c)
 		ask->limit = strtoll(limit, &end, 10);
 		if (*end != '\0' || limit[0] == '\0') {
 			selection_free(&ask->selection);
-			call_fail(c, 400, "BadRequest", "strconv.ParseInt: parsing \"%.64s\": invalid syntax", limit);
+			call_fail(c, 400, "BadRequest",
+			    "strconv.ParseInt: parsing \"%.64s\": invalid syntax", limit);
 			return false;
 		}
 	}
@@ -175,10 +177,10 @@ take_snapshot(const struct ask_list *ask, struct call *c)
 	static const char expired[] = "The resourceVersion for the provided list is too old.";
 	static const char page_expired[] =
 	    "The provided continue parameter is too old to display a consistent list "
-	    "result. You can start a new list without the continue parameter, or use the continue token in this "
-	    "response to retrieve the remainder of the results. Continuing with the provided token results in an "
-	    "inconsistent list - objects that were created, modified, or deleted between the time the first chunk was "
-	    "returned and now may show up in the list.";
+	    "result. You can start a new list without the continue parameter, or use the continue token "
+	    "in this response to retrieve the remainder of the results. Continuing with the provided "
+	    "token results in an inconsistent list - objects that were created, modified, or deleted "
+	    "between the time the first chunk was returned and now may show up in the list.";
 	const struct fault *const stale = c->plan.of[FAULT_STALE];
 	const uint64_t rv = stale != NULL ? (uint64_t)stale->amount : ask->rv;
 	struct snapshot *const snap =

@@ -55,7 +55,8 @@ check_watch(json_t *flaws, const struct call *c, const char *match)
 		flaw(flaws, FLAW_FORBIDDEN, "resourceVersionMatch", NULL,
 		    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
 	if (match[0] != '\0' && strcmp(match, "NotOlderThan") != 0)
-		flaw_text(flaws, FLAW_UNSUPPORTED, "resourceVersionMatch", match, "supported values: \"NotOlderThan\"");
+		flaw_text(flaws, FLAW_UNSUPPORTED, "resourceVersionMatch", match,
+		    "supported values: \"NotOlderThan\"");
 	if (match[0] != '\0' && param(c, "continue")[0] != '\0')
 		flaw(flaws, FLAW_FORBIDDEN, "resourceVersionMatch", NULL,
 		    "resourceVersionMatch is forbidden when continue is provided");

@@ -18,14 +18,24 @@ object_create(struct sim *s, const struct resource *r, const json_t *object, cha
 	struct blob *b = NULL;
 	const char *const ns = r->namespaced ? json_text_at(object, "metadata.namespace") : "";
 
-	json_t *const made = semantics_create(&(struct ask){
-		.resource = r, .namespace = ns, .name = "", .subresource = "", .field_manager = own_name,
-		.user_agent = own_name, .field_validation = "Ignore", .now = sim_now(now), .new_uid = sim_uid(s, uid),
+	json_t *const made = semantics_create(
+	    &(struct ask){
+		.resource = r,
+		.namespace = ns,
+		.name = "",
+		.subresource = "",
+		.field_manager = own_name,
+		.user_agent = own_name,
+		.field_validation = "Ignore",
+		.now = sim_now(now),
+		.new_uid = sim_uid(s, uid),
 		.suffix = sim_suffix(s, suffix),
-	}, object, &status);
+	    },
+	    object, &status);
 	if (made != NULL && strcmp(r->kind, "CustomResourceDefinition") == 0)
 		status = semantics_crd_refusal(made);
-	snprintf(key, sizeof(key), "%s%s%s", ns, ns[0] != '\0' ? "/" : "", json_text_at(made, "metadata.name"));
+	snprintf(key, sizeof(key), "%s%s%s", ns, ns[0] != '\0' ? "/" : "",
+	    json_text_at(made, "metadata.name"));
 	if (made != NULL && status == NULL && storage_get(r->storage, key) != NULL)
 		status = semantics_already_exists(r, json_text_at(made, "metadata.name"));
 	if (status != NULL)
@@ -43,11 +53,18 @@ object_delete(struct sim *s, struct storage *st, struct blob *b, const json_t *o
 	char now[SIM_TIME_MAX];
 	json_t *const old = blob_parse(b, st->form);
 	json_t *marked = NULL, *status = NULL;
-	const enum deletion how = semantics_delete(&(struct ask){
-		.resource = st->form, .namespace = json_text_at(old, "metadata.namespace"), .name = blob_name(b),
-		.subresource = "", .field_manager = own_name, .user_agent = own_name, .field_validation = "",
+	const enum deletion how = semantics_delete(
+	    &(struct ask){
+		.resource = st->form,
+		.namespace = json_text_at(old, "metadata.namespace"),
+		.name = blob_name(b),
+		.subresource = "",
+		.field_manager = own_name,
+		.user_agent = own_name,
+		.field_validation = "",
 		.now = sim_now(now),
-	}, old, options, &marked, &status);
+	    },
+	    old, options, &marked, &status);
 
 	if (how == DELETION_GONE)
 		store_remove(s->store, st, blob_key(b));

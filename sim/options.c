@@ -44,7 +44,7 @@ static const char usage[] =
     "\n"
     "  --kube ADDRESS:PORT       where the Kubernetes API is served\n"
     "  --control ADDRESS:PORT    where faults, audit and the world are controlled (default 127.0.0.1:0)\n"
-    "  --crds PATH ...           CRDs to begin with: YAML or JSON files, or folders of them; may be repeated\n"
+    "  --crds PATH ...           CRDs to begin with: YAML or JSON files, or folders; may be repeated\n"
     "  --nodes N                 Nodes to begin with (default 0)\n"
     "  --node-bytes N            grow each Node to about N bytes of JSON (default: as they come, 4 KB)\n"
     "  --churn N                 changes of the world per second (default 0: it stands still)\n"

@@ -42,8 +42,8 @@ page_parse(struct page *p, const char *token, char *err, size_t size)
 	else if (strcmp(json_text(body, "v"), "meta.k8s.io/v1") != 0)
 		wrong = "continue key is not valid: server does not recognize this encoded version";
 	else if (p->rv == 0)
-		wrong =
-		    "continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)";
+		wrong = "continue key is not valid: incorrect encoded start resourceVersion "
+			"(version meta.k8s.io/v1)";
 	else if (json_string_length(start) == 0)
 		wrong = "continue key is not valid: encoded start key empty (version meta.k8s.io/v1)";
 	if (wrong != NULL) {

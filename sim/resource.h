@@ -48,19 +48,22 @@ struct rename {
 
 struct resource {
 	const char	*group, *version, *plural, *singular, *kind, *list_kind;
-	const char	*short_names[RESOURCE_NAMES_MAX], *categories[RESOURCE_NAMES_MAX];	/* end: NULL */
-	const struct selectable	*fields;	/* beside metadata.name and metadata.namespace; end: name NULL; may be NULL */
-	const struct rename	*renames;	/* against the stored form; end: served NULL; may be NULL */
+	/* Lists that end with NULL. */
+	const char	*short_names[RESOURCE_NAMES_MAX], *categories[RESOURCE_NAMES_MAX];
+	/* Lists that end with a NULL name, or NULL: fields beside metadata.name and metadata.namespace ... */
+	const struct selectable	*fields;
+	/* ... and names other than those of the stored form. */
+	const struct rename	*renames;
 	unsigned	 verbs;			/* of enum verb_bit */
 	bool		 namespaced;
 	bool		 served, stored;	/* of a CRD's versions */
-	bool		 has_status;		/* subresource: then the main endpoint ignores status, and the other way round */
+	bool		 has_status;		/* the main endpoint ignores status, /status all but it */
 	bool		 has_eviction;		/* pods */
-	bool		 graceful;		/* pods: a deletion without gracePeriodSeconds 0 marks first when bound to a node */
-	bool		 returns_deleted;	/* a DELETE that removes answers with the object, not with a Status */
-	bool		 counts_generation;	/* metadata.generation moves when anything but metadata and status changes */
+	bool		 graceful;		/* pods: one that runs on a node is marked first, and given time */
+	bool		 returns_deleted;	/* DELETE answers with the object, not with a Status */
+	bool		 counts_generation;	/* moves when anything but metadata and status changes */
 	bool		 builtin;
-	bool		 answers_only;		/* reviews: a POST is answered, nothing is kept; `storage` is NULL */
+	bool		 answers_only;		/* reviews: nothing is kept; `storage` is NULL */
 	json_t		*schema;		/* openAPIV3Schema of that version of a CRD; NULL: built in */
 	json_t		*columns;		/* additionalPrinterColumns; NULL: none */
 	struct storage	*storage;

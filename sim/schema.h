@@ -6,6 +6,7 @@
  *	$ref				the name of another type of the table
  *	x-kubernetes-patch-strategy	and -merge-key: for strategic merge patches
  *	x-muster-name, x-muster-go	how Go calls the type in its messages
+ *	x-muster-number			of the field in protobuf; "2/3": in a message that JSON has not
  *	x-muster-zero			what Go prints where the field is not set
  *	x-muster-zero-kept		a zero that was sent is kept (a pointer in Go)
  * x-kubernetes-validations (CEL rules) are not evaluated.

@@ -117,6 +117,11 @@ read_type(const struct row *row, const char *prefix)
 static void
 read_field(json_t *type, const char *text, const char *prefix)
 {
+	const size_t digits = strspn(text, "0123456789/");
+	char *number = obj_strdup(text);
+
+	number[digits] = '\0';
+	text += digits;
 	char *name = word(&text, "*+?:");
 	const size_t nmarks = strcspn(text, ":");
 	const char *shape = text + nmarks + 1;
@@ -134,8 +139,11 @@ read_field(json_t *type, const char *text, const char *prefix)
 		json_object_set_new(field, "default", default_of(field, shape + 1));
 	if (memchr(text, '+', nmarks) != NULL)
 		json_object_set_new(field, "x-muster-zero", zero_of(field));
+	if (digits > 0)
+		json_object_set_new(field, "x-muster-number", json_string(number));
 	json_object_set_new(json_object_get(type, "properties"), name, field);
 	free(name);
+	free(number);
 }
 
 /* One TYPE; *at is left behind it. */

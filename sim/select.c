@@ -46,7 +46,8 @@ selection_read(struct selection *s, struct call *c)
 		selection_free(s);
 		if (c->resource->builtin && c->resource->fields == NULL)
 			call_fail(c, 400, "BadRequest",
-			    "\"%s\" is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+			    "\"%s\" is not a known field selector: only \"metadata.name\", "
+			    "\"metadata.namespace\"",
 			    unknown.name);
 		else
 			call_fail(c, 400, "BadRequest", "field label not supported: %s", unknown.name);

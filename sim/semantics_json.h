@@ -8,6 +8,9 @@
 
 #include "jsonx.h"
 
+/* Bytes as base64, a text. New reference. */
+json_t *json_base64(const void *bytes, size_t len);
+
 static inline const json_t *
 meta_of(const json_t *object)
 {

@@ -15,7 +15,6 @@ static void secret_complete(json_t *object);
 static void secret_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old);
 static void immutable_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old);
 static void crd_complete(json_t *object);
-static json_t *base64(const char *text);
 
 static const struct kind_rules custom = { .needs_version = true, .status_keeps_metadata = true };
 
@@ -84,7 +83,8 @@ secret_complete(json_t *object)
 	json_t *text;
 
 	JSON_EACH(json_object_get(object, "stringData"), key, text)
-		json_object_set_new(json_branch(object, "data"), key, base64(json_string_value(text)));
+		json_object_set_new(json_branch(object, "data"), key,
+		    json_base64(json_string_value(text), json_string_length(text)));
 	json_object_del(object, "stringData");
 }
 
@@ -130,27 +130,4 @@ crd_complete(json_t *object)
 		json_object_set_new(names, "singular", json_string(lower));
 		free(lower);
 	}
-}
-
-static json_t *
-base64(const char *text)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	const size_t len = text == NULL ? 0 : strlen(text);
-	char *out = obj_alloc(len / 3 * 4 + 5);
-	size_t n = 0;
-
-	for (size_t i = 0; i < len; i += 3) {
-		const unsigned a = (unsigned char)text[i], b = i + 1 < len ? (unsigned char)text[i + 1] : 0,
-		    c = i + 2 < len ? (unsigned char)text[i + 2] : 0;
-
-		out[n++] = letters[a >> 2];
-		out[n++] = letters[(a & 3) << 4 | b >> 4];
-		out[n++] = i + 1 < len ? letters[(b & 15) << 2 | c >> 6] : '=';
-		out[n++] = i + 2 < len ? letters[c & 63] : '=';
-	}
-	json_t *encoded = json_stringn(out, n);
-
-	free(out);
-	return encoded;
 }

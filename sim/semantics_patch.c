@@ -66,13 +66,14 @@ parse(enum patch_type type, const char *bytes, size_t len, json_t **status)
 	if (type == PATCH_JSON ? json_is_array(patch) : json_is_object(patch))
 		return patch;
 	if (patch == NULL)
-		*status = status_bad_request("%s%s", words[type].before, type == PATCH_APPLY ? why : error.text);
+		*status = status_bad_request("%s%s", words[type].before,
+		    type == PATCH_APPLY ? why : error.text);
 	else if (json_is_null(patch) && type == PATCH_MERGE)
 		*status = status_bad_request("Invalid JSON Patch");
 	else
-		*status = status_bad_request("%sjson: cannot unmarshal %s into Go value of type %s", words[type].before,
-		    json_is_array(patch) ? "array" : json_is_object(patch) ? "object" : "value",
-		    words[type].wanted);
+		*status = status_bad_request("%sjson: cannot unmarshal %s into Go value of type %s",
+		    words[type].before, json_is_array(patch) ? "array" : json_is_object(patch) ? "object"
+		    : "value", words[type].wanted);
 	json_decref(patch);
 	return NULL;
 }

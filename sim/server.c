@@ -118,8 +118,8 @@ static bool
 start(struct server *s)
 {
 	struct evconnlistener *const listener = evconnlistener_new_bind(s->base, NULL, NULL,
-	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG, (struct sockaddr *)&s->address,
-	    (int)s->address_len);
+	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG,
+	    (struct sockaddr *)&s->address, (int)s->address_len);
 
 	if (listener == NULL)
 		return false;

@@ -24,7 +24,7 @@ struct storage {
 	const struct resource	*form;		/* the stored version: what the bytes look like */
 	struct blob		**objects;	/* by key */
 	size_t			 n, size;
-	size_t			 written;	/* bytes of all changes ever: how far behind is who has seen less */
+	size_t			 written;	/* bytes of all changes ever: who has seen less is behind */
 };
 
 /* What a change weighs in a stream, about. */

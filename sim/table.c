@@ -69,7 +69,8 @@ table_cells(const struct resource *r, const json_t *object, int64_t now_us)
 			continue;
 		}
 		const char *const text = json_text_at(object, c->path);
-		json_array_append_new(cells, json_string(text[0] != '\0' || c->absent == NULL ? text : c->absent));
+		json_array_append_new(
+		    cells, json_string(text[0] != '\0' || c->absent == NULL ? text : c->absent));
 	}
 	if (r->builtin)
 		return cells;

@@ -90,7 +90,10 @@ node_status(const json_t *node, int64_t now_us)
 	const char *const ready = condition(node, "Ready");
 
 	(void)now_us;
-	return json_sprintf("%s%s", ready[0] == '\0' ? "Unknown" : strcmp(ready, "True") == 0 ? "Ready" : "NotReady",
+	return json_sprintf("%s%s",
+	    ready[0] == '\0'                 ? "Unknown"
+		: strcmp(ready, "True") == 0 ? "Ready"
+					     : "NotReady",
 	    json_is_true(json_at(node, "spec.unschedulable")) ? ",SchedulingDisabled" : "");
 }
 

@@ -84,14 +84,16 @@ view_bookmark(struct view *v, uint64_t rv, bool end, struct evbuffer *out)
 	if (v->shape == SHAPE_TABLE) {
 		write_table_head(v, rv, "", -1, !v->columns_told, out);
 		v->columns_told = true;
-		evbuffer_add_printf(out, "{\"cells\":[],\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":"
-		    "\"meta.k8s.io/%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}}", v->meta_version, rv,
-		    end ? end_annotation : "");
+		evbuffer_add_printf(out,
+		    "{\"cells\":[],\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":"
+		    "\"meta.k8s.io/%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}}",
+		    v->meta_version, rv, end ? end_annotation : "");
 		view_list_tail(out);
 		return;
 	}
 	if (v->shape == SHAPE_PARTIAL)
-		evbuffer_add_printf(out, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\"",
+		evbuffer_add_printf(out,
+		    "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\"",
 		    v->meta_version);
 	else
 		evbuffer_add_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\"", v->resource->kind,
@@ -110,7 +112,8 @@ view_list_head(const struct view *v, uint64_t rv, const char *next, int64_t rema
 		return;
 	}
 	if (v->shape == SHAPE_PARTIAL)
-		evbuffer_add_printf(out, "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/%s\"",
+		evbuffer_add_printf(out,
+		    "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/%s\"",
 		    v->meta_version);
 	else
 		evbuffer_add_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\"", v->resource->list_kind,
@@ -168,7 +171,8 @@ write_whole(const struct view *v, const struct blob *b, uint64_t rv, bool typed,
 static void
 write_partial(const struct view *v, const struct blob *b, uint64_t rv, struct evbuffer *out)
 {
-	evbuffer_add_printf(out, "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":",
+	evbuffer_add_printf(out,
+	    "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":",
 	    v->meta_version != NULL && v->meta_version[0] != '\0' ? v->meta_version : "v1");
 	blob_write_metadata(out, b, rv);
 	evbuffer_add(out, "}", 1);

@@ -30,7 +30,7 @@ struct start {
 	uint64_t	 rv;		/* the changes after this one */
 	bool		 initial;	/* and the present before them */
 	bool		 tells_end;
-	const char	*refusal;	/* told as an ERROR in the stream, as the apiserver does; NULL: none */
+	const char	*refusal;	/* told as an ERROR in the stream; NULL: none */
 	int		 refusal_code;
 	const char	*refusal_reason;
 	char		 text[128];
@@ -191,7 +191,8 @@ without_watchlist(struct start *start, struct call *c, const struct fault *f)
 		return false;
 	}
 	if (strcmp(f->mode, "422") == 0) {
-		call_fail(c, 422, "Invalid", "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: "
+		call_fail(c, 422, "Invalid",
+		    "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: "
 		    "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
 		return false;
 	}

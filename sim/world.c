@@ -124,8 +124,10 @@ world_do(struct world *w, const json_t *order, char *err, size_t size)
 		return count;
 	}
 	if (op == NULL && !removes) {
-		snprintf(err, size, "op: \"%s\" is none of add, remove, heartbeat, label, annotate, taint, flap, ready, unready, "
-		    "cordon, churn", name);
+		snprintf(err, size,
+		    "op: \"%s\" is none of add, remove, heartbeat, label, annotate, taint, flap, ready, "
+		    "unready, cordon, churn",
+		    name);
 		return -1;
 	}
 	json_t *const names = targets(w, order, err, size);

@@ -51,12 +51,14 @@ node_new(const struct node_spec *n)
 	json_t *const node = json_pack(
 	    "{s:s, s:s, s:{s:s, s:s, s:s, s:o, s:{s:s, s:s, s:s}}, s:{s:o, s:[O], s:o}, s:o}",
 	    "apiVersion", "v1", "kind", "Node",
-	    "metadata", "name", name, "uid", n->uid, "creationTimestamp", n->now, "labels", labels_of(name, n->number),
+	    "metadata", "name", name, "uid", n->uid, "creationTimestamp", n->now,
+	    "labels", labels_of(name, n->number),
 	    "annotations", "node.alpha.kubernetes.io/ttl", "0",
 	    "volumes.kubernetes.io/controller-managed-attach-detach", "true",
 	    "csi.volume.kubernetes.io/nodeid", "{\"ebs.csi.example.com\":\"i-0\"}",
 	    "spec", "podCIDR", cidr, "podCIDRs", cidr,
-	    "providerID", json_sprintf("sim:///zone-%s/i-%016zx", zones[n->number % NITEMS(zones)], n->number),
+	    "providerID",
+	    json_sprintf("sim:///zone-%s/i-%016zx", zones[n->number % NITEMS(zones)], n->number),
 	    "status", status_of(name, n));
 	MUST(node != NULL);
 	if (n->managed)
@@ -145,12 +147,14 @@ labels_of(const char *name, size_t number)
 	    "beta.kubernetes.io/arch", "amd64", "beta.kubernetes.io/instance-type", size,
 	    "beta.kubernetes.io/os", "linux", "kubernetes.io/arch", "amd64", "kubernetes.io/hostname", name,
 	    "kubernetes.io/os", "linux", "node.kubernetes.io/instance-type", size,
-	    "topology.kubernetes.io/region", "sim-1", "topology.kubernetes.io/zone", json_sprintf("sim-1%s", zone),
+	    "topology.kubernetes.io/region", "sim-1",
+	    "topology.kubernetes.io/zone", json_sprintf("sim-1%s", zone),
 	    "failure-domain.beta.kubernetes.io/region", "sim-1",
 	    "failure-domain.beta.kubernetes.io/zone", json_sprintf("sim-1%s", zone),
 	    "sim.muster.dev/pool", json_sprintf("pool-%zu", number % 8),
 	    "sim.muster.dev/lifecycle", number % 4 == 0 ? "spot" : "on-demand",
-	    number % 50 == 1 ? "node-role.kubernetes.io/control-plane" : "node-role.kubernetes.io/worker", "");
+	    number % 50 == 1 ? "node-role.kubernetes.io/control-plane" : "node-role.kubernetes.io/worker",
+	    "");
 }
 
 static json_t *
@@ -167,7 +171,8 @@ status_of(const char *name, const struct node_spec *n)
 	    "machineID", json_sprintf("%032zx", number), "systemUUID", json_sprintf("%032zx", number * 31),
 	    "bootID", json_sprintf("%032zx", number * 131), "kernelVersion", "6.1.0-44-cloud-amd64",
 	    "osImage", "Debian GNU/Linux 12 (bookworm)", "containerRuntimeVersion", "containerd://2.1.5",
-	    "kubeletVersion", "v1.35.4", "kubeProxyVersion", "", "operatingSystem", "linux", "architecture", "amd64");
+	    "kubeletVersion", "v1.35.4", "kubeProxyVersion", "", "operatingSystem", "linux",
+	    "architecture", "amd64");
 	json_t *const addresses = json_pack("[{s:s, s:o}, {s:s, s:s}, {s:s, s:o}]",
 	    "type", "InternalIP", "address", json_sprintf("10.%zu.%zu.%zu", 200 + number / 65025 % 50,
 	    number / 255 % 255, 1 + number % 254), "type", "Hostname", "address", name,
@@ -213,8 +218,8 @@ add_managed_fields(json_t *node, const char *now)
 		"f:memory", "f:images", "f:conditions", "k:{\"type\":\"Ready\"}",
 		"k:{\"type\":\"DiskPressure\"}"));
 	json_object_set_new(json_branch(node, "metadata"), "managedFields",
-	    json_pack("[{s:s, s:s, s:s, s:s, s:s, s:o}]", "manager", "kubelet", "operation", "Update", "apiVersion", "v1",
-	    "time", now, "fieldsType", "FieldsV1", "fieldsV1", fields));
+	    json_pack("[{s:s, s:s, s:s, s:s, s:s, s:o}]", "manager", "kubelet", "operation", "Update",
+	    "apiVersion", "v1", "time", now, "fieldsType", "FieldsV1", "fieldsV1", fields));
 }
 
 static void

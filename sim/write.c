@@ -176,8 +176,10 @@ namespace_takes(struct call *c, const char *name)
 	if (strcmp(blob_field(b, "status.phase"), "Terminating") != 0)
 		return true;
 	char qualified[512], message[2048];
-	snprintf(message, sizeof(message), "%s \"%s\" is forbidden: unable to create new content in namespace %s because "
-	    "it is being terminated", resource_qualified(c->resource, qualified, sizeof(qualified)), name, c->route.ns);
+	snprintf(message, sizeof(message),
+	    "%s \"%s\" is forbidden: unable to create new content in namespace %s because "
+	    "it is being terminated",
+	    resource_qualified(c->resource, qualified, sizeof(qualified)), name, c->route.ns);
 	call_reply_status(c, semantics_failure(403, "Forbidden", message, c->resource, name,
 	    json_pack("[{s:s, s:o, s:s}]", "reason", "NamespaceTerminating", "message",
 	    json_sprintf("namespace %s is being terminated", c->route.ns), "field", "metadata.namespace")));
@@ -198,8 +200,8 @@ patch_type_of(struct call *c, enum patch_type *type)
 		}
 	}
 	call_fail(c, 415, "UnsupportedMediaType",
-	    "the body of the request was in an unknown format - accepted media "
-	    "types include: application/json-patch+json, application/merge-patch+json, %sapplication/apply-patch+yaml",
+	    "the body of the request was in an unknown format - accepted media types include: "
+	    "application/json-patch+json, application/merge-patch+json, %sapplication/apply-patch+yaml",
 	    c->resource->builtin ? "application/strategic-merge-patch+json, " : "");
 	return false;
 }

@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "jsonx.h"
+#include "schema_pb.h"
 #include "yaml.h"
 
 static const char *param(const struct call *, const char *);
@@ -69,10 +70,14 @@ write_body(struct call *c)
 		snprintf(err, sizeof(err), "%s", body == NULL ? wrong.text : "");
 	} else if (strncasecmp(type, "application/yaml", n) == 0) {
 		body = yaml_parse(text, len, err, sizeof(err));
+	} else if (strncasecmp(type, "application/vnd.kubernetes.protobuf", n) == 0) {
+		body = schema_read_protobuf(text, len);
+		snprintf(err, sizeof(err), "%s",
+		    body == NULL ? "not a protobuf message of a known kind" : "");
 	} else {
 		call_fail(c, 415, "UnsupportedMediaType",
-		    "the body of the request was in an unknown format - accepted "
-		    "media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf");
+		    "the body of the request was in an unknown format - accepted media types include: "
+		    "application/json, application/yaml, application/vnd.kubernetes.protobuf");
 		return NULL;
 	}
 	if (json_is_object(body))

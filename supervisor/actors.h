@@ -24,8 +24,8 @@
 
 #define CHILDREN(C)								\
 	C(KUBE_WATCHER, .program = "muster-kube-watcher", .stage = 1, .stop_stage = 3, .core = true,	\
-	    .ready_ms = 30000, .stop_ms = 8000, .data_mib = 96, .each_kib = 4, .each_of = "max-objects",	\
-	    .cluster = true)							\
+	    .ready_ms = 30000, .stop_ms = 8000, .data_mib = 96,			\
+	    .each_kib = 4, .each_of = "max-objects", .cluster = true)		\
 	C(METRICS, .program = "muster-metrics", .stage = 3, .stop_stage = 4,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
 	    .wants_tree = true, .default_on = true)				\
@@ -53,7 +53,7 @@ struct child_row {
 	uint32_t	 data_mib, each_kib;
 	const char	*each_of;
 	const char	*files[3];	/* settings that name files it may write, beside its credentials */
-	bool		 cluster;	/* the one with the cluster credential: may read where clients look for it */
+	bool		 cluster;	/* may read where clients look for the cluster's credential */
 	bool		 wants_tree;	/* gets the status of the whole tree */
 	bool		 default_on;	/* runs unless the configuration says no */
 };

@@ -229,7 +229,8 @@ add_cluster(const struct config *c, const char *section, struct child_spec *spec
 
 	if (config_get(c, section, "kubeconfig")[0] != '\0' || getenv("KUBERNETES_SERVICE_HOST") != NULL)
 		return fits;
-	char *const paths = list != NULL && list[0] != '\0' ? obj_strdup(list) : path_in(home, ".kube/config");
+	const bool listed = list != NULL && list[0] != '\0';
+	char *const paths = listed ? obj_strdup(list) : path_in(home, ".kube/config");
 	char *save = NULL;
 	for (char *file = strtok_r(paths, ":", &save); file != NULL; file = strtok_r(NULL, ":", &save))
 		fits &= add_path(spec, file, false);

@@ -248,12 +248,14 @@ send_now(struct call *c, const struct credential_view *v)
 	MUST(asprintf(&url, "%s%s", v->server, c->ask.path) != -1);
 	const struct http_tls tls = {
 		.ca = v->ca, .ca_len = v->ca_len, .cert = v->cert, .cert_len = v->cert_len,
-		.key = v->key, .key_len = v->key_len, .server_name = v->tls_server_name, .insecure = v->insecure,
+		.key = v->key, .key_len = v->key_len, .server_name = v->tls_server_name,
+		.insecure = v->insecure,
 	};
 	c->sent_as = http_send(x->lanes[c->ask.lane], &(struct http_request){
 		.method = c->ask.method, .url = url, .headers = headers,
 		.body = c->ask.body, .body_len = c->ask.body_len,
-		.bearer = v->token, .bearer_len = v->token_len, .basic = v->basic, .tls = &tls, .proxy = v->proxy,
+		.bearer = v->token, .bearer_len = v->token_len, .basic = v->basic,
+		.tls = &tls, .proxy = v->proxy,
 		.timeout_ms = c->deadline_ms == INT64_MAX ? HTTP_NO_DEADLINE : c->ask.timeout_ms,
 		.max_body = LIST_BODY_MAX, .gzip = c->ask.gzip && !v->disable_compression,
 		.on_start = c->ask.on_start == NULL ? NULL : start_stream,
@@ -382,7 +384,7 @@ dispatch_waiting(struct access *x)
 {
 	struct call *c;
 
-	TAILQ_FOREACH (c, &x->calls, next) {
+	TAILQ_FOREACH(c, &x->calls, next) {
 		if (c->sent_as == 0)
 			dispatch(c);
 	}
@@ -393,7 +395,7 @@ find(struct access *x, uint64_t id)
 {
 	struct call *c;
 
-	TAILQ_FOREACH (c, &x->calls, next) {
+	TAILQ_FOREACH(c, &x->calls, next) {
 		if (c->id == id)
 			return c;
 	}

@@ -7,8 +7,8 @@
  * reads the credential and tries once more; while an exec plugin has not answered, calls wait, and
  * their deadlines run.
  */
-#ifndef KUBE_WATCHER_ACCESS_H
-#define KUBE_WATCHER_ACCESS_H
+#ifndef MUSTER_WATCHER_ACCESS_H
+#define MUSTER_WATCHER_ACCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

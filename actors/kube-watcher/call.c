@@ -136,7 +136,7 @@ put_json_patch(const struct call_ask *a, json_t **out)
 	if (!json_is_array(*out))
 		return "its body is not a JSON array";
 	json_t *const pre = preconditions(a);
-	json_object_foreach (pre, key, value) {
+	json_object_foreach(pre, key, value) {
 		char path[64];
 
 		snprintf(path, sizeof(path), "/metadata/%s", key);

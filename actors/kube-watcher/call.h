@@ -6,8 +6,8 @@
  * resourceVersion of the body, the same through a JSON patch, or DeleteOptions. The field manager
  * is `muster-<actor>`: managedFields show who owns what.
  */
-#ifndef KUBE_WATCHER_CALL_H
-#define KUBE_WATCHER_CALL_H
+#ifndef MUSTER_WATCHER_CALL_H
+#define MUSTER_WATCHER_CALL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * actors/kube-watcher/discover.h - asks the server which of our kinds it has, in which version: at
  * the start, when a kind is missed, and now and then.
  */
-#ifndef KUBE_WATCHER_DISCOVER_H
-#define KUBE_WATCHER_DISCOVER_H
+#ifndef MUSTER_WATCHER_DISCOVER_H
+#define MUSTER_WATCHER_DISCOVER_H
 
 #include "access.h"
 #include "kinds.h"

@@ -2,8 +2,8 @@
  * actors/kube-watcher/elect.h - performs what lease.h decides, on connections of its own; tells
  * everybody who leads.
  */
-#ifndef KUBE_WATCHER_ELECT_H
-#define KUBE_WATCHER_ELECT_H
+#ifndef MUSTER_WATCHER_ELECT_H
+#define MUSTER_WATCHER_ELECT_H
 
 #include "access.h"
 #include "lease.h"

@@ -214,7 +214,7 @@ on_looked(struct lease *l, enum lease_result result, const struct lease_seen *se
 	if (result == LEASE_OK)
 		remember(l, seen, now_ms);
 	else if (!l->missing)
-		l->changed_ms = now_ms;		/* it may have been renewed until just before it was deleted */
+		l->changed_ms = now_ms;		/* it may have been renewed just before it was deleted */
 	if (result == LEASE_OK && !is_ours(l) && is_leading(l, now_ms))
 		l->until_ms = now_ms;		/* somebody has taken it from us */
 	l->missing = result == LEASE_MISSING;

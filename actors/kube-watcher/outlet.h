@@ -6,8 +6,8 @@
  * nobody ever hears that something is gone because the picture was half painted. Once ready, a link
  * stays so: a relist changes keys, not readiness.
  */
-#ifndef KUBE_WATCHER_OUTLET_H
-#define KUBE_WATCHER_OUTLET_H
+#ifndef MUSTER_WATCHER_OUTLET_H
+#define MUSTER_WATCHER_OUTLET_H
 
 #include <stdbool.h>
 #include <stddef.h>

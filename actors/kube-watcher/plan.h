@@ -44,7 +44,7 @@ struct plan_write {
 	uint64_t	 id;		/* the sender's */
 	enum op		 op;
 	const char	*group, *resource, *subresource, *ns, *name, *uid, *rv;
-	uint64_t	 object;	/* hash64 of what names the object: group, resource, namespace, name */
+	uint64_t	 object;	/* hash64 of what names it: group, resource, namespace, name */
 	int64_t		 deadline_ms;
 };
 

@@ -6,8 +6,8 @@
  *
  * One object at a time: the stream is never collected, a list never held.
  */
-#ifndef KUBE_WATCHER_READING_H
-#define KUBE_WATCHER_READING_H
+#ifndef MUSTER_WATCHER_READING_H
+#define MUSTER_WATCHER_READING_H
 
 #include <stdbool.h>
 #include <stdint.h>

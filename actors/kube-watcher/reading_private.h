@@ -2,8 +2,8 @@
  * actors/kube-watcher/reading_private.h - a kind being read (reading.c) and its one request under
  * way (stream.c).
  */
-#ifndef KUBE_WATCHER_READING_PRIVATE_H
-#define KUBE_WATCHER_READING_PRIVATE_H
+#ifndef MUSTER_WATCHER_READING_PRIVATE_H
+#define MUSTER_WATCHER_READING_PRIVATE_H
 
 #include "reading.h"
 #include "stat.h"

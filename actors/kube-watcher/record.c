@@ -130,7 +130,8 @@ event_of(const struct record *r, const struct call_ask *a, const char *version, 
 
 	time_format_micro(access_cluster_us(r->access), now, sizeof(now));
 	snprintf(controller, sizeof(controller), "muster-%s", role_name(a->sender));
-	snprintf(group_version, sizeof(group_version), "%s%s%s", a->group, a->group[0] == '\0' ? "" : "/", version);
+	snprintf(group_version, sizeof(group_version), "%s%s%s", a->group,
+	    a->group[0] == '\0' ? "" : "/", version);
 	const size_t note_len = json_is_string(note)
 	    ? recorder_note_length(json_string_value(note), json_string_length(note)) : 0;
 	json_t *const event =

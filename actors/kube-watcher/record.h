@@ -2,8 +2,8 @@
  * actors/kube-watcher/record.h - Kubernetes Events of all actors (events.k8s.io/v1): what
  * recorder.h lets through is sent, best effort, on the loop's own time.
  */
-#ifndef KUBE_WATCHER_RECORD_H
-#define KUBE_WATCHER_RECORD_H
+#ifndef MUSTER_WATCHER_RECORD_H
+#define MUSTER_WATCHER_RECORD_H
 
 #include "access.h"
 #include "call.h"

@@ -15,6 +15,7 @@ static struct recorder_slot *make_room(struct recorder *);
 static bool is_idle(const struct recorder_slot *);
 static bool may_speak(struct recorder *, uint64_t, int64_t);
 static struct recorder_object *object_of(struct recorder *, uint64_t, int64_t);
+static int64_t emptied_ms(const struct recorder_object *);
 static int64_t due_ms(const struct recorder_slot *);
 static bool is_over(const struct recorder_slot *, int64_t);
 static struct recorder_step work_on(struct recorder *, struct recorder_slot *);
@@ -46,7 +47,9 @@ recorder_note(struct recorder *r, const struct recorder_event *e, int64_t now_ms
 	};
 	r->count++;
 	return (struct recorder_step){
-		.verb = RECORDER_CREATE, .slot = index_of(r, s), .unique = s->unique, .count = 1, .last_us = now_us };
+		.verb = RECORDER_CREATE, .slot = index_of(r, s), .unique = s->unique, .count = 1,
+		.last_us = now_us,
+	};
 }
 
 struct recorder_step
@@ -249,14 +252,17 @@ object_of(struct recorder *r, uint64_t object, int64_t now_ms)
 
 		if (o->used && o->object == object)
 			return o;
-		const int64_t full_ms =
-		    o->used ? o->refilled_ms - (int64_t)o->tokens * RECORDER_REFILL_MS : INT64_MIN;
-		const int64_t best_ms =
-		    place->used ? place->refilled_ms - (int64_t)place->tokens * RECORDER_REFILL_MS : INT64_MIN;
-		if (full_ms < best_ms)
+		if (emptied_ms(o) < emptied_ms(place))
 			place = o;
 	}
 	*place = (struct recorder_object){
 		.used = true, .object = object, .refilled_ms = now_ms, .tokens = RECORDER_BURST };
 	return place;
+}
+
+/* When the bucket would have been empty, had it been filled one by one: the earlier, the fuller it is now. */
+static int64_t
+emptied_ms(const struct recorder_object *o)
+{
+	return o->used ? o->refilled_ms - (int64_t)o->tokens * RECORDER_REFILL_MS : INT64_MIN;
 }

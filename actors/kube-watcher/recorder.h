@@ -54,7 +54,7 @@ struct recorder_slot {
 	uint64_t	object, content, unique;
 	int64_t		seen_ms, written_ms, at_ms;	/* at_ms: not written before */
 	int64_t		last_us;
-	int64_t		count, sending, written;	/* occurrences: seen, on the way, known to the server */
+	int64_t		count, sending, written;	/* occurrences: seen, on the way, at the server */
 	unsigned	tries;
 	bool		used, busy, created;
 };

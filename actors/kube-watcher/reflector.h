@@ -174,7 +174,7 @@ struct reflector {
 	bool		fresh;			/* the next list: at "", not at rv */
 	bool		confirm;		/* the next list: a second look, to be believed */
 	bool		unpaged, plain;		/* the next list: in one piece; not a watch-list */
-	bool		doubtful;		/* watch-list forbidden: if list and watch work, it is unsupported */
+	bool		doubtful;		/* watch-list forbidden: RBAC, or not supported? */
 	bool		alarmed;
 	enum kind_state	state;
 	enum reflector_reason why;

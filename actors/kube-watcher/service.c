@@ -362,8 +362,10 @@ on_done(const struct http_response *http, void *arg)
 	}
 	status_causes(&said, causes, sizeof(causes));
 	struct body_result r = {
-		.outcome = result.outcome, .status = (uint64_t)http->status, .reason = wire_str_of(said.reason),
-		.message = wire_str_of(said.message[0] != '\0' ? said.message : http->error[0] != '\0' ? http->error : result.why),
+		.outcome = result.outcome, .status = (uint64_t)http->status,
+		.reason = wire_str_of(said.reason),
+		.message = wire_str_of(said.message[0] != '\0' ? said.message
+		    : http->error[0] != '\0' ? http->error : result.why),
 		.causes = wire_str_of(causes), .retry_after_ms = result.retry_after_ms,
 	};
 	merge(j, result.merge, http, &r, key, sizeof(key));
@@ -452,12 +454,14 @@ send_raw(struct job *j, const char *text, size_t len)
 	char key[OUTLET_KEY_MAX];
 	msgpack_sbuffer packed;
 
-	snprintf(key, sizeof(key), "%s/%s%s%s", j->ask.resource, j->ask.ns, j->ask.ns[0] == '\0' ? "" : "/", j->ask.name);
+	snprintf(key, sizeof(key), "%s/%s%s%s", j->ask.resource, j->ask.ns,
+	    j->ask.ns[0] == '\0' ? "" : "/", j->ask.name);
 	msgpack_sbuffer_init(&packed);
 	msg_pack(&packed, MSG_RAW, &body);
 	const struct body_item item = {
 		.key = wire_str_of(key), .uid = wire_str_of(""), .rv = wire_str_of(""), .trace = j->in.trace,
-		.type = msg_table[MSG_RAW].number, .value = { .p = (const uint8_t *)packed.data, .len = (uint32_t)packed.size },
+		.type = msg_table[MSG_RAW].number,
+		.value = { .p = (const uint8_t *)packed.data, .len = (uint32_t)packed.size },
 	};
 	actor_result_items(j->service->ground.actor, j->in.handle, &item, 1);
 	msgpack_sbuffer_destroy(&packed);
@@ -472,7 +476,8 @@ finish(struct job *j, struct body_result *r, const char *key)
 	if (outcome == OUTCOME_FORBIDDEN)
 		log_error("the cluster does not allow a write", KV_S(ACTOR, role_name(j->in.from)),
 		    KV_S(VERB, op_table[j->ask.op].name), KV_S(OBJECT, j->ask.name),
-		    KV_SN(WHY, r->message.p, r->message.len), KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
+		    KV_SN(WHY, r->message.p, r->message.len),
+		    KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
 	actor_result(s->ground.actor, j->in.handle, r, &key, key == NULL ? 0 : 1);
 	count(&j->in, j->ask.op, outcome, j->began_ms);
 	forget(j);

@@ -2,13 +2,13 @@
  * actors/kube-watcher/service.h - the write service: every write of every actor, and live reads for
  * destructive decisions.
  *
- *	WRITE -> plan (right, lease, deadline, busy, rate) -> call (HTTP) -> plan (what does the answer mean) -> RESULT
+ *	WRITE -> plan (right, lease, deadline, rate) -> call (HTTP) -> plan (what it means) -> RESULT
  *
  * The answer is merged into our own picture before the RESULT goes out, so nobody sees a state
  * older than its own write.
  */
-#ifndef KUBE_WATCHER_SERVICE_H
-#define KUBE_WATCHER_SERVICE_H
+#ifndef MUSTER_WATCHER_SERVICE_H
+#define MUSTER_WATCHER_SERVICE_H
 
 #include "access.h"
 #include "elect.h"

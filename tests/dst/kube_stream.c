@@ -43,9 +43,11 @@ turned_down(struct kube_call *c)
 		wire_turn_down(c, rejections[sim_random(w->sim, NITEMS(rejections))], "Invalid", false);
 	} else if (c->initial && s->watchlist == WATCHLIST_FORBIDDEN) {
 		wire_turn_down(c, 403, "Forbidden", false);
-	} else if (c->from > 0 && c->from < s->compacted && (!c->initial || s->watchlist == WATCHLIST_IGNORED)) {
+	} else if (c->from > 0 && c->from < s->compacted
+	    && (!c->initial || s->watchlist == WATCHLIST_IGNORED)) {
 		c->failure = (struct reflector_failure){
-			.status = 410, .reason = "Expired", .retry_after_ms = -1, .in_stream = sim_chance(w->sim, 500),
+			.status = 410, .reason = "Expired", .retry_after_ms = -1,
+			.in_stream = sim_chance(w->sim, 500),
 		};
 		wire_hear(c, w->sim->now_ms + wire_lag(w), stream_fails, 0);
 	} else if (c->from > s->rv
@@ -74,7 +76,8 @@ open_stream(struct kube_call *c)
 		wire_lie(c);
 	c->mute = sim_chance(w->sim, w->weather.mute);
 	SIM_SAY(w->sim, "server: %s for %s at %d, replica %u%s%s", c->initial ? "watch-list" : "watch",
-	    c->instance->name, (int)c->snapshot, c->replica, c->lie ? ", a lie" : "", c->mute ? ", will be mute" : "");
+	    c->instance->name, (int)c->snapshot, c->replica, c->lie ? ", a lie" : "",
+	    c->mute ? ", will be mute" : "");
 	wire_hear(c, now_ms + wire_lag(w), stream_opens, 0);
 	c->ends_ms = now_ms + c->timeout_ms;
 	if (sim_chance(w->sim, w->weather.cut))

@@ -136,9 +136,9 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 	case REFLECT_WATCHLIST:
 	case REFLECT_LIST:
 	case REFLECT_WATCH:
-		SIM_SAY(w->sim, "%s asks: %s %u rv \"%s\"%s%s (%s)", in->name,
-		    step->verb == REFLECT_LIST ? "list" : step->verb == REFLECT_WATCH ? "watch" : "watch-list",
-		    step->ask.id, step->ask.rv == NULL ? "" : step->ask.rv, step->ask.cont == NULL ? "" : " continue ",
+		SIM_SAY(w->sim, "%s asks: %s %u rv \"%s\" continue \"%s\" (%s)", in->name,
+		    step->verb == REFLECT_LIST ? "list" : step->ask.initial_events ? "watch-list" : "watch",
+		    step->ask.id, step->ask.rv == NULL ? "" : step->ask.rv,
 		    step->ask.cont == NULL ? "" : step->ask.cont, reflector_reason_name(step->reason));
 		wire_read(in, step);
 		break;
@@ -331,7 +331,8 @@ watcher_written(struct kube_instance *in, const struct kube_call *c)
 	struct kube_world *w = in->world;
 	const bool sent = c->sent && !kube_broken(w, BREAK_KUBE_UNKNOWN);
 	const struct plan_result r = plan_answered(&in->plan, c->slot, &(struct plan_answer){
-		.sent = sent, .status = c->reply.status, .reason = c->reply.reason == NULL ? "" : c->reply.reason,
+		.sent = sent, .status = c->reply.status,
+		.reason = c->reply.reason == NULL ? "" : c->reply.reason,
 		.retry_after_ms = c->reply.status == 429 ? 1000 : -1, .body = c->reply.body,
 	}, w->sim->now_ms);
 

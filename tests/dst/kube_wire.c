@@ -355,7 +355,10 @@ wire_lease(struct kube_instance *in, const struct lease_step *step)
 	if (step->rv != NULL)
 		memcpy(c->rv, step->rv, strlen(step->rv) + 1);
 	wire_hear(c, w->sim->now_ms + (refused ? wire_lag(w) : step->timeout_ms), lease_timeout, 0);
-	/* A CREATE has no precondition: one that comes after its Lease was made and deleted again fools everybody. */
+	/*
+	 * A CREATE has no precondition: one that comes after its Lease was made and deleted again
+	 * fools everybody.
+	 */
 	const bool slow = step->verb != LEASE_CREATE && sim_chance(w->sim, w->weather.late / 4);
 	const int64_t lag_ms =
 	    slow ? (int64_t)sim_random(w->sim, (uint64_t)step->timeout_ms * 2) : wire_lag(w);

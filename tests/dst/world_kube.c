@@ -214,8 +214,8 @@ draw_weather(struct kube_world *w)
 {
 	struct kube_weather *x = &w->weather;
 	uint32_t *const kinds[] = {
-		&x->refuse, &x->lose, &x->lose_answer, &x->slow, &x->limit, &x->fail, &x->cut, &x->mute, &x->stray,
-		&x->duplicate, &x->lag, &x->late,
+		&x->refuse, &x->lose, &x->lose_answer, &x->slow, &x->limit, &x->fail, &x->cut,
+		&x->mute, &x->stray, &x->duplicate, &x->lag, &x->late,
 	};
 	const uint64_t style = w->theme == LEADING ? 2 : sim_random(w->sim, 4);
 

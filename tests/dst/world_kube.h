@@ -100,10 +100,10 @@ struct kube_server {
 	uint32_t		uids;			/* used so far */
 	bool			ended[KUBE_LOG_MAX];	/* by uid: it was deleted, or a restore undid it */
 	bool			finalizers;		/* some deletes take two steps */
-	uint32_t		lies;			/* lists still to come that are empty though they should not be */
+	uint32_t		lies;			/* lists to come that are empty and should not be */
 	struct lease_seen	lease;
 	bool			has_lease;
-	uint32_t		lives;			/* counts restores: streams of an earlier one are cut */
+	uint32_t		lives;			/* counts restores: what is older is cut */
 };
 
 void server_init(struct kube_server *s, struct sim *sim);

@@ -1,4 +1,4 @@
-"""tests/lib/demo.py - ./dev demo: a simulated cluster whose nodes come, change and go, seen live through the bus.
+"""tests/lib/demo.py - ./dev demo: a simulated cluster whose nodes come, change and go, seen through the bus.
 
     muster-sim  ->  kube-watcher  ->  test-kube-1 (stands for the actors to come)
 """
@@ -97,7 +97,7 @@ def stay(tree, server):
     headline("it stays up until you press Ctrl-C")
     print(f"cluster:  KUBECONFIG={server.kubeconfig} kubectl get nodes -w\n"
           f"inside:   MUSTER_RUN_DIR={tree.run_dir} {muster.BIN}/muster tap --link kube.test-1\n"
-          f"faults:   curl -X POST {server.control}/faults -d '{{\"kind\":\"status\",\"verb\":\"list\",\"code\":429}}'")
+          f"faults:   curl -X POST {server.control}/faults -d '{{\"kind\": \"status\", \"code\": 429}}'")
     try:
         signal.pause()
     except KeyboardInterrupt:
@@ -105,9 +105,9 @@ def stay(tree, server):
 
 
 def main():
-    options = argparse.ArgumentParser(prog="./dev demo", description="A small cluster, simulated, and muster watching it.")
+    options = argparse.ArgumentParser(prog="./dev demo", description="A simulated cluster, watched.")
     options.add_argument("--stay", action="store_true", help="leave it running, and say how to look at it")
-    options.add_argument("--seconds", type=int, default=LIVE_S, help="how long the live view runs (%(default)s)")
+    options.add_argument("--seconds", type=int, default=LIVE_S, help="of the live view (%(default)s)")
     asked = options.parse_args()
     with SimServer(options=["--nodes", str(NODES), "--churn", str(CHURN)]) as server:
         headline(f"muster-sim serves a cluster of {NODES} nodes with {CHURN} changes a second")
@@ -124,7 +124,7 @@ def main():
             headline("what passes between them: each line is one message on the bus")
             show(tree, "tap", "--link", "kube.test-1", "--key", "nodes/*", "-n", "6")
             back_s = kill_watcher(tree, log)
-            headline("a write goes the other way round: actor -> kube-watcher -> apiserver, and back into the mirror")
+            headline("a write goes the other way: actor, kube-watcher, apiserver, and back into the mirror")
             name = sorted(tree.objects("nodes"))[0]
             answer = tree.write("merge", "nodes", name.removeprefix("nodes/"),
                                 body={"metadata": {"labels": {"demo.muster.dev/seen": "yes"}}})
@@ -136,8 +136,8 @@ def main():
             code = tree.stop()
             print(log.read(), end="")
     headline("summary")
-    print(f"complete picture {up_s:.1f} s after the start; kube-watcher killed and back after {back_s:.1f} s, with nothing "
-          f"lost;\nmusterd stopped everything and exited with {code}.")
+    print(f"complete picture {up_s:.1f} s after the start; kube-watcher killed and back after "
+          f"{back_s:.1f} s, nothing lost;\nmusterd stopped everything and exited with {code}.")
     sys.exit(code)
 
 

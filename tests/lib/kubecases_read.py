@@ -237,5 +237,5 @@ def with_a_namespace_only_that_one_is_read(server):
         assert everywhere == [], everywhere
 
 
-def run(make):
-    kubesuite.run(make, prepare=lambda server: server.install(kubecrds.widgets()))
+def run(make, *more):
+    kubesuite.run(make, *more, prepare=lambda server: server.install(kubecrds.widgets()))

@@ -60,13 +60,51 @@ CRD = {
             "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
         }]}}
 
+# Of the whole cluster, without a status subresource, with the rarer words of a schema.
+PLAIN_CRD = {
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    "metadata": {"name": "things.test.muster.dev"},
+    "spec": {
+        "group": "test.muster.dev", "scope": "Cluster",
+        "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+        "versions": [{
+            "name": "v1", "served": True, "storage": True,
+            "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "properties": {
+                "spec": {"type": "object", "properties": {
+                    "any": {"anyOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "object",
+                            "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}},
+                    "one": {"oneOf": [{"required": ["a"]}, {"required": ["b"]}], "type": "object",
+                            "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}},
+                    "not": {"type": "integer", "not": {"enum": [5]}},
+                    "over": {"type": "number", "exclusiveMinimum": True, "minimum": 1, "exclusiveMaximum": True,
+                             "maximum": 2.5},
+                    "few": {"type": "array", "minItems": 1, "items": {"type": "integer", "enum": [1, 2]}},
+                    "most": {"type": "object", "minProperties": 1, "additionalProperties": {"type": "integer"}},
+                    "pods": {"type": "array", "x-kubernetes-list-type": "map",
+                             "x-kubernetes-list-map-keys": ["port", "protocol"],
+                             "items": {"type": "object", "required": ["port"], "properties": {
+                                 "port": {"type": "integer"}, "protocol": {"type": "string", "default": "TCP"},
+                                 "x": {"type": "string"}}}},
+                    "whole": {"type": "object", "x-kubernetes-map-type": "atomic", "properties": {
+                        "a": {"type": "integer"}, "b": {"type": "integer"}}},
+                    "inner": {"type": "object", "x-kubernetes-embedded-resource": True,
+                              "x-kubernetes-preserve-unknown-fields": True},
+                    "ip": {"type": "string", "format": "ipv4"}, "on": {"type": "boolean"},
+                    "map": {"type": "object", "additionalProperties": {"type": "object", "properties": {
+                        "a": {"type": "integer", "default": 1}}}}}}}}},
+        }]}}
+
 GADGETS = "/apis/test.muster.dev/v1/namespaces/default/gadgets"
+THINGS = "/apis/test.muster.dev/v1/things"
 NODES = "/api/v1/nodes"
 PODS = "/api/v1/namespaces/default/pods"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 CORE_EVENTS = "/api/v1/namespaces/default/events"
 SECRETS = "/api/v1/namespaces/default/secrets"
+CONFIGMAPS = "/api/v1/namespaces/default/configmaps"
+ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts"
+BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 NAMESPACES = "/api/v1/namespaces"
 STRICT, DRY = "?fieldValidation=Strict", "?dryRun=All"
 
@@ -528,7 +566,104 @@ CRD_STEPS = [
         {"name": "a", "type": "foo", "jsonPath": "x"}])),
 ]
 
-SCRIPTS = {"definitions": CRD_STEPS, "creates": CREATE, "updates": UPDATE, "deletes": DELETE,
+def thing(called, **spec):
+    return {"apiVersion": "test.muster.dev/v1", "kind": "Thing", "metadata": {"name": called}, "spec": spec}
+
+
+THING_STEPS = [
+    post("any of none", THINGS, thing("t", any={})),
+    post("one of both", THINGS, thing("t", one={"a": 1, "b": 2})),
+    post("one of none", THINGS, thing("t", one={})),
+    post("not", THINGS, {**thing("t"), "spec": {"not": 5}}),
+    post("limits that do not count", THINGS, thing("t", over=1)),
+    post("the upper one", THINGS, thing("t", over=2.5)),
+    post("within", THINGS + DRY, thing("t", over=2)),
+    post("too few", THINGS, thing("t", few=[])),
+    post("none of the numbers", THINGS, thing("t", few=[1, 3])),
+    post("too few members", THINGS, thing("t", most={})),
+    post("a member of the wrong type", THINGS, thing("t", most={"a b": "x"})),
+    post("no address", THINGS, thing("t", ip="1.2.3")),
+    post("a text for a boolean", THINGS, thing("t", on="true")),
+    post("a text for an object", THINGS, thing("t", any="x")),
+    post("a list for the spec", THINGS, {**thing("t"), "spec": []}),
+    post("null for the spec", THINGS + DRY, {**thing("t"), "spec": None}),
+    post("unknown fields stay at the root", THINGS + DRY, {**thing("t"), "zork": {"a": None}}),
+    post("but not below", THINGS + DRY, thing("t", zork=1, map={"k": {"z": 1}})),
+    post("an object inside", THINGS + DRY, thing("t", inner={"apiVersion": "v1", "kind": "Pod", "x": 1,
+                                                             "metadata": {"name": "p", "zork": 1}})),
+    post("a status is taken", THINGS, {**thing("t1", pods=[{"port": 1}, {"port": 1, "protocol": "UDP"}]),
+                                       "status": {"phase": "x"}}),
+    Step("no status door", "PUT", THINGS + "/t1/status", thing("t1")),
+    merge("a status counts", THINGS + "/t1", {"status": {"phase": "y"}}),
+    merge("one key twice", THINGS + "/t1", {"spec": {"pods": [{"port": 1}, {"port": 1, "protocol": "TCP"}]}}),
+    apply("two keys", THINGS + "/t1", thing("t1", pods=[{"port": 1, "x": "a"}, {"port": 2, "protocol": "UDP"}])),
+    apply("one of the whole", THINGS + "/t1", thing("t1", whole={"a": 1}, map={"k": {}, "l": {"a": 2}}), "bob"),
+    apply("another of it", THINGS + "/t1", thing("t1", whole={"b": 1}), "carol"),
+    apply("by force", THINGS + "/t1", thing("t1", whole={"b": 1}, few=[1]), "carol", True),
+    apply("less of the map", THINGS + "/t1", thing("t1", map={"l": {"a": 2}}), "bob"),
+    apply("a list grows in order", THINGS + "/t1", thing("t1", pods=[
+        {"port": 3}, {"port": 1, "x": "a"}, {"port": 4}, {"port": 2, "protocol": "UDP"}])),
+    apply("and shrinks", THINGS + "/t1", thing("t1", pods=[{"port": 4}])),
+    apply("wrong types", THINGS + "/t1", thing("t1", pods={"a": 1}, whole=[1], on="x", ip=5), "dave"),
+    apply("null", THINGS + "/t1", thing("t1", pods=None, ip=None), "dave"),
+    merge("labels from nothing", THINGS + "/t1", {"metadata": {"labels": {"a": "b"}, "annotations": {"c": "d"}}}),
+    merge("and back", THINGS + "/t1", {"metadata": {"labels": None, "annotations": {"c": None}}}),
+    json_patch("moved", THINGS + "/t1", [{"op": "add", "path": "/spec/ip", "value": "1.2.3.4"},
+                                         {"op": "copy", "from": "/spec/ip", "path": "/metadata/labels"}]),
+    json_patch("moved well", THINGS + "/t1", [
+        {"op": "add", "path": "/spec/few", "value": [2, 1]}, {"op": "move", "from": "/spec/few/1", "path": "/spec/few/0"},
+        {"op": "add", "path": "/spec/few/-", "value": 2}, {"op": "remove", "path": "/spec/few/-1"}]),
+    json_patch("no such member", THINGS + "/t1", [{"op": "remove", "path": "/spec/nope"}]),
+    *[merge(f"manager {i}", THINGS + "/t1", {"spec": {"most": {f"k{i}": i}}}, agent=f"m{i}") for i in range(4)],
+    delete("delete", THINGS + "/t1"),
+]
+
+MORE = [
+    apply("a pod", PODS + "/a1", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a1"}, "spec": {"containers": [
+        {"name": "c", "image": "i", "env": [{"name": "A", "value": "1"}], "ports": [{"containerPort": 80}]}]}}),
+    apply("its image", PODS + "/a1", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a1"}, "spec": {"containers": [
+        {"name": "c", "image": "j", "env": [{"name": "A", "value": "1"}], "ports": [{"containerPort": 80}]}]}}),
+    apply("somebody's image", PODS + "/a1", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a1"}, "spec": {
+        "containers": [{"name": "c", "image": "k"}]}}, "bob"),
+    apply("a status", PODS + "/a1/status", {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a1"}, "status": {
+        "conditions": [{"type": "Mine", "status": "True"}]}}, "bob"),
+    delete("gone", PODS + "/a1", {"gracePeriodSeconds": 0}),
+    post("a configmap", CONFIGMAPS, {"metadata": {"name": "c1"}, "data": {"a": "b"}}),
+    strategic("changed", CONFIGMAPS + "/c1", {"data": {"a": None, "c": "d"}}),
+    put("replaced", CONFIGMAPS + "/c1", {"metadata": {"name": "c1"}, "data": {"e": "f"}}),
+    put("with its old version", CONFIGMAPS + "/c1", {"metadata": {"name": "c1", "resourceVersion": "1"}}),
+    put("a missing one", CONFIGMAPS + "/c9", {"metadata": {"name": "c9"}}),
+    merge("immutable", CONFIGMAPS + "/c1", {"immutable": True}),
+    merge("no longer", CONFIGMAPS + "/c1", {"immutable": None, "data": {"x": "y"}}),
+    delete("gone", CONFIGMAPS + "/c1"),
+    post("an account", ACCOUNTS, {"metadata": {"name": "s1"}, "imagePullSecrets": [{"name": "x"}]}),
+    strategic("more secrets", ACCOUNTS + "/s1", {"imagePullSecrets": [{"name": "y"}]}),
+    delete("gone", ACCOUNTS + "/s1"),
+    post("a budget", BUDGETS, {"metadata": {"name": "b1"}, "spec": {
+        "minAvailable": "50%", "selector": {"matchLabels": {"a": "b"}}}}),
+    strategic("another selector", BUDGETS + "/b1", {"spec": {"selector": {"matchLabels": {"c": "d"}}}}),
+    delete("gone", BUDGETS + "/b1"),
+    put("an event by PUT", CORE_EVENTS + "/x1", {"metadata": {"name": "x1"}, "reason": "r", "involvedObject": {
+        "kind": "Pod", "namespace": "default", "name": "x"}, "firstTimestamp": "2026-01-01T00:00:00Z", "count": 1,
+        "source": {"component": "c"}}),
+    strategic("counted", CORE_EVENTS + "/x1", {"count": 2, "lastTimestamp": "2026-01-01T00:00:02Z"}),
+    Step("as a new one", "GET", EVENTS + "/x1"),
+    delete("gone", CORE_EVENTS + "/x1"),
+    apply("a node's status", NODES + "/m1", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "m1"}}),
+    apply("by its door", NODES + "/m1/status", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "m1"}, "status": {
+        "conditions": [{"type": "Mine", "status": "True"}], "capacity": {"cpu": "1000m"}}}, "bob"),
+    apply("less of it", NODES + "/m1/status", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "m1"}, "status": {
+        "capacity": {"cpu": "1"}}}, "bob"),
+    merge("too many annotations", NODES + "/m1", {"metadata": {"annotations": {"a": "x" * 262144}}}),
+    delete("gone", NODES + "/m1"),
+    apply("a lease", LEASES + "/m1", {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "m1"},
+                                      "spec": {"holderIdentity": "a", "renewTime": "2026-01-01T00:00:00.000000Z"}}),
+    apply("a wrong time", LEASES + "/m1", {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
+                                           "metadata": {"name": "m1"}, "spec": {"renewTime": "x"}}),
+    delete("gone", LEASES + "/m1"),
+]
+
+SCRIPTS = {"things": THING_STEPS, "more_kinds": MORE, "definitions": CRD_STEPS, "creates": CREATE, "updates": UPDATE, "deletes": DELETE,
            "applies": APPLY_STEPS, "nodes": NODE, "pods": POD,
            "leases_events_secrets_namespaces": SMALL}
 

@@ -112,7 +112,7 @@ def main():
         return
     with real, sim:
         for server in (real, sim):
-            server.install(kubesteps.CRD)
+            server.install(kubesteps.CRD, kubesteps.PLAIN_CRD)
         for name, script in kubesteps.SCRIPTS.items():
             tap.case(compare(name, script, (Side(sim), Side(real))))
         tap.main()

@@ -240,8 +240,8 @@ static inline void
 rig_send(struct rig_client *c, const char *method, const char *path, const char *headers, const char *body)
 {
 	evbuffer_add_printf(bufferevent_get_output(c->bev),
-	    "%s %s HTTP/1.1\r\nHost: sim\r\nUser-Agent: rig/1\r\nContent-Length: %zu\r\n%s\r\n%s", method, path, strlen(body),
-	    headers, body);
+	    "%s %s HTTP/1.1\r\nHost: sim\r\nUser-Agent: rig/1\r\nContent-Length: %zu\r\n%s\r\n%s",
+	    method, path, strlen(body), headers, body);
 }
 
 /* One request on a connection of its own. */

@@ -75,11 +75,12 @@ what_a_row_says_is_read(void **state)
 	assert_json(json_incref(json_at(node, "properties.conditions")), "{'type':'array','items':{'$ref':"
 	    "'io.k8s.api.core.v1.NodeCondition'},'x-kubernetes-list-type':'map',"
 	    "'x-kubernetes-list-map-keys':['type'],'x-kubernetes-patch-strategy':'merge',"
-	    "'x-kubernetes-patch-merge-key':'type'}");
+	    "'x-kubernetes-patch-merge-key':'type','x-muster-number':'4'}");
 	assert_json(json_incref(json_at(lease, "properties.leaseTransitions")),
-	    "{'type':'integer','format':'int32','x-muster-go':'int32','x-muster-zero-kept':true}");
+	    "{'type':'integer','format':'int32','x-muster-go':'int32','x-muster-zero-kept':true,"
+	    "'x-muster-number':'5'}");
 	assert_json(json_incref(json_at(pod, "properties.restartPolicy")),
-	    "{'type':'string','x-muster-go':'string','default':'Always'}");
+	    "{'type':'string','x-muster-go':'string','default':'Always','x-muster-number':'3'}");
 	assert_json(json_incref(json_at(pod, "properties.volumes.x-kubernetes-patch-strategy")),
 	    "'merge,retainKeys'");
 	assert_json(json_incref(json_object_get(json_object_get(types, "io.k8s.api.core.v1.Taint"),

@@ -30,15 +30,17 @@ static const struct row {
 	{ "a watch-list", LISTED MARKS, 200, THREE, true, NULL, NULL },
 	{ "a watch-list without bookmarks", LISTED, 200, THREE, false, NULL, NULL },
 	{ "not older than one", LISTED MARKS "&resourceVersion=6", 200, THREE, true, NULL, NULL },
-	{ "not older than the future", LISTED MARKS "&resourceVersion=99", 504, 0, false, "ResourceVersionTooLarge", NULL },
-	{ "explicitly without the present", "&sendInitialEvents=false&resourceVersionMatch=NotOlderThan", 200, 0, false, NULL,
-	  NULL },
+	{ "not older than the future", LISTED MARKS "&resourceVersion=99", 504, 0, false,
+	    "ResourceVersionTooLarge", NULL },
+	{ "explicitly without the present",
+	    "&sendInitialEvents=false&resourceVersionMatch=NotOlderThan", 200, 0, false, NULL, NULL },
 	{ "initial events need a match", "&sendInitialEvents=true", 422, 0, false,
-	  "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan", NULL },
-	{ "a match needs initial events", "&resourceVersion=5&resourceVersionMatch=NotOlderThan", 422, 0, false,
-	  "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided", NULL },
-	{ "selected", LISTED MARKS "&timeoutSeconds=1&fieldSelector=metadata.name%3Dnode-00002", 200, 1, true, "node-00002",
-	  "node-00001" },
+	    "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan", NULL },
+	{ "a match needs initial events", "&resourceVersion=5&resourceVersionMatch=NotOlderThan", 422,
+	    0, false,
+	    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided", NULL },
+	{ "selected", LISTED MARKS "&timeoutSeconds=1&fieldSelector=metadata.name%3Dnode-00002", 200, 1,
+	    true, "node-00002", "node-00001" },
 	{ "not a version", "&resourceVersion=x", 500, 0, false, "strconv.ParseUint", NULL },
 };
 
@@ -78,19 +80,21 @@ static const struct story {
 	const char	*lines[8];	/* in this order; nothing else but bookmarks */
 } stories[] = {
 	{ "every change", "&resourceVersion=7",
-	  "[{'op':'add'},{'op':'label','names':['node-00001']},{'op':'remove','names':['node-00002']}]", "DELETED",
-	  { "ADDED node-00004 8", "MODIFIED node-00001 9", "DELETED node-00002 10" } },
+	    "[{'op':'add'},{'op':'label','names':['node-00001']},{'op':'remove','names':['node-00002']}]",
+	    "DELETED", { "ADDED node-00004 8", "MODIFIED node-00001 9", "DELETED node-00002 10" } },
 	{ "an object that enters is added", "&resourceVersion=7&labelSelector=a%3Db",
-	  "[{'op':'label','names':['node-00003'],'key':'a','value':'b'},{'op':'label','names':['node-00003'],'key':'c','value':'d'}]",
-	  "MODIFIED", { "ADDED node-00003 8", "MODIFIED node-00003 9" } },
+	    "[{'op':'label','names':['node-00003'],'key':'a','value':'b'},{'op':'label','names':['node-00003'],'key':'c','value':'d'}]",
+	    "MODIFIED", { "ADDED node-00003 8", "MODIFIED node-00003 9" } },
 	{ "one that leaves is deleted", "&resourceVersion=7&labelSelector=a%3Db",
-	  "[{'op':'label','names':['node-00003'],'key':'a','value':'b'},{'op':'label','names':['node-00003'],'key':'a','value':'x'}]",
-	  "DELETED", { "ADDED node-00003 8", "DELETED node-00003 9" } },
+	    "[{'op':'label','names':['node-00003'],'key':'a','value':'b'},{'op':'label','names':['node-00003'],'key':'a','value':'x'}]",
+	    "DELETED", { "ADDED node-00003 8", "DELETED node-00003 9" } },
 	{ "what is outside is not told", "&resourceVersion=7&fieldSelector=metadata.name%3Dnode-00001",
-	  "[{'op':'heartbeat','names':['node-00002']},{'op':'heartbeat','names':['node-00001']}]", "MODIFIED",
-	  { "MODIFIED node-00001 9" } },
-	{ "after the present, what follows", "" MARKS, "[{'op':'remove','names':['node-00001']}]", "DELETED",
-	  { "ADDED node-00001 5", "ADDED node-00002 6", "ADDED node-00003 7", "DELETED node-00001 8" } },
+	    "[{'op':'heartbeat','names':['node-00002']},{'op':'heartbeat','names':['node-00001']}]",
+	    "MODIFIED", { "MODIFIED node-00001 9" } },
+	{ "after the present, what follows", "" MARKS, "[{'op':'remove','names':['node-00001']}]",
+	    "DELETED",
+	    { "ADDED node-00001 5", "ADDED node-00002 6", "ADDED node-00003 7",
+		"DELETED node-00001 8" } },
 };
 
 static char *
@@ -108,7 +112,8 @@ static void
 summary(const char *line, char *buf, size_t size)
 {
 	const char *const type = strstr(line, "\"type\":\"") + 8;
-	const char *const name = strstr(line, "\"name\":\"") + 8, *const rv = strstr(line, "\"resourceVersion\":\"") + 19;
+	const char *const name = strstr(line, "\"name\":\"") + 8,
+			  *const rv = strstr(line, "\"resourceVersion\":\"") + 19;
 
 	snprintf(buf, size, "%.*s %.*s %.*s", (int)strcspn(type, "\""), type, (int)strcspn(name, "\""), name,
 	    (int)strcspn(rv, "\""), rv);
@@ -208,7 +213,10 @@ tables_are_watched_too(void **state)
 static void
 a_slow_reader_is_let_go(void **state)
 {
-	enum { MANY = 1000, ROUNDS = 7 };	/* 25 MB: more than the kernel keeps for one connection, and 8 MiB */
+	enum {
+		MANY = 1000,
+		ROUNDS = 7
+	}; /* 25 MB: more than the kernel keeps for one connection, and 8 MiB */
 	struct rig r;
 	struct rig_client slow, quick;
 
@@ -224,7 +232,8 @@ a_slow_reader_is_let_go(void **state)
 	bufferevent_disable(slow.bev, EV_READ);
 	for (int i = 0; i < ROUNDS; i++)
 		rig_must_order(&r, "POST", "/world", "{\"op\":\"heartbeat\"}");
-	rig_must_order(&r, "POST", "/world", "{\"op\":\"label\",\"count\":1,\"key\":\"last\",\"value\":\"one\"}");
+	rig_must_order(
+	    &r, "POST", "/world", "{\"op\":\"label\",\"count\":1,\"key\":\"last\",\"value\":\"one\"}");
 	a = rig_wait(&r, &quick, "\"last\":\"one\"");
 	assert_int_equal(a.end, RIG_OPEN);
 	assert_int_equal(rig_count(a.body, "\"type\":\"MODIFIED\""), ROUNDS * MANY + 2);

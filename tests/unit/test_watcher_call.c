@@ -62,8 +62,9 @@ static const struct row {
 	    "\"preconditions\":{\"uid\":\"u-1\",\"resourceVersion\":\"7\"}}", NULL },
 	{ "evict", { POD, .uid = "u-1", .rv = "", .op = OP_EVICT, BODY("") },
 	    "POST", "/api/v1/namespaces/a/pods/p1/eviction", "application/json",
-	    "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"p1\",\"namespace\":\"a\"},"
-	    "\"deleteOptions\":{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"Background\","
+	    "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\","
+	    "\"metadata\":{\"name\":\"p1\",\"namespace\":\"a\"},\"deleteOptions\":{"
+	    "\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"Background\","
 	    "\"preconditions\":{\"uid\":\"u-1\"}}}", NULL },
 	{ "get", { POD, FREE, .op = OP_GET, BODY("") },
 	    "GET", "/api/v1/namespaces/a/pods/p1", NULL, NULL, NULL },
@@ -71,9 +72,11 @@ static const struct row {
 	    NULL, NULL, NULL, NULL, "it names no object" },
 	{ "list, selected, the second page", { PLAIN, FREE, .version = "v1", .resource = "pods", .ns = "a",
 	    .name = "", .op = OP_LIST, .labels = "a in (b,c)", .cont = "x=", BODY("") },
-	    "GET", "/api/v1/namespaces/a/pods?labelSelector=a%20in%20%28b%2Cc%29&limit=500&continue=x%3D", NULL, NULL, NULL },
-	{ "status of a custom resource", { .group = "test.muster.dev", .version = "v1", .resource = "widgets", .ns = "a",
-	    .name = "w", .subresource = "status", .labels = "", .fields = "", .cont = "", .sender = ROLE_TEST_KUBE_2, FREE,
+	    "GET", "/api/v1/namespaces/a/pods?labelSelector=a%20in%20%28b%2Cc%29&limit=500&continue=x%3D",
+	    NULL, NULL, NULL },
+	{ "status of a custom resource", { .group = "test.muster.dev", .version = "v1",
+	    .resource = "widgets", .ns = "a", .name = "w", .subresource = "status",
+	    .labels = "", .fields = "", .cont = "", .sender = ROLE_TEST_KUBE_2, FREE,
 	    .op = OP_MERGE, BODY("{\"status\":{}}") },
 	    "PATCH", "/apis/test.muster.dev/v1/namespaces/a/widgets/w/status?fieldManager=muster-test-kube-2",
 	    "application/merge-patch+json", "{\"status\":{}}", NULL },

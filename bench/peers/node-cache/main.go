@@ -1,8 +1,8 @@
-// bench/peers/node-cache - the peer that ./dev bench kube measures us against: what a careful Go team writes today.
+// bench/peers/node-cache - the peer of ./dev bench kube: what a careful Go team writes today.
 //
-// A controller-runtime manager with a full Node cache; one controller evaluates each Node and fans changes out through a
-// source.Channel (the "central node state" of seed 003); one downstream controller writes the Node's touch label back as an
-// annotation. Same job as kube-watcher with a downstream actor.
+// A controller-runtime manager with a full Node cache; one controller evaluates each Node and fans
+// changes out through a source.Channel; one downstream controller writes the Node's touch label back
+// as an annotation. Same job as kube-watcher with a downstream actor.
 package main
 
 import (
@@ -86,7 +86,8 @@ func (e *echo) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.
 	if touch == "" || node.Annotations[echoAnnotation] == touch {
 		return reconcile.Result{}, nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]string{echoAnnotation: touch}}})
+	annotations := map[string]string{echoAnnotation: touch}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -109,9 +110,11 @@ func main() {
 		Cache:   cache.Options{},
 	})
 	must(err)
-	state := &nodeState{Client: manager.GetClient(), states: map[string]string{}, events: make(chan event.GenericEvent, 1024)}
+	events := make(chan event.GenericEvent, 1024)
+	state := &nodeState{Client: manager.GetClient(), states: map[string]string{}, events: events}
 	must(ctrl.NewControllerManagedBy(manager).Named("node-state").For(&corev1.Node{}).Complete(state))
-	downstream, err := controller.New("echo", manager, controller.Options{Reconciler: &echo{manager.GetClient()}})
+	writer := &echo{manager.GetClient()}
+	downstream, err := controller.New("echo", manager, controller.Options{Reconciler: writer})
 	must(err)
 	must(downstream.Watch(source.Channel(state.events, &handler.EnqueueRequestForObject{})))
 

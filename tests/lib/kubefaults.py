@@ -1,0 +1,203 @@
+"""tests/lib/kubefaults.py - faults of the simulator aimed at kube-watcher, and what it asked for meanwhile.
+
+    with steady(server) as tree:                            # holds what the server has, now and at the end
+        arm(server, "gone_in_stream", resource="nodes", now=True)
+        see(server, tree, "n1")                             # a change that comes through
+        assert len(lists(server, "nodes")) == 1             # by the server's own log
+
+The numbers of the faults are those of the catalogue that the tests are named after.
+"""
+import contextlib
+import time
+import urllib.parse
+
+from kubesuite import pause
+from kubetree import WATCHER, KubeTree
+from muster import wait_for
+
+AGENT = "muster-kube-watcher"
+
+
+# -- faults
+
+def arm(server, kind, **keys):
+    """Arms a fault against kube-watcher alone. Returns its number."""
+    return server.order("POST", "faults", {"kind": kind, "user_agent": AGENT, **keys})["id"]
+
+
+def disarm(server, *numbers):
+    """These faults, or all of them."""
+    for number in numbers or [0]:
+        server.order("DELETE", f"faults?id={number}" if number else "faults")
+
+
+def hits(server, number):
+    return next(fault["hits"] for fault in server.order("GET", "faults") if fault["id"] == number)
+
+
+def wait_hits(server, number, count=1, timeout=60):
+    wait_for(lambda: hits(server, number) >= count, f"fault {number} has hit {count} times", timeout)
+
+
+def strike(server, kind, **keys):
+    """A fault that hits the open watches at once; it must find one."""
+    number = arm(server, kind, now=True, **keys)
+    assert hits(server, number) > 0, f"no open watch was hit by {kind} {keys}"
+
+
+# -- what was asked for
+
+def asked(server, resource=None, verb=None):
+    """The requests of kube-watcher, oldest first."""
+    return [row for row in server.audit() if row["user-agent"].startswith(AGENT)
+            and resource in (None, row["resource"]) and verb in (None, row["verb"])]
+
+
+def param(row, name):
+    """A parameter of the request, or None."""
+    query = urllib.parse.urlsplit(row["uri"]).query
+    return urllib.parse.parse_qs(query, keep_blank_values=True).get(name, [None])[0]
+
+
+def is_list(row):
+    """A LIST, or a watch that begins with the whole set."""
+    return row["verb"] == "list" or param(row, "sendInitialEvents") == "true"
+
+
+def lists(server, resource=None):
+    return [row for row in asked(server, resource) if is_list(row)]
+
+
+def watches(server, resource=None):
+    """Watches that go on from a version."""
+    return [row for row in asked(server, resource, "watch") if not is_list(row)]
+
+
+def versions(rows):
+    """The versions that these requests named, as numbers; none where none was."""
+    return [int(param(row, "resourceVersion") or 0) for row in rows]
+
+
+# -- the tree
+
+@contextlib.contextmanager
+def steady(server, resources=("nodes",), check_end=True, **more):
+    """A tree that is synced. At its end it holds what the server has again, and nothing was restarted."""
+    try:
+        with KubeTree(server, **more) as tree:
+            tree.wait_synced()
+            for resource in resources:
+                tree.wait_equal(resource)
+            server.forget_audit()
+            yield tree
+            for resource in resources if check_end else ():
+                tree.wait_equal(resource, timeout=120)
+            assert tree.actor(WATCHER)["restarts"] == 0
+    finally:
+        disarm(server)
+
+
+def node(name, **labels):
+    return {"metadata": {"name": name, "labels": labels}}
+
+
+def nodes(count, start=0):
+    return [node(f"n{number}") for number in range(start, start + count)]
+
+
+def label(server, resource, name, value):
+    server.kube.merge(resource, name, {"metadata": {"labels": {"value": value}}})
+
+
+def key_of(resource, name):
+    return f"{resource}/{name}" if resource in ("nodes", "namespaces") else f"{resource}/default/{name}"
+
+
+def holds(tree, resource, name, value):
+    fields = tree.fields(key_of(resource, name))
+    return bool(fields) and fields["labels"].get("value") == value
+
+
+def wait_label(tree, resource, name, value, timeout=60):
+    wait_for(lambda: holds(tree, resource, name, value), f"{name} is seen with {value}", timeout, every=0.02)
+
+
+def see(server, tree, name, resource="nodes", timeout=60):
+    """A change that comes through. Returns the seconds that it took."""
+    value = f"t{time.monotonic_ns()}"
+    began = time.monotonic()
+    label(server, resource, name, value)
+    wait_label(tree, resource, name, value, timeout)
+    return time.monotonic() - began
+
+
+class News:
+    """What the first test actor was told from here on."""
+
+    def __init__(self, tree):
+        self.tree, self.before = tree, tree.counts()
+
+    def so_far(self):
+        """(added, updated, gone)"""
+        now = self.tree.counts()
+        return tuple(now[key] - self.before[key] for key in ("added", "updated", "gone"))
+
+    def gone(self):
+        """The keys that were reported gone, once each."""
+        keys = self.tree.counts()["gone_keys"][len(self.before["gone_keys"]):]
+        assert len(set(keys)) == len(keys), f"told twice: {keys}"
+        return set(keys)
+
+
+def memory_kib(pid):
+    """The most that a process ever had resident."""
+    with open(f"/proc/{pid}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+
+# -- a workload that can be foretold
+
+# 20 events of a few objects: (what, which). A deletion or creation can follow its contrary at once.
+WORK = [("create", "a"), ("create", "b"), ("create", "c"), ("label", "a"), ("label", "b"), ("delete", "c"),
+        ("create", "d"), ("label", "a"), ("delete", "b"), ("create", "b"), ("label", "b"), ("create", "e"),
+        ("delete", "a"), ("label", "d"), ("create", "c"), ("label", "c"), ("delete", "d"), ("create", "a"),
+        ("delete", "e"), ("label", "b")]
+TYPES = {"create": "ADDED", "label": "MODIFIED", "delete": "DELETED"}
+
+
+def play(server, resource, group, tree=None):
+    """The workload on objects of that group: GROUP-a, GROUP-b, ... With a tree it waits for each step to be
+    seen: what comes too fast is told as one change."""
+    for number, (what, which) in enumerate(WORK):
+        name = f"{group}-{which}"
+        if what == "create":
+            server.kube.create(resource, {**node(name), **({"spec": {}} if resource == "widgets" else {})})
+        elif what == "label":
+            label(server, resource, name, f"w{number}")
+        else:
+            server.kube.delete(resource, name)
+        if tree is not None:
+            wait_for(lambda: _is_seen(tree, what, resource, name, number), f"step {number}: {what} {name}",
+                     every=0.005)
+
+
+def _is_seen(tree, what, resource, name, number):
+    if what == "label":
+        return holds(tree, resource, name, f"w{number}")
+    return (tree.fields(key_of(resource, name)) is None) == (what == "delete")
+
+
+def count_work(what):
+    return sum(step == what for step, _ in WORK)
+
+
+def ever_deleted(resource, group):
+    """Keys that were gone at some time."""
+    return {key_of(resource, f"{group}-{which}") for what, which in WORK if what == "delete"}
+
+
+def quiet(server, seconds):
+    """The requests of kube-watcher within so many seconds from now."""
+    server.forget_audit()
+    pause(seconds)
+    return asked(server)

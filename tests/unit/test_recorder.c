@@ -1,0 +1,289 @@
+/* tests/unit/test_recorder.c - Events: one, a series, a storm; and names and notes that fit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/kube-watcher/recorder.h"
+#include "obj.h"
+
+enum tell { END, NOTE, GO, OK, AGAIN, MISSING, REFUSED };
+
+/*
+ * after_ms after the line before: an Event (object, content), the answer to the last request, or
+ * nothing. want: what the note says, then what recorder_next says: "create", "patch 3" (the count),
+ * "wait" and for how many seconds.
+ */
+struct line {
+	int64_t		 after_ms;
+	enum tell	 tell;
+	uint64_t	 object, content;
+	const char	*want;
+};
+
+enum { MINUTE = 60 * 1000 };
+
+static const struct row {
+	const char	*name;
+	struct line	 lines[16];
+	uint64_t	 dropped;
+} rows[] = {
+	{ "one Event: created, forgotten after 6 minutes", {
+		{ 0, NOTE, 1, 1, "new, create" },
+		{ 100, OK, 0, 0, "wait 359.9" },
+		{ 6 * MINUTE, GO, 0, 0, "wait for ever" },
+		{ 0, NOTE, 1, 1, "new, create" } }, 0 },
+	{ "again within 6 minutes: a series, told at once, then with the heartbeat", {
+		{ 0, NOTE, 1, 1, "new, create" }, { 0, OK, 0, 0, "wait 360" },
+		{ 5 * MINUTE, NOTE, 1, 1, "counted, patch 2" }, { 0, OK, 0, 0, "wait 360" },
+		{ 5 * MINUTE, NOTE, 1, 1, "counted, wait 360" },
+		{ 5 * MINUTE, NOTE, 1, 1, "counted, wait 360" },
+		{ 5 * MINUTE, NOTE, 1, 1, "counted, wait 360" },
+		{ 5 * MINUTE, NOTE, 1, 1, "counted, wait 360" },
+		{ 5 * MINUTE, NOTE, 1, 1, "counted, wait 300" },
+		{ 5 * MINUTE, GO, 0, 0, "patch 7" }, { 0, OK, 0, 0, "wait 60" } }, 0 },
+	{ "the end of a series is told", {
+		{ 0, NOTE, 1, 1, "new, create" }, { 0, OK, 0, 0, "wait 360" },
+		{ 0, NOTE, 1, 1, "counted, patch 2" }, { 0, OK, 0, 0, "wait 360" },
+		{ 0, NOTE, 1, 1, "counted, wait 360" }, { 0, NOTE, 1, 1, "counted, wait 360" },
+		{ 6 * MINUTE, GO, 0, 0, "patch 4" }, { 0, OK, 0, 0, "wait for ever" },
+		{ 0, NOTE, 1, 1, "new, create" } }, 0 },
+	{ "another text, another object: another Event", {
+		{ 0, NOTE, 1, 1, "new, create" }, { 0, OK, 0, 0, "wait 360" },
+		{ 0, NOTE, 1, 2, "new, create" }, { 0, OK, 0, 0, "wait 360" },
+		{ 0, NOTE, 2, 1, "new, create" } }, 0 },
+	{ "repeated before it was created: the series follows the creation", {
+		{ 0, NOTE, 1, 1, "new, create" },
+		{ 10, NOTE, 1, 1, "counted, wait for ever" },
+		{ 10, NOTE, 1, 1, "counted, wait for ever" },
+		{ 10, OK, 0, 0, "patch 3" },
+		{ 10, NOTE, 1, 1, "counted, wait for ever" },
+		{ 10, OK, 0, 0, "wait 359.99" } }, 0 },
+	{ "network weather: the same again after ten seconds or so", {
+		{ 0, NOTE, 1, 1, "new, create" },
+		{ 0, AGAIN, 0, 0, "wait 8-12" }, { 12000, GO, 0, 0, "create" },
+		{ 0, AGAIN, 0, 0, "wait 8-12" }, { 12000, GO, 0, 0, "create" },
+		{ 0, OK, 0, 0, "wait 336" } }, 0 },
+	{ "what the cluster does not take is dropped at once", {
+		{ 0, NOTE, 1, 1, "new, create" }, { 0, REFUSED, 0, 0, "wait for ever" } }, 1 },
+	{ "its hour on the server is over: the next one begins anew", {
+		{ 0, NOTE, 1, 1, "new, create" }, { 0, OK, 0, 0, "wait 360" },
+		{ 0, NOTE, 1, 1, "counted, patch 2" }, { 0, MISSING, 0, 0, "wait for ever" },
+		{ 0, NOTE, 1, 1, "new, create" } }, 0 },
+	{ "a patch is tried again, with what has come since", {
+		{ 0, NOTE, 1, 1, "new, create" }, { 0, OK, 0, 0, "wait 360" },
+		{ 0, NOTE, 1, 1, "counted, patch 2" }, { 0, AGAIN, 0, 0, "wait 8-12" },
+		{ 0, NOTE, 1, 1, "counted, wait 8-12" },
+		{ 12000, GO, 0, 0, "patch 3" }, { 0, OK, 0, 0, "wait 348" } }, 0 },
+};
+
+struct story {
+	struct recorder	r;
+	uint32_t	slot;
+	int64_t		now;
+	char		said[64];
+};
+
+static void
+say(struct story *s, const char *text)
+{
+	const size_t len = strlen(s->said);
+
+	snprintf(s->said + len, sizeof(s->said) - len, "%s", text);
+}
+
+static void
+tell(struct story *s, const struct line *l)
+{
+	static const char *const heard[] = {
+		[RECORDER_CREATE] = "new, ", [RECORDER_COUNTED] = "counted, ",
+		[RECORDER_DROPPED] = "dropped, ", [RECORDER_WAIT] = "?", [RECORDER_PATCH] = "?",
+	};
+	static const enum recorder_result results[] = {
+		[OK] = RECORDER_OK, [AGAIN] = RECORDER_AGAIN, [MISSING] = RECORDER_MISSING,
+		[REFUSED] = RECORDER_REFUSED,
+	};
+
+	s->said[0] = '\0';
+	if (l->tell == NOTE) {
+		const struct recorder_event e = { .object = l->object, .content = l->content };
+
+		say(s, heard[recorder_note(&s->r, &e, s->now, s->now * 1000).verb]);
+	} else if (l->tell != GO) {
+		recorder_answered(&s->r, s->slot, results[l->tell], s->now);
+	}
+}
+
+/* "wait 8-12": between so many seconds. */
+static void
+listen(struct story *s, const char *want)
+{
+	const struct recorder_step step = recorder_next(&s->r, s->now);
+	const char *range = strstr(want, "wait ");
+	char text[32];
+	double least, most;
+
+	if (step.verb == RECORDER_WAIT && step.at_ms == INT64_MAX) {
+		say(s, "wait for ever");
+	} else if (step.verb == RECORDER_WAIT && range != NULL
+	    && sscanf(range, "wait %lf-%lf", &least, &most) == 2) {
+		assert_in_range(step.at_ms - s->now, (uint64_t)(least * 1000), (uint64_t)(most * 1000));
+		say(s, range);
+	} else if (step.verb == RECORDER_WAIT) {
+		snprintf(text, sizeof(text), "wait %g", (double)(step.at_ms - s->now) / 1000);
+		say(s, text);
+	} else {
+		s->slot = step.slot;
+		snprintf(text, sizeof(text), "patch %d", (int)step.count);
+		say(s, step.verb == RECORDER_CREATE ? "create" : text);
+		/* The server refuses a series of one. */
+		assert_true(step.verb == RECORDER_CREATE || step.count >= 2);
+	}
+}
+
+static void
+check_row(void **state)
+{
+	const struct row *r = *state;
+	static struct story s;
+
+	s = (struct story){ .now = 5000000 };
+	recorder_init(&s.r, 3);
+	for (const struct line *l = r->lines; l->tell != END; l++) {
+		s.now += l->after_ms;
+		tell(&s, l);
+		listen(&s, l->want);
+		assert_string_equal(s.said, l->want);
+	}
+	assert_int_equal(s.r.dropped, r->dropped);
+}
+
+static void
+twelve_tries(void **state)
+{
+	static struct recorder r;
+	const struct recorder_event e = { .object = 1, .content = 1 };
+	int64_t now = 0;
+	int tries = 0;
+
+	(void)state;
+	recorder_init(&r, 3);
+	recorder_note(&r, &e, now, 0);
+	const uint64_t unique = r.slots[0].unique;
+	for (struct recorder_step s = recorder_next(&r, now); r.count > 0; s = recorder_next(&r, now)) {
+		if (s.verb == RECORDER_WAIT) {
+			now = s.at_ms;
+			continue;
+		}
+		assert_int_equal(s.unique, unique);	/* so the server can tell that it has it already */
+		tries++;
+		recorder_answered(&r, s.slot, RECORDER_AGAIN, now);
+	}
+	assert_int_equal(tries, RECORDER_TRIES);
+	assert_int_equal(r.dropped, 1);
+}
+
+/* True: it becomes an Event of its own. */
+static bool
+is_new(struct recorder *r, uint64_t object, uint64_t content, int64_t now_ms)
+{
+	const struct recorder_event e = { .object = object, .content = content };
+
+	return recorder_note(r, &e, now_ms, 0).verb == RECORDER_CREATE;
+}
+
+/* One object may say 25 things at once, then one in 5 minutes; the others are not concerned. */
+static void
+storms_are_cut(void **state)
+{
+	static struct recorder r;
+	unsigned created = 0;
+
+	(void)state;
+	recorder_init(&r, 3);
+	for (uint64_t i = 0; i < 100; i++)
+		created += is_new(&r, 1, i, 0);
+	assert_int_equal(created, RECORDER_BURST);
+	assert_int_equal(r.dropped, 100 - RECORDER_BURST);
+	assert_true(is_new(&r, 2, 1, 0));
+	for (int64_t now = MINUTE; now <= 30 * MINUTE; now += MINUTE)
+		created += is_new(&r, 1, 1000 + (uint64_t)now, now);
+	assert_int_equal(created, RECORDER_BURST + 6);
+	/* A rest fills the bucket, and no further. */
+	for (uint64_t i = 0; i < 100; i++)
+		created += is_new(&r, 1, 90000000 + i, 600 * MINUTE);
+	assert_int_equal(created, 2 * RECORDER_BURST + 6);
+}
+
+/* More than there is room for: the oldest finished ones make place; those under way do not. */
+static void
+room_is_bounded(void **state)
+{
+	static struct recorder r;
+
+	(void)state;
+	recorder_init(&r, 3);
+	for (uint64_t i = 0; i < RECORDER_MAX; i++)
+		assert_true(is_new(&r, i, 1, 0));
+	assert_false(is_new(&r, 99999, 1, 0));
+	const struct recorder_step s = recorder_next(&r, 0);
+	recorder_answered(&r, s.slot, RECORDER_OK, 0);
+	assert_true(is_new(&r, 99999, 1, 1));
+	assert_int_equal(r.slots[s.slot].object, 99999);
+	for (uint64_t i = 0; i < 5000; i++)	/* nor do the buckets grow */
+		is_new(&r, 1000000 + i, 1, 2);
+	assert_int_equal(r.count, RECORDER_MAX);
+}
+
+static void
+notes_are_cut_between_characters(void **state)
+{
+	char note[2000];
+
+	(void)state;
+	memset(note, 'x', sizeof(note));
+	assert_int_equal(recorder_note_length(note, 10), 10);
+	assert_int_equal(recorder_note_length(note, 1024), 1024);
+	assert_int_equal(recorder_note_length(note, 1025), 1024);
+	memcpy(note + 1022, "\xe2\x82\xac", 3);			/* a euro sign across the edge */
+	assert_int_equal(recorder_note_length(note, 2000), 1022);
+	memcpy(note + 1021, "\xe2\x82\xac", 3);			/* ... just inside */
+	assert_int_equal(recorder_note_length(note, 2000), 1024);
+	assert_int_equal(recorder_note_length("ab\xff" "cd", 5), 2);
+	assert_int_equal(recorder_note_length("", 0), 0);
+}
+
+static void
+names_fit(void **state)
+{
+	char out[RECORDER_NAME_MAX + 1], long_name[300];
+
+	(void)state;
+	assert_int_equal(recorder_name("node-1", 0x17f00000000000abu, out), 23);
+	assert_string_equal(out, "node-1.17f00000000000ab");
+	memset(long_name, 'n', sizeof(long_name));
+	long_name[sizeof(long_name) - 1] = '\0';
+	assert_int_equal(recorder_name(long_name, 1, out), RECORDER_NAME_MAX);
+	memcpy(long_name + 234, "-.", 2);	/* where it is cut */
+	assert_int_equal(recorder_name(long_name, 1, out), 234 + 17);
+	assert_string_equal(out + 232, "nn.0000000000000001");
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[NITEMS(rows) + 5];
+	size_t n = 0;
+
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		tests[n++] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(twelve_tries);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(storms_are_cut);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(room_is_bounded);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(notes_are_cut_between_characters);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_fit);
+	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
+}

@@ -1,0 +1,285 @@
+/*
+ * tests/unit/test_store.c - who knows better: lists, the watch and answers to own writes speak about the same
+ * objects, in any order.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/kube-watcher/store.h"
+#include "obj.h"
+
+enum say { END, SEEN, DELETED, ANSWER, REMOVED, BEGIN, BELIEVE, COMMIT, DROP, PICTURE, HAS, TOMBS };
+
+/*
+ * rv: of an ANSWER also how far the watch has come, "12@10". want: for words the news (+ added, ~
+ * updated, = replaced, - gone, "" ignored); COMMIT: the keys that went, in order of the alphabet;
+ * PICTURE: "named missing behind ahead" at version rv; HAS: the version known of key.
+ */
+struct line {
+	enum say	 say;
+	const char	*key, *uid, *rv;
+	const char	*want;
+};
+
+#define A1	"a", "11111111-0000-4000-8000-000000000001"
+#define A2	"a", "22222222-0000-4000-8000-000000000002"
+#define B1	"b", "33333333-0000-4000-8000-000000000003"
+#define C1	"c", "no UUID at all"
+
+static const struct row {
+	const char	*name;
+	struct line	 lines[16];
+} rows[] = {
+	{ "only what is newer is news", {
+		{ SEEN, A1, "10", "+" }, { SEEN, A1, "10", "" }, { SEEN, A1, "9", "" }, { SEEN, A1, "11", "~" },
+		{ HAS, A1, "", "11" } } },
+	{ "numbers, not texts", { { SEEN, A1, "9", "+" }, { SEEN, A1, "10", "~" }, { SEEN, A1, "9", "" } } },
+	{ "numbers of any length", {
+		{ SEEN, A1, "99999999999999999999", "+" }, { SEEN, A1, "99999999999999999998", "" },
+		{ SEEN, A1, "100000000000000000000", "~" }, { HAS, A1, "", "100000000000000000000" },
+		{ SEEN, A1, "5", "" } } },
+	{ "what has no order counts as newer, unless it is the same", {
+		{ SEEN, A1, "opaque", "+" }, { SEEN, A1, "opaque", "" }, { SEEN, A1, "other", "~" },
+		{ SEEN, A1, "7", "~" }, { HAS, A1, "", "7" } } },
+	{ "another uid is another object; the old one's late words are nothing", {
+		{ SEEN, A1, "10", "+" }, { SEEN, A2, "20", "=" }, { SEEN, A1, "15", "" },
+		{ DELETED, A1, "19", "" }, { HAS, A2, "", "20" }, { DELETED, A2, "25", "-" } } },
+	{ "uids need not be UUIDs", {
+		{ SEEN, C1, "10", "+" }, { SEEN, "c", "no UUID at al", "11", "=" }, { DELETED, C1, "12", "" } } },
+	{ "upper case is another uid", {
+		{ SEEN, "a", "aaaaaaaa-0000-4000-8000-00000000000a", "1", "+" },
+		{ DELETED, "a", "AAAAAAAA-0000-4000-8000-00000000000A", "2", "" } } },
+	{ "the end of what nobody knows is no news", { { DELETED, A1, "10", "" } } },
+	{ "what a complete list does not name is gone", {
+		{ SEEN, A1, "10", "+" }, { SEEN, B1, "11", "+" }, { SEEN, C1, "12", "+" },
+		{ BEGIN, "", "", "", "" }, { SEEN, B1, "11", "" }, { PICTURE, "", "", "20", "1 2 0 0" },
+		{ COMMIT, "", "", "20", "ac" }, { HAS, A1, "", NULL }, { HAS, B1, "", "11" } } },
+	{ "a list that broke off takes nothing away, and its marks do not count for the next", {
+		{ SEEN, A1, "10", "+" }, { SEEN, B1, "11", "+" },
+		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "" }, { DROP, "", "", "", "" },
+		{ BEGIN, "", "", "", "" }, { SEEN, B1, "11", "" }, { COMMIT, "", "", "20", "a" } } },
+	{ "what is listed is taken over at once", {
+		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "+" }, { DROP, "", "", "", "" },
+		{ HAS, A1, "", "10" }, { BEGIN, "", "", "", "" }, { COMMIT, "", "", "20", "a" } } },
+	{ "an own write is merged at once, and the watch brings nothing new", {
+		{ SEEN, A1, "10", "+" }, { ANSWER, A1, "12@10", "~" }, { SEEN, A1, "11", "" }, { SEEN, A1, "12", "" },
+		{ SEEN, A1, "13", "~" } } },
+	{ "an own create is there before the watch says so", {
+		{ ANSWER, A1, "12@10", "+" }, { SEEN, A1, "12", "" }, { ANSWER, A1, "11@12", "" } } },
+	{ "an answer that the watch has overtaken: perhaps it has ended since", {
+		{ SEEN, A1, "10", "+" }, { DELETED, A1, "15", "-" }, { ANSWER, A1, "12@15", "" },
+		{ ANSWER, A1, "15@15", "" }, { HAS, A1, "", NULL } } },
+	{ "an answer about another one that the watch has overtaken", {
+		{ SEEN, A2, "20", "+" }, { ANSWER, A1, "21@25", "" }, { ANSWER, A1, "26@25", "=" } } },
+	{ "of what is there an answer may be newer than the watch was", {
+		{ SEEN, A1, "10", "+" }, { ANSWER, A1, "12@15", "~" } } },
+	{ "an own write newer than the list outlives it", {
+		{ ANSWER, A1, "30@10", "+" }, { SEEN, B1, "11", "+" },
+		{ BEGIN, "", "", "", "" }, { SEEN, B1, "11", "" }, { PICTURE, "", "", "20", "1 0 0 1" },
+		{ COMMIT, "", "", "20", "" }, { HAS, A1, "", "30" },
+		{ BEGIN, "", "", "", "" }, { COMMIT, "", "", "30", "ab" } } },
+	{ "an own write during the list: gone only if the list is newer", {
+		{ BEGIN, "", "", "", "" }, { ANSWER, A1, "30@10", "+" }, { ANSWER, B1, "15@10", "+" },
+		{ COMMIT, "", "", "20", "b" } } },
+	{ "a list that is believed takes older versions, and what was ahead of it", {
+		{ SEEN, A1, "50", "+" }, { ANSWER, B1, "60@50", "+" }, { SEEN, C1, "40", "+" },
+		{ BELIEVE, "", "", "", "" }, { SEEN, A1, "45", "~" }, { COMMIT, "", "", "46", "bc" },
+		{ HAS, A1, "", "45" } } },
+	{ "but no older version than an own write since", {
+		{ SEEN, A1, "50", "+" }, { BELIEVE, "", "", "", "" }, { ANSWER, A1, "55@50", "~" },
+		{ SEEN, A1, "50", "" }, { COMMIT, "", "", "52", "" }, { HAS, A1, "", "55" } } },
+	{ "a list that should know our version and does not", {
+		{ SEEN, A1, "50", "+" }, { BEGIN, "", "", "", "" }, { SEEN, A1, "40", "" },
+		{ PICTURE, "", "", "60", "1 0 1 0" }, { PICTURE, "", "", "50", "1 0 1 0" },
+		{ PICTURE, "", "", "45", "1 0 0 1" } } },
+	{ "what we deleted stays deleted until the watch has caught up", {
+		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" }, { TOMBS, "", "", "", "1" },
+		{ SEEN, A1, "12", "" }, { ANSWER, A1, "13@10", "" }, { DELETED, A1, "14", "" },
+		{ TOMBS, "", "", "", "0" }, { SEEN, A2, "20", "+" } } },
+	{ "a namesake may follow at once", {
+		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" }, { SEEN, A2, "20", "+" }, { SEEN, A1, "12", "" } } },
+	{ "the watch was faster than the answer to our delete", {
+		{ SEEN, A1, "10", "+" }, { DELETED, A1, "14", "-" }, { REMOVED, A1, "", "" }, { TOMBS, "", "", "", "0" } } },
+	{ "our delete of what is another one by now", {
+		{ SEEN, A2, "20", "+" }, { REMOVED, A1, "", "" }, { HAS, A2, "", "20" } } },
+	{ "a list from before our delete, then one from after it", {
+		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" },
+		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "" }, { PICTURE, "", "", "11", "0 0 1 0" },
+		{ COMMIT, "", "", "11", "" }, { TOMBS, "", "", "", "1" },
+		{ BEGIN, "", "", "", "" }, { COMMIT, "", "", "20", "" }, { TOMBS, "", "", "", "0" } } },
+	{ "our delete during a list that still names it", {
+		{ SEEN, A1, "10", "+" }, { BEGIN, "", "", "", "" }, { REMOVED, A1, "", "-" }, { SEEN, A1, "10", "" },
+		{ PICTURE, "", "", "11", "0 0 0 0" }, { COMMIT, "", "", "11", "" }, { TOMBS, "", "", "", "1" } } },
+	{ "a believed list may bring it back: the cluster was restored", {
+		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" }, { BELIEVE, "", "", "", "" }, { SEEN, A1, "8", "+" },
+		{ COMMIT, "", "", "9", "" }, { HAS, A1, "", "8" } } },
+	{ "ended among the initial events: an answer from before does not bring it back", {
+		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "+" }, { DELETED, A1, "15", "-" },
+		{ ANSWER, A1, "12@5", "" }, { COMMIT, "", "", "16", "" }, { TOMBS, "", "", "", "0" } } },
+};
+
+static const char *const news_signs[] = {
+	[STORE_IGNORE] = "", [STORE_ADDED] = "+", [STORE_UPDATED] = "~", [STORE_REPLACED] = "=",
+	[STORE_GONE] = "-",
+};
+
+/* Collects one-letter keys in order. */
+static void
+on_gone(const char *key, size_t len, void *arg)
+{
+	char *gone = arg;
+	size_t at = strlen(gone);
+
+	assert_int_equal(len, 1);
+	for (; at > 0 && gone[at - 1] > key[0]; at--)
+		gone[at] = gone[at - 1];
+	gone[at] = key[0];
+}
+
+static void
+check_line(struct store *s, const struct line *l)
+{
+	const char *at = strchr(l->rv, '@');
+	char rv[32], text[64] = "";
+
+	snprintf(rv, sizeof(rv), "%.*s", at == NULL ? (int)strlen(l->rv) : (int)(at - l->rv), l->rv);
+	const struct store_word w = { .key = l->key, .key_len = strlen(l->key), .uid = l->uid, .rv = rv };
+
+	switch (l->say) {
+	case SEEN: assert_string_equal(news_signs[store_seen(s, &w)], l->want); break;
+	case DELETED: assert_string_equal(news_signs[store_deleted(s, &w)], l->want); break;
+	case ANSWER: assert_string_equal(news_signs[store_answered(s, &w, at + 1)], l->want); break;
+	case REMOVED: assert_string_equal(news_signs[store_removed(s, &w)], l->want); break;
+	case BEGIN: store_begin(s, false); break;
+	case BELIEVE: store_begin(s, true); break;
+	case DROP: store_drop(s); break;
+	case COMMIT:
+		store_commit(s, l->rv, on_gone, text);
+		assert_string_equal(text, l->want);
+		break;
+	case PICTURE: {
+		const struct store_picture p = store_picture(s, l->rv);
+
+		snprintf(text, sizeof(text), "%u %u %u %u", p.named, p.missing, p.behind, p.ahead);
+		assert_string_equal(text, l->want);
+		break;
+	}
+	case HAS:
+		assert_int_equal(store_rv(s, w.key, w.key_len, text, sizeof(text)), l->want != NULL);
+		assert_int_equal(store_has(s, w.key, w.key_len), l->want != NULL);
+		assert_string_equal(text, l->want == NULL ? "" : l->want);
+		break;
+	case TOMBS:
+		snprintf(text, sizeof(text), "%u", store_tombstones(s));
+		assert_string_equal(text, l->want);
+		break;
+	case END: break;
+	}
+}
+
+static void
+check_row(void **state)
+{
+	const struct row *r = *state;
+	struct store *s = store_new();
+
+	for (const struct line *l = r->lines; l->say != END; l++)
+		check_line(s, l);
+	store_free(&s);
+	assert_null(s);
+	store_free(&s);
+}
+
+static void
+count_one(const char *key, size_t len, void *arg)
+{
+	assert_int_equal(strlen(key), len);
+	++*(uint32_t *)arg;
+}
+
+/* A node costs less than 150 bytes; what was is not kept. */
+static void
+memory_is_small(void **state)
+{
+	enum { NODES = 15000 };
+	struct store *s = store_new();
+	uint32_t n = 0;
+
+	(void)state;
+	for (int round = 0; round < 3; round++) {
+		store_begin(s, false);
+		for (int i = 0; i < NODES; i++) {
+			char key[64], uid[64], rv[32];
+
+			snprintf(key, sizeof(key), "nodes/ip-10-%d-%d-%d.eu-west-1.internal", round,
+			    i / 256, i % 256);
+			snprintf(uid, sizeof(uid), "%08x-%04x-4000-8000-000000000000", (unsigned)i,
+			    (unsigned)round);
+			snprintf(rv, sizeof(rv), "%d", 4000000 + round * NODES + i);
+			const struct store_word w = {
+				.key = key, .key_len = strlen(key), .uid = uid, .rv = rv
+			};
+			assert_int_equal(store_seen(s, &w), STORE_ADDED);
+		}
+		n = 0;
+		store_commit(s, "9000000", count_one, &n);
+		assert_int_equal(n, round == 0 ? 0 : NODES);
+		assert_int_equal(store_count(s), NODES);
+	}
+	n = 0;
+	store_each(s, count_one, &n);
+	assert_int_equal(n, NODES);
+	/* Two populations were there at once while the second was listed. */
+	assert_true(store_bytes(s) < (size_t)NODES * 2 * 150);
+	store_free(&s);
+	s = store_new();
+	for (int i = 0; i < NODES; i++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), "nodes/ip-10-0-%d-%d.eu-west-1.internal", i / 256, i % 256);
+		const struct store_word w = { .key = key, .key_len = strlen(key), .uid = "x", .rv = "1" };
+		store_seen(s, &w);
+	}
+	print_message("%zu bytes a node\n", store_bytes(s) / NODES);
+	assert_true(store_bytes(s) < (size_t)NODES * 150);
+	store_free(&s);
+}
+
+/* Deletes whose end the watch never tells cannot pile up. */
+static void
+tombstones_are_bounded(void **state)
+{
+	struct store *s = store_new();
+
+	(void)state;
+	for (int i = 0; i < 5000; i++) {
+		char key[32], uid[32];
+
+		snprintf(key, sizeof(key), "k%d", i);
+		snprintf(uid, sizeof(uid), "u%d", i);
+		const struct store_word w = { .key = key, .key_len = strlen(key), .uid = uid, .rv = "1" };
+		store_seen(s, &w);
+		store_removed(s, &w);
+	}
+	assert_int_equal(store_count(s), 0);
+	assert_true(store_tombstones(s) <= 1024);
+	store_free(&s);
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[NITEMS(rows) + 2];
+	size_t n = 0;
+
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		tests[n++] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(memory_is_small);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(tombstones_are_bounded);
+	return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+}

@@ -1,0 +1,419 @@
+/* tests/unit/test_write_plan.c - which writes are sent, when, and what their answers mean. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/kube-watcher/plan.h"
+#include "obj.h"
+
+enum { NOW = 1000000 };
+#define ME		ROLE_TEST_KUBE_1
+#define STRANGER	ROLE_TEST_KUBE_2
+
+/* Leading for so long from NOW on. */
+static struct lease
+lead(int64_t ms)
+{
+	return (struct lease){
+		.elect = true, .duration_ms = 15000, .renew_ms = 10000, .retry_ms = 2000,
+		.until_ms = NOW + ms,
+	};
+}
+
+static struct plan_write
+a_write(enum op op)
+{
+	return (struct plan_write){
+		.sender = ME, .id = 1, .op = op, .group = "", .resource = "nodes", .subresource = "",
+		.ns = "", .name = op == OP_LIST ? "" : "n1", .uid = op == OP_DELETE || op == OP_EVICT ? "u1" : "",
+		.rv = op == OP_UPDATE ? "5" : "", .object = 7, .deadline_ms = NOW + 30000,
+	};
+}
+
+/* ---- May it be sent ---- */
+
+static const struct admission {
+	const char	*name;
+	enum op		 op;
+	enum role	 sender;
+	const char	*group, *resource, *subresource, *object_name, *uid, *rv;
+	int64_t		 lead_ms, left_ms;
+	bool		 admitted;
+	enum outcome	 outcome;
+} admissions[] = {
+	/* name, op, sender, group, resource, subresource, name, uid, rv, lead, left, admitted, outcome */
+	{ "create", OP_CREATE, ME, "", "nodes", "", "n", "", "", 9000, 1000, true, 0 },
+	{ "create with a uid", OP_CREATE, ME, "", "nodes", "", "n", "u", "", 9000, 1000, false, OUTCOME_INVALID },
+	{ "create with a version", OP_CREATE, ME, "", "nodes", "", "n", "", "1", 9000, 1000, false, OUTCOME_INVALID },
+	{ "create without a name", OP_CREATE, ME, "", "nodes", "", "", "", "", 9000, 1000, false, OUTCOME_INVALID },
+	{ "update", OP_UPDATE, ME, "", "nodes", "", "n", "", "1", 9000, 1000, true, 0 },
+	{ "update without a version", OP_UPDATE, ME, "", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_INVALID },
+	{ "merge patch", OP_MERGE, ME, "", "nodes", "", "n", "", "", 9000, 1000, true, 0 },
+	{ "of a status", OP_MERGE, ME, "", "nodes", "status", "n", "", "", 9000, 1000, true, 0 },
+	{ "of a scale that is not listed", OP_MERGE, ME, "", "nodes", "scale", "n", "", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "delete", OP_DELETE, ME, "", "nodes", "", "n", "u", "", 9000, 1000, true, 0 },
+	{ "delete without a uid", OP_DELETE, ME, "", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_INVALID },
+	{ "evict", OP_EVICT, ME, "", "pods", "", "p", "u", "", 9000, 1000, true, 0 },
+	{ "evict without a uid", OP_EVICT, ME, "", "pods", "", "p", "", "", 9000, 1000, false, OUTCOME_INVALID },
+	{ "evict what has no such subresource", OP_EVICT, ME, "", "nodes", "", "n", "u", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "get", OP_GET, ME, "", "nodes", "", "n", "", "", 0, 1000, true, 0 },
+	{ "list", OP_LIST, ME, "", "nodes", "", "", "", "", 0, 1000, true, 0 },
+	{ "list of one", OP_LIST, ME, "", "nodes", "", "n", "", "", 0, 1000, false, OUTCOME_INVALID },
+	{ "event", OP_EVENT, ME, "", "nodes", "", "n", "", "", 9000, 1000, true, 0 },
+	{ "event without the right", OP_EVENT, STRANGER, "", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "a right for another verb", OP_DELETE, STRANGER, "", "nodes", "", "n", "u", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "a right for another group", OP_MERGE, ME, "apps", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "a subresource inside", OP_MERGE, STRANGER, "", "nodes/status", "", "n", "", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "no resource", OP_GET, ME, "", "", "", "n", "", "", 0, 1000, false, OUTCOME_INVALID },
+	{ "no such operation", OP_MAX, ME, "", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_INVALID },
+	{ "no such sender", OP_GET, ROLE_NONE, "", "nodes", "", "n", "", "", 0, 1000, false, OUTCOME_INVALID },
+	{ "not leading", OP_MERGE, ME, "", "nodes", "", "n", "", "", 0, 1000, false, OUTCOME_NOT_LEADER },
+	{ "leading is over", OP_MERGE, ME, "", "nodes", "", "n", "", "", -5000, 1000, false, OUTCOME_NOT_LEADER },
+	{ "too late", OP_MERGE, ME, "", "nodes", "", "n", "", "", 9000, 0, false, OUTCOME_EXPIRED },
+	{ "too late to read", OP_GET, ME, "", "nodes", "", "n", "", "", 0, -1, false, OUTCOME_EXPIRED },
+};
+
+static void
+check_admission(void **state)
+{
+	const struct admission *r = *state;
+	const struct lease l = lead(r->lead_ms);
+	static struct plan p;
+
+	plan_init(&p, 0, 1, 1, NOW);
+	const struct plan_verdict v = plan_admit(&p, &(struct plan_write){
+		.sender = r->sender, .id = 1, .op = r->op, .group = r->group, .resource = r->resource,
+		.subresource = r->subresource, .ns = "", .name = r->object_name, .uid = r->uid, .rv = r->rv,
+		.object = 1, .deadline_ms = NOW + r->left_ms,
+	}, &l, NOW);
+	assert_int_equal(v.admitted, r->admitted);
+	assert_int_equal(p.count, r->admitted);
+	if (!r->admitted) {
+		assert_int_equal(v.outcome, r->outcome);
+		assert_true(v.why[0] != '\0');
+	}
+}
+
+/* ---- What the answer means ---- */
+
+static const struct meaning {
+	const char	*name;
+	enum op		 op;
+	bool		 sent;
+	int		 status;
+	const char	*reason;
+	int64_t		 retry_after_ms;
+	enum plan_body	 body;
+	bool		 again;
+	enum outcome	 outcome;
+	enum plan_merge	 merge;
+} meanings[] = {
+	/* name, op, sent, status, reason, Retry-After, body, again, outcome, merge */
+	{ "created", OP_CREATE, true, 201, "", -1, BODY_OBJECT, false, OUTCOME_OK, MERGE_OBJECT },
+	{ "patched", OP_APPLY, true, 200, "", -1, BODY_OBJECT, false, OUTCOME_OK, MERGE_OBJECT },
+	{ "patched, and the answer cannot be read", OP_MERGE, true, 200, "", -1, BODY_NONE, false, OUTCOME_OK, MERGE_NOTHING },
+	{ "deleted", OP_DELETE, true, 200, "Success", -1, BODY_STATUS, false, OUTCOME_OK, MERGE_GONE },
+	{ "deleted, but a finalizer holds it", OP_DELETE, true, 202, "", -1, BODY_OBJECT, false, OUTCOME_OK, MERGE_OBJECT },
+	{ "evicted", OP_EVICT, true, 201, "", -1, BODY_OBJECT, false, OUTCOME_OK, MERGE_NOTHING },
+	{ "read", OP_GET, true, 200, "", -1, BODY_OBJECT, false, OUTCOME_OK, MERGE_OBJECT },
+	{ "listed", OP_LIST, true, 200, "", -1, BODY_LIST, false, OUTCOME_OK, MERGE_FORWARD },
+	{ "a list that broke off", OP_LIST, true, 200, "", -1, BODY_NONE, true, OUTCOME_FAILED, MERGE_NOTHING },
+	{ "moved since", OP_UPDATE, true, 409, "Conflict", -1, BODY_NONE, false, OUTCOME_CONFLICT, MERGE_NOTHING },
+	{ "there already", OP_CREATE, true, 409, "AlreadyExists", -1, BODY_NONE, false, OUTCOME_EXISTS, MERGE_NOTHING },
+	{ "not there", OP_MERGE, true, 404, "NotFound", -1, BODY_NONE, false, OUTCOME_NOT_FOUND, MERGE_NOTHING },
+	{ "not allowed", OP_MERGE, true, 403, "Forbidden", -1, BODY_NONE, false, OUTCOME_FORBIDDEN, MERGE_NOTHING },
+	{ "not known", OP_MERGE, true, 401, "Unauthorized", -1, BODY_NONE, false, OUTCOME_FAILED, MERGE_NOTHING },
+	{ "refused", OP_MERGE, true, 422, "Invalid", -1, BODY_NONE, false, OUTCOME_INVALID, MERGE_NOTHING },
+	{ "too large", OP_CREATE, true, 413, "", -1, BODY_NONE, false, OUTCOME_INVALID, MERGE_NOTHING },
+	{ "slow down", OP_MERGE, true, 429, "", 1000, BODY_NONE, true, OUTCOME_LIMITED, MERGE_NOTHING },
+	{ "slow down, longer than the deadline", OP_MERGE, true, 429, "", 60000, BODY_NONE, false, OUTCOME_LIMITED, MERGE_NOTHING },
+	{ "a budget says no", OP_EVICT, true, 429, "", 1000, BODY_NONE, false, OUTCOME_LIMITED, MERGE_NOTHING },
+	{ "never left", OP_CREATE, false, 0, "", -1, BODY_NONE, true, OUTCOME_FAILED, MERGE_NOTHING },
+	{ "left, and no answer", OP_CREATE, true, 0, "", -1, BODY_NONE, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
+	{ "500: done or not", OP_MERGE, true, 500, "InternalError", -1, BODY_NONE, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
+	{ "503 with Retry-After: done or not", OP_DELETE, true, 503, "", 1000, BODY_NONE, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
+	{ "504: done or not", OP_MERGE, true, 504, "Timeout", -1, BODY_NONE, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
+	{ "302: what is that", OP_MERGE, true, 302, "", -1, BODY_NONE, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
+	{ "a read without an answer", OP_GET, true, 0, "", -1, BODY_NONE, true, OUTCOME_FAILED, MERGE_NOTHING },
+	{ "a read with 500", OP_GET, true, 500, "", -1, BODY_NONE, true, OUTCOME_FAILED, MERGE_NOTHING },
+	{ "a read of nothing", OP_GET, true, 404, "", -1, BODY_NONE, false, OUTCOME_NOT_FOUND, MERGE_NOTHING },
+	{ "a read that is not understood", OP_LIST, true, 400, "", -1, BODY_NONE, false, OUTCOME_INVALID, MERGE_NOTHING },
+};
+
+static uint32_t
+send_one(struct plan *p, const struct plan_write *w)
+{
+	const struct lease l = lead(9000);
+	const struct plan_verdict v = plan_admit(p, w, &l, NOW);
+
+	assert_true(v.admitted);
+	const struct plan_step s = plan_next(p, &l, NOW);
+	assert_int_equal(s.verb, PLAN_SEND);
+	assert_int_equal(s.slot, v.slot);
+	return s.slot;
+}
+
+static void
+check_meaning(void **state)
+{
+	const struct meaning *m = *state;
+	struct plan_write w = a_write(m->op);
+	static struct plan p;
+
+	if (m->op == OP_EVICT)
+		w.resource = "pods";
+	plan_init(&p, 0, 1, 1, NOW);
+	const uint32_t slot = send_one(&p, &w);
+	const struct plan_result r = plan_answered(&p, slot, &(struct plan_answer){
+		.sent = m->sent, .status = m->status, .reason = m->reason,
+		.retry_after_ms = m->retry_after_ms, .body = m->body,
+	}, NOW + 100);
+	assert_int_equal(r.again, m->again);
+	assert_int_equal(r.outcome, m->outcome);
+	assert_int_equal(r.merge, m->merge);
+	assert_int_equal(p.count, m->again);
+	assert_int_equal(plan_under_way(&p), 0);
+	assert_int_equal(plan_settled(&p, NOW + 100), m->outcome != OUTCOME_UNKNOWN);
+	assert_true(plan_settled(&p, NOW + 100 + PLAN_LINGER_MS));
+}
+
+/* ---- Stories ---- */
+
+static void
+one_per_object_and_role(void **state)
+{
+	const struct lease l = lead(9000);
+	struct plan_write w = a_write(OP_MERGE);
+	static struct plan p;
+
+	(void)state;
+	plan_init(&p, 0, 1, 1, NOW);
+	const uint32_t slot = send_one(&p, &w);
+	assert_int_equal(plan_admit(&p, &w, &l, NOW).outcome, OUTCOME_BUSY);
+	w.sender = STRANGER;	/* another role may: the server knows the order */
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	w = a_write(OP_GET);	/* reading is always possible */
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	w = a_write(OP_MERGE);
+	w.object = 8;
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	plan_answered(&p, slot,
+	    &(struct plan_answer){
+		.sent = true, .status = 200, .reason = "", .retry_after_ms = -1 },
+	    NOW);
+	w.object = 7;
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+}
+
+static void
+each_role_has_a_limit(void **state)
+{
+	const struct lease l = lead(9000);
+	static struct plan p;
+
+	(void)state;
+	plan_init(&p, 0, 1, 1, NOW);
+	for (uint64_t i = 0; i <= PLAN_ROLE_MAX; i++) {
+		struct plan_write w = a_write(OP_MERGE);
+
+		w.object = i;
+		const struct plan_verdict v = plan_admit(&p, &w, &l, NOW);
+		assert_int_equal(v.admitted, i < PLAN_ROLE_MAX);
+		assert_true(v.admitted || v.outcome == OUTCOME_BUSY);
+	}
+	assert_int_equal(p.count, PLAN_ROLE_MAX);
+	plan_forget(&p, ME);
+	assert_int_equal(p.count, 0);
+}
+
+/* The lease must outlive the HTTP timeout; the next renewal makes room. */
+static void
+waits_for_the_lease(void **state)
+{
+	const struct plan_write w = a_write(OP_MERGE);
+	struct lease l = lead(5000);
+	static struct plan p;
+
+	(void)state;
+	plan_init(&p, 0, 1, 1, NOW);
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	struct plan_step s = plan_next(&p, &l, NOW);
+	assert_int_equal(s.verb, PLAN_WAIT);
+	assert_int_equal(s.at_ms, NOW + 5000);
+	l = lead(5001);
+	s = plan_next(&p, &l, NOW);
+	assert_int_equal(s.verb, PLAN_SEND);
+	assert_int_equal(s.timeout_ms, 5000);
+}
+
+static void
+lost_leadership_finishes_it(void **state)
+{
+	const struct plan_write w = a_write(OP_MERGE), get = a_write(OP_GET);
+	struct lease l = lead(5000);
+	static struct plan p;
+
+	(void)state;
+	plan_init(&p, 0, 1, 1, NOW);
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	assert_true(plan_admit(&p, &get, &l, NOW).admitted);
+	const struct plan_step s = plan_next(&p, &l, NOW + 5000);
+	if (s.verb == PLAN_FINISH) {
+		assert_int_equal(s.outcome, OUTCOME_NOT_LEADER);
+		assert_int_equal(s.was.op, OP_MERGE);
+	}
+	const struct plan_step other = plan_next(&p, &l, NOW + 5000);
+	assert_true((s.verb == PLAN_FINISH) != (other.verb == PLAN_FINISH));
+	assert_true((s.verb == PLAN_SEND) != (other.verb == PLAN_SEND));
+}
+
+/* Near its deadline it is not waited for longer than that; after it, it is not sent at all. */
+static void
+deadlines(void **state)
+{
+	const struct lease l = lead(60000);
+	struct plan_write w = a_write(OP_MERGE);
+	static struct plan p;
+
+	(void)state;
+	plan_init(&p, 0, 1, 1, NOW);
+	w.deadline_ms = NOW + 1200;
+	const uint32_t slot = plan_admit(&p, &w, &l, NOW).slot;
+	assert_int_equal(plan_next(&p, &l, NOW).timeout_ms, 1200);
+	assert_true(plan_answered(
+	    &p, slot, &(struct plan_answer){ .reason = "", .retry_after_ms = -1 }, NOW + 10)
+			.again);
+	const struct plan_step wait = plan_next(&p, &l, NOW + 10);
+	assert_int_equal(wait.verb, PLAN_WAIT);
+	assert_in_range(wait.at_ms, NOW + 10 + 160, NOW + 10 + 240);
+	const struct plan_step end = plan_next(&p, &l, NOW + 1200);
+	assert_int_equal(end.verb, PLAN_FINISH);
+	assert_int_equal(end.outcome, OUTCOME_FAILED);	/* it was tried */
+	assert_int_equal(end.was.id, 1);
+	assert_int_equal(p.count, 0);
+
+	plan_init(&p, 1, 1, 1, NOW);
+	assert_int_equal(rate_take(&p.rate, NOW), 0);	/* nothing is left */
+	w.deadline_ms = NOW + 500;
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	assert_int_equal(plan_next(&p, &l, NOW).at_ms, NOW + 500);
+	assert_int_equal(plan_next(&p, &l, NOW + 500).outcome, OUTCOME_EXPIRED);	/* it never was */
+}
+
+/* A 429 closes the door for all; an eviction's does not. */
+static void
+one_rate_for_all(void **state)
+{
+	const struct lease l = lead(60000);
+	struct plan_write w = a_write(OP_MERGE);
+	static struct plan p;
+
+	(void)state;
+	plan_init(&p, 0, 1, 1, NOW);
+	uint32_t slot = send_one(&p, &w);
+	const struct plan_result r = plan_answered(&p, slot, &(struct plan_answer){
+		.sent = true, .status = 429, .reason = "", .retry_after_ms = 3000 }, NOW);
+	assert_true(r.again);
+	assert_int_equal(r.retry_after_ms, 3000);
+	w.object = 9;
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	assert_int_equal(plan_next(&p, &l, NOW).at_ms, NOW + 3000);
+	assert_int_equal(plan_next(&p, &l, NOW + 3000).verb, PLAN_SEND);
+
+	plan_init(&p, 0, 1, 1, NOW);
+	w = a_write(OP_EVICT);
+	w.resource = "pods";
+	slot = send_one(&p, &w);
+	plan_answered(&p, slot,
+	    &(struct plan_answer){
+		.sent = true, .status = 429, .reason = "", .retry_after_ms = 9000 },
+	    NOW);
+	w.object = 9;
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	assert_int_equal(plan_next(&p, &l, NOW).verb, PLAN_SEND);
+}
+
+/* Nobody starves behind a role that always has something. */
+static void
+slots_are_served_in_turn(void **state)
+{
+	const struct lease l = lead(1000000);
+	static struct plan p;
+	unsigned mine = 0;
+
+	(void)state;
+	plan_init(&p, 1000, 1, 1, NOW);
+	struct plan_write other = a_write(OP_MERGE);
+	for (uint64_t i = 0; i < 20; i++) {
+		struct plan_write w = a_write(OP_MERGE);
+
+		w.object = 100 + i;
+		w.deadline_ms = NOW + 200000;
+		assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	}
+	other.sender = STRANGER;
+	other.deadline_ms = NOW + 200000;
+	assert_true(plan_admit(&p, &other, &l, NOW).admitted);
+	for (int64_t now = NOW;; now += 10) {
+		const struct plan_step s = plan_next(&p, &l, now);
+
+		assert_int_equal(s.verb, PLAN_SEND);
+		if (p.slots[s.slot].sender == STRANGER)
+			break;
+		/* answered, and at once another one is in its place */
+		const uint64_t object = p.slots[s.slot].object;
+		plan_answered(&p, s.slot,
+		    &(struct plan_answer){
+			.sent = true, .status = 200, .reason = "", .retry_after_ms = -1 },
+		    now);
+		struct plan_write w = a_write(OP_MERGE);
+		w.object = object;
+		w.deadline_ms = now + 200000;
+		assert_true(plan_admit(&p, &w, &l, now).admitted);
+		assert_true(++mine <= 20);
+	}
+}
+
+/* Its sender died: what is on the way is heard, merged, and told to nobody. */
+static void
+orphans(void **state)
+{
+	const struct plan_write w = a_write(OP_MERGE);
+	static struct plan p;
+
+	(void)state;
+	plan_init(&p, 0, 1, 1, NOW);
+	const uint32_t slot = send_one(&p, &w);
+	plan_forget(&p, ME);
+	assert_int_equal(plan_under_way(&p), 1);
+	const struct plan_result r = plan_answered(&p, slot, &(struct plan_answer){
+		.sent = true, .status = 429, .reason = "", .retry_after_ms = 1 }, NOW);
+	assert_true(r.orphan && !r.again);
+	assert_int_equal(p.count, 0);
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[NITEMS(admissions) + NITEMS(meanings) + 8];
+	size_t n = 0;
+
+	for (size_t i = 0; i < NITEMS(admissions); i++)
+		tests[n++] = (struct CMUnitTest){ admissions[i].name, check_admission, NULL, NULL,
+			(void *)(uintptr_t)&admissions[i] };
+	for (size_t i = 0; i < NITEMS(meanings); i++)
+		tests[n++] = (struct CMUnitTest){ meanings[i].name, check_meaning, NULL, NULL,
+			(void *)(uintptr_t)&meanings[i] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(one_per_object_and_role);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(each_role_has_a_limit);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(waits_for_the_lease);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(lost_leadership_finishes_it);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(deadlines);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(one_rate_for_all);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(slots_are_served_in_turn);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(orphans);
+	return cmocka_run_group_tests_name("write_plan", tests, NULL, NULL);
+}
