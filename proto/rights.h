@@ -35,7 +35,7 @@ enum verb {
 
 #define RIGHTS(R)									\
 	R(KUBE_WATCHER, "coordination.k8s.io", "leases",				\
-	    VERBS_READ | VERB_BIT(CREATE) | VERB_BIT(UPDATE))				\
+	    VERB_BIT(GET) | VERB_BIT(WATCH) | VERB_BIT(CREATE) | VERB_BIT(UPDATE))	\
 	R(KUBE_WATCHER, "events.k8s.io", "events", VERB_BIT(CREATE) | VERB_BIT(PATCH))	\
 	TEST_RIGHTS(R)
 

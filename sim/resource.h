@@ -59,7 +59,7 @@ struct resource {
 	bool		 served, stored;	/* of a CRD's versions */
 	bool		 has_status;		/* the main endpoint ignores status, /status all but it */
 	bool		 has_eviction;		/* pods */
-	bool		 graceful;		/* pods: one that runs on a node is marked first, and given time */
+	bool		 graceful;		/* pods: one that runs on a node is marked first */
 	bool		 returns_deleted;	/* DELETE answers with the object, not with a Status */
 	bool		 counts_generation;	/* moves when anything but metadata and status changes */
 	bool		 builtin;

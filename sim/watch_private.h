@@ -29,7 +29,7 @@ struct watch {
 	bool			 bookmarks;
 	bool			 caught_up;
 	size_t			 told;		/* of storage->written: the rest is still to be told */
-	int64_t			 taken, taken_ms;	/* bytes the client had taken when it last took some */
+	int64_t			 taken, taken_ms;	/* bytes taken when it last took some */
 	bool			 members;	/* every event is a gzip member of its own */
 	bool			 failing;	/* an ERROR event was its last word */
 	struct evbuffer		*held;		/* an event that lets the next one pass first */

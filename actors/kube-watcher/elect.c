@@ -24,7 +24,7 @@
 #include "stat.h"
 
 #define WATCH_SECONDS	"300"
-enum { WATCH_REST_MS = 2000 };
+enum { WATCH_REST_MS = 2000, WATCH_FORBIDDEN_MS = 60 * 1000 };
 
 struct elect {
 	uint32_t		 magic;
@@ -58,6 +58,7 @@ static int64_t time_of(const json_t *);
 static void watch_others(struct elect *);
 static bool on_watch_data(const void *, size_t, void *);
 static void on_watch_done(const struct http_response *, void *);
+static void tell_watch_forbidden(const struct elect *, const struct http_response *);
 static void tell(struct elect *);
 static void tell_trouble(struct elect *, const struct http_response *);
 static void on_timer(evutil_socket_t, short, void *);
@@ -314,9 +315,21 @@ on_watch_done(const struct http_response *r, void *arg)
 {
 	struct elect *const e = arg;
 
-	(void)r;
 	e->watch = 0;
-	e->watch_at_ms = clock_mono_ms() + WATCH_REST_MS;
+	e->watch_at_ms = clock_mono_ms() + (r->status == 403 ? WATCH_FORBIDDEN_MS : WATCH_REST_MS);
+	if (r->status == 403)
+		tell_watch_forbidden(e, r);
+}
+
+static void
+tell_watch_forbidden(const struct elect *e, const struct http_response *r)
+{
+	struct kube_status s;
+
+	status_read(&s, r->status, r->body, r->body_len);
+	log_warnx("the Lease cannot be watched, only looked at: a handover takes some seconds longer",
+	    KV_S(OBJECT, e->name), KV_I(CODE, r->status), KV_S(WHY, s.message),
+	    KV_S(HINT, "bind the Role of deploy/rbac.yaml in the Lease's namespace"));
 }
 
 /* Everybody learns who leads; a renewal moves only the deadline. */

@@ -12,6 +12,7 @@
 #include "keytab.h"
 #include "kinds.h"
 #include "kube/path.h"
+#include "kube/status.h"
 #include "kube/time.h"
 #include "log.h"
 #include "obj.h"
@@ -46,6 +47,7 @@ static const char *word(const json_t *, const char *);
 static void drive(struct record *);
 static void send_event(struct record *, const struct recorder_step *);
 static void on_done(const struct http_response *, void *);
+static void tell_refused(const struct sheet *, const struct http_response *);
 static void count_dropped(struct record *);
 static void on_timer(evutil_socket_t, short, void *);
 
@@ -236,11 +238,21 @@ on_done(const struct http_response *http, void *arg)
 	else if (status == 0 || status == 429 || status >= 500)
 		result = RECORDER_AGAIN;
 	if (result == RECORDER_REFUSED)
-		log_warnx("the cluster does not take an Event", KV_S(OBJECT, s->name), KV_I(CODE, status),
-		    KV_S(HINT, status == 403 ? "bind the ClusterRole of deploy/rbac.yaml" : ""));
+		tell_refused(s, http);
 	recorder_answered(&r->recorder, (uint32_t)(s - r->sheets), result, clock_mono_ms());
 	count_dropped(r);
 	drive(r);
+}
+
+static void
+tell_refused(const struct sheet *s, const struct http_response *http)
+{
+	struct kube_status said;
+
+	status_read(&said, http->status, http->body, http->body_len);
+	log_warnx("the cluster does not take an Event; it is dropped", KV_S(OBJECT, s->name),
+	    KV_I(CODE, http->status), KV_S(WHY, said.message),
+	    KV_S(HINT, http->status == 403 ? "bind the ClusterRole of deploy/rbac.yaml" : ""));
 }
 
 static void

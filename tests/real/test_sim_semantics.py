@@ -36,7 +36,8 @@ class Side:
             text, warnings = response.read(), response.headers.get_all("Warning") or []
         finally:
             connection.close()
-        document = json.loads(text)
+        is_json = "json" in response.headers.get("Content-Type", "")
+        document = json.loads(text) if is_json else {"text": text.decode()}
         if response.status < 300 and document.get("kind") != "Status":
             self.last = document
         sent = "" if callable(step.body) else json.dumps(body)

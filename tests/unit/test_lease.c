@@ -244,7 +244,9 @@ say(struct story *s, const struct line *l)
 		assert_int_equal(step.record.renew_us, s->now * 1000);
 		assert_int_equal(step.record.duration_s, step.record.holder[0] == '\0' ? 1 : 15);
 		snprintf(s->said, sizeof(s->said), "%s%s t%d",
-		    step.record.holder[0] == '\0' ? "release" : step.verb == LEASE_CREATE ? "create " : "update ",
+		    step.record.holder[0] == '\0'    ? "release"
+			: step.verb == LEASE_CREATE ? "create "
+						    : "update ",
 		    step.record.holder, (int)step.record.transitions);
 		break;
 	case LEASE_STOPPED: snprintf(s->said, sizeof(s->said), "stopped"); break;

@@ -35,11 +35,12 @@ static const struct row {
 	{ "of the future", NODES "?resourceVersion=9", "", 504,
 	    "Timeout: Too large resource version: 9, current: 7", "\"retryAfterSeconds\":1", NULL },
 	{ "not a version", NODES "?resourceVersion=abc", "", 500,
-	    "resourceVersion: Invalid value: \\\"abc\\\": strconv.ParseUint: parsing \\\"abc\\\": invalid syntax",
+	    "resourceVersion: Invalid value: \\\"abc\\\": strconv.ParseUint: parsing \\\"abc\\\": "
+	    "invalid syntax",
 	    NULL, NULL },
 	{ "match without a version", NODES "?resourceVersionMatch=Exact", "", 422,
-	    "ListOptions.meta.k8s.io \\\"\\\" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden "
-	    "unless resourceVersion is provided",
+	    "ListOptions.meta.k8s.io \\\"\\\" is invalid: resourceVersionMatch: Forbidden: "
+	    "resourceVersionMatch is forbidden unless resourceVersion is provided",
 	    NULL, NULL },
 	{ "exactly any", NODES "?resourceVersion=0&resourceVersionMatch=Exact", "", 422,
 	    "is forbidden for resourceVersion", NULL, NULL },
@@ -63,7 +64,8 @@ static const struct row {
 	    "field label not supported: spec.podCIDR", NULL, NULL },
 	{ "the same of another kind", "/apis/coordination.k8s.io/v1/leases?fieldSelector=spec.x%3Dx",
 	    "", 400,
-	    "\\\"spec.x\\\" is not a known field selector: only \\\"metadata.name\\\", \\\"metadata.namespace\\\"",
+	    "\\\"spec.x\\\" is not a known field selector: only \\\"metadata.name\\\", "
+	    "\\\"metadata.namespace\\\"",
 	    NULL, NULL },
 	{ "metadata only", NODES,
 	    "Accept: application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1\r\n", 200,

@@ -83,10 +83,12 @@ static const struct story {
 	    "[{'op':'add'},{'op':'label','names':['node-00001']},{'op':'remove','names':['node-00002']}]",
 	    "DELETED", { "ADDED node-00004 8", "MODIFIED node-00001 9", "DELETED node-00002 10" } },
 	{ "an object that enters is added", "&resourceVersion=7&labelSelector=a%3Db",
-	    "[{'op':'label','names':['node-00003'],'key':'a','value':'b'},{'op':'label','names':['node-00003'],'key':'c','value':'d'}]",
+	    "[{'op':'label','names':['node-00003'],'key':'a','value':'b'},"
+	    "{'op':'label','names':['node-00003'],'key':'c','value':'d'}]",
 	    "MODIFIED", { "ADDED node-00003 8", "MODIFIED node-00003 9" } },
 	{ "one that leaves is deleted", "&resourceVersion=7&labelSelector=a%3Db",
-	    "[{'op':'label','names':['node-00003'],'key':'a','value':'b'},{'op':'label','names':['node-00003'],'key':'a','value':'x'}]",
+	    "[{'op':'label','names':['node-00003'],'key':'a','value':'b'},"
+	    "{'op':'label','names':['node-00003'],'key':'a','value':'x'}]",
 	    "DELETED", { "ADDED node-00003 8", "DELETED node-00003 9" } },
 	{ "what is outside is not told", "&resourceVersion=7&fieldSelector=metadata.name%3Dnode-00001",
 	    "[{'op':'heartbeat','names':['node-00002']},{'op':'heartbeat','names':['node-00001']}]",

@@ -28,7 +28,8 @@ a_write(enum op op)
 {
 	return (struct plan_write){
 		.sender = ME, .id = 1, .op = op, .group = "", .resource = "nodes", .subresource = "",
-		.ns = "", .name = op == OP_LIST ? "" : "n1", .uid = op == OP_DELETE || op == OP_EVICT ? "u1" : "",
+		.ns = "", .name = op == OP_LIST ? "" : "n1",
+		.uid = op == OP_DELETE || op == OP_EVICT ? "u1" : "",
 		.rv = op == OP_UPDATE ? "5" : "", .object = 7, .deadline_ms = NOW + 30000,
 	};
 }
