@@ -7,7 +7,6 @@
 
 #include "jsonx.h"
 #include "schema_pb.h"
-#include "schema_pb.h"
 #include "yaml.h"
 
 static const char *param(const struct call *, const char *);
@@ -71,9 +70,6 @@ write_body(struct call *c)
 		snprintf(err, sizeof(err), "%s", body == NULL ? wrong.text : "");
 	} else if (strncasecmp(type, "application/yaml", n) == 0) {
 		body = yaml_parse(text, len, err, sizeof(err));
-	} else if (strncasecmp(type, "application/vnd.kubernetes.protobuf", n) == 0) {
-		body = schema_read_protobuf(text, len);
-		snprintf(err, sizeof(err), "%s", body == NULL ? "not protobuf of a kind we know" : "");
 	} else if (strncasecmp(type, "application/vnd.kubernetes.protobuf", n) == 0) {
 		body = schema_read_protobuf(text, len);
 		snprintf(err, sizeof(err), "%s",

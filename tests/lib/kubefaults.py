@@ -119,7 +119,7 @@ def holds(tree, resource, name, value):
 
 
 def wait_label(tree, resource, name, value, timeout=60):
-    wait_for(lambda: holds(tree, resource, name, value), f"{name} is seen with {value}", timeout, every=0.02)
+    wait_for(lambda: holds(tree, resource, name, value), f"{name} is seen with {value}", timeout, every=0.003)
 
 
 def see(server, tree, name, resource="nodes", timeout=60):

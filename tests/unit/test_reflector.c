@@ -275,7 +275,7 @@ struct story {
 	char			said[400];
 };
 
-static void
+static void __attribute__((format(printf, 2, 3)))
 say(struct story *s, const char *fmt, ...)
 {
 	const size_t len = strlen(s->said);
