@@ -191,6 +191,10 @@ dispatch(struct call *c)
 
 	/* The CRD may have gone during a delay. */
 	c->resource = registry_find(c->sim->registry, c->route.group, c->route.version, c->route.plural);
+	if (c->resource != NULL && !c->resource->builtin && !knows_subresource(c)) {
+		call_reply_status(c, semantics_not_found(c->resource, c->route.name));
+		return;
+	}
 	if (c->resource == NULL || !knows_subresource(c)
 	    || (c->route.ns[0] != '\0' && !c->resource->namespaced)) {
 		call_reply_text(c, 404, "404 page not found\n");

@@ -17,7 +17,8 @@
 static json_t *config_refusal(const struct ask *a, const json_t *config);
 static json_t *pruned(const json_t *schema, json_t *merged, const json_t *managers, const json_t *last);
 static void refresh_last_applied(const struct ask *a, json_t *object, const json_t *config);
-static json_t *settled(const struct ask *a, json_t *object);
+static json_t *conversion_failure(const struct resource *r, const json_t *config, const char *why);
+static json_t *settled(const struct ask *a, json_t *object, const json_t *config, json_t **status);
 
 json_t *
 apply_config(const struct ask *a, const json_t *old, const json_t *config, json_t **status)
@@ -56,8 +57,9 @@ apply_config(const struct ask *a, const json_t *old, const json_t *config, json_
 		managers_give(managers, a, "Apply", set_difference(managers_set(managers, me), strip),
 		    same ? NULL : a->now);
 		refresh_last_applied(a, object, config);
-		object = settled(a, object);
-		managers_keep(object, managers);
+		object = settled(a, object, config, status);
+		if (object != NULL)
+			managers_keep(object, managers);
 	}
 	json_decref(conflicts);
 	json_decref(changed);
@@ -144,25 +146,40 @@ refresh_last_applied(const struct ask *a, json_t *object, const json_t *config)
 
 /*
  * Takes object. The merged object is read again as the server reads what it was sent: canonical
- * texts, defaults.
+ * texts, defaults. NULL: a text has not its form.
  */
 static json_t *
-settled(const struct ask *a, json_t *object)
+settled(const struct ask *a, json_t *object, const json_t *config, json_t **status)
 {
 	const json_t *schema = schema_of(a->resource);
-	json_t *unknown = json_array(), *read = NULL;
 	char *flaw = NULL;
 
-	if (a->resource->builtin && schema != NULL)
-		read = schema_typed(schema, object, "", unknown, false, &flaw);
-	else if (schema != NULL)
-		schema_prune(schema, object, unknown);
-	if (read != NULL) {
-		json_decref(object);
-		object = read;
+	if (a->resource->builtin && schema != NULL) {
+		json_t *unknown = json_array(), *merged = object;
+
+		object = schema_typed(schema, merged, "", unknown, false, &flaw);
+		json_decref(unknown);
+		json_decref(merged);
 	}
-	schema_complete(a, object);
+	if (object != NULL)
+		schema_complete(a, object);
+	else
+		*status = conversion_failure(a->resource, config, flaw);
 	free(flaw);
-	json_decref(unknown);
 	return object;
+}
+
+static json_t *
+conversion_failure(const struct resource *r, const json_t *config, const char *why)
+{
+	char kind[320], *message;
+
+	snprintf(kind, sizeof(kind), "%s/%s, Kind=%s", r->group, r->version, r->kind);
+	MUST(asprintf(&message, "failed to convert new object (%s/%s; %s) to proper version: unable to "
+	    "convert unstructured object to %s: %s", meta_text(config, "namespace"),
+	    meta_text(config, "name"), kind, kind, why) > 0);
+	json_t *status = semantics_failure(500, "", message, NULL, "", NULL);
+
+	free(message);
+	return status;
 }

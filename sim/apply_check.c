@@ -21,6 +21,7 @@ static char *item_element(const char *name);
 static bool is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t *errors);
 static void add(json_t *errors, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static char *errors_text(const json_t *errors);
+static int by_text(const void *a, const void *b);
 
 json_t *
 apply_check(const struct ask *a, const json_t *config)
@@ -169,14 +170,19 @@ is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t 
 	    : json_is_boolean(value) ? strcmp(type, "boolean") == 0 : strcmp(type, "integer") == 0
 	    || strcmp(type, "number") == 0;
 
-	if (fits || *type == '\0' || strcmp(json_text(schema, "format"), "quantity") == 0)
+	/* A text that has a format may be any scalar here; what it must be is found out later. */
+	const char *format = json_text(schema, "format");
+	const bool scalar = !json_is_object(value) && !json_is_array(value);
+
+	if (fits || *type == '\0' || (scalar && strcmp(type, "string") == 0 && *format != '\0'
+	    && strcmp(format, "byte") != 0))
 		return false;
 	for (size_t i = 0; i < NITEMS(names); i++) {
 		if (strcmp(names[i].type, type) != 0)
 			continue;
-		char *shown = flaw_value(value);
+		char *shown = flaw_go(value);
 
-		add(errors, "%s: expected %s, got &value.valueUnstructured{Value:%s}", path,
+		add(errors, "%s: expected %s, got &{%s}", path,
 		    names[i].called, shown);
 		free(shown);
 		return true;
@@ -199,19 +205,31 @@ add(json_t *errors, const char *format, ...)
 	free(text);
 }
 
+/* Several are told in order, each on its line. */
 static char *
 errors_text(const json_t *errors)
 {
+	const size_t n = json_array_size(errors);
+	const char **lines = obj_alloc((n + 1) * sizeof(*lines));
 	char *text = NULL;
-	size_t size, i;
-	json_t *line;
+	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
 	MUST(out != NULL);
-	if (json_array_size(errors) > 1)
+	for (size_t i = 0; i < n; i++)
+		lines[i] = json_string_value(json_array_get(errors, i));
+	qsort(lines, n, sizeof(*lines), by_text);
+	if (n > 1)
 		fputs("errors:", out);
-	json_array_foreach(errors, i, line)
-		fprintf(out, "%s%s", json_array_size(errors) > 1 ? "\n  " : "", json_string_value(line));
+	for (size_t i = 0; i < n; i++)
+		fprintf(out, "%s%s", n > 1 ? "\n  " : "", lines[i]);
 	fclose(out);
+	free(lines);
 	return text;
+}
+
+static int
+by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

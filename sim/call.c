@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/queue.h>
+#include <time.h>
 
 #include "audit.h"
 #include "buf.h"
@@ -30,7 +31,10 @@ struct later {
 static void read_params(struct call *);
 static const char *method_name(enum evhttp_cmd_type);
 static const char *phrase(int);
+static void hold(struct call *, int, const char *, struct evbuffer *);
+static void let_go(struct call *);
 static void add_headers(struct call *, const char *);
+static void add_date(struct call *, int64_t);
 static struct ev_token_bucket_cfg *rate_of(size_t);
 static void on_later(evutil_socket_t, short, void *);
 static void on_gone(struct evhttp_connection *, void *);
@@ -65,6 +69,8 @@ call_free(struct call **cp)
 	evhttp_clear_headers(&c->params);
 	if (c->delay != NULL)
 		event_free(c->delay);
+	if (c->held != NULL)
+		evbuffer_free(c->held);
 	OBJ_FREE(c);
 }
 
@@ -133,6 +139,10 @@ call_reply(struct call *c, int code, const char *type, struct evbuffer *out)
 {
 	if (c->plan.of[FAULT_LOST] != NULL && code < 300) {
 		call_drop(c);
+		return;
+	}
+	if (c->plan.of[FAULT_LATE_ANSWER] != NULL) {
+		hold(c, code, type, out);
 		return;
 	}
 	audit_end(c->sim->audit, c->audit_row, code, c->rv);
@@ -238,6 +248,34 @@ phrase(int code)
 	return NULL;
 }
 
+/* The deed is done; its answer takes its time. */
+static void
+hold(struct call *c, int code, const char *type, struct evbuffer *out)
+{
+	const int64_t ms = c->plan.of[FAULT_LATE_ANSWER]->amount;
+
+	c->plan.of[FAULT_LATE_ANSWER] = NULL;
+	c->held = evbuffer_new();
+	MUST(c->held != NULL);
+	if (out != NULL)
+		evbuffer_add_buffer(c->held, out);
+	c->held_code = code;
+	snprintf(c->held_type, sizeof(c->held_type), "%s", type);
+	call_later(c, ms, let_go);
+}
+
+static void
+let_go(struct call *c)
+{
+	struct evbuffer *const out = c->held;
+	char type[sizeof(c->held_type)];
+
+	memcpy(type, c->held_type, sizeof(type));
+	c->held = NULL;
+	call_reply(c, c->held_code, type, out);
+	evbuffer_free(out);
+}
+
 static void
 add_headers(struct call *c, const char *type)
 {
@@ -254,8 +292,24 @@ add_headers(struct call *c, const char *type)
 		call_add_header(c, "X-Filler", filler);
 		free(filler);
 	}
+	if (c->plan.of[FAULT_DATE_OFFSET] != NULL)
+		add_date(c, c->plan.of[FAULT_DATE_OFFSET]->amount);
 	if (c->plan.of[FAULT_THROTTLE] != NULL)
 		call_throttle(c, (size_t)c->plan.of[FAULT_THROTTLE]->amount);
+}
+
+/* The clock of a server that is so many seconds ahead; without this evhttp writes the right time. */
+static void
+add_date(struct call *c, int64_t seconds)
+{
+	const time_t then = (time_t)(clock_wall_ms() / 1000 + seconds);
+	char text[64];
+	struct tm tm;
+
+	if (gmtime_r(&then, &tm) == NULL)
+		return;
+	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	call_add_header(c, "Date", text);
 }
 
 /* a=b&c=d, percent and plus decoded; a name alone has the value "". */

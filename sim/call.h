@@ -40,6 +40,9 @@ struct call {
 	uint64_t		 audit_row;
 	uint64_t		 rv;		/* for the audit: of what was written or listed */
 	struct event		*delay;
+	struct evbuffer		*held;		/* an answer that waits, with its head */
+	int			 held_code;
+	char			 held_type[128];
 };
 
 typedef void call_handler(struct call *c);

@@ -19,10 +19,12 @@
 	F(DROP_CONNECTION, "drop_connection", CALL)		\
 	F(UNAUTHORIZED,    "unauthorized",    CALL)		\
 	F(LATENCY,         "latency",         CALL)		\
+	F(LATE_ANSWER,     "late_answer",     CALL)		\
 	F(LOST,            "lost",            CALL)		\
 	F(STALE,           "stale",           CALL)		\
 	F(RV_TOO_LARGE,    "rv_too_large",    CALL)		\
 	F(HUGE_HEADERS,    "huge_headers",    CALL)		\
+	F(DATE_OFFSET,     "date_offset",     CALL)		\
 	F(CUT,             "cut",             CALL)		\
 	F(STALL,           "stall",           CALL)		\
 	F(THROTTLE,        "throttle",        CALL)		\
@@ -60,7 +62,7 @@ struct fault {
 	char		 reason[FAULT_TEXT_MAX], retry_after[FAULT_TEXT_MAX];
 	char		 mode[FAULT_TEXT_MAX];		/* body, how or mode, as the kind calls it */
 	char		*text;				/* message, or the bytes of malformed */
-	int64_t		 amount;			/* bytes, ms, rv: as the kind counts */
+	int64_t		 amount;			/* bytes, ms, seconds, rv: as the kind counts */
 	uint64_t	 seen, hits;
 };
 

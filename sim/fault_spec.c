@@ -12,7 +12,7 @@ static const char *const names[FAULT_MAX] = {
 #undef FAULT_NAME
 };
 
-enum type { TEXT, LONG_TEXT, WHOLE, FLAG };
+enum type { TEXT, LONG_TEXT, FLAG, WHOLE, DIFFERENCE };		/* a difference may be negative */
 
 #define OF(ID)		(1u << FAULT_##ID)
 #define ANY		(~0u)
@@ -26,7 +26,7 @@ enum type { TEXT, LONG_TEXT, WHOLE, FLAG };
 static const struct key {
 	const char	*name;
 	enum type	 type;
-	bool		 wide;		/* WHOLE: int64_t, else int */
+	bool		 wide;		/* a number: int64_t, else int */
 	size_t		 offset;
 	unsigned	 kinds;		/* that know it */
 } keys[] = {
@@ -43,7 +43,8 @@ static const struct key {
 	{ "message",     LONG_TEXT, false, AT(text),        OF(STATUS) | OF(ERROR_IN_STREAM) },
 	{ "retry_after", TEXT,      false, AT(retry_after), OF(STATUS) },
 	{ "body",        TEXT,      false, AT(mode),        OF(STATUS) },
-	{ "ms",          WHOLE,     true,  AT(amount),      OF(LATENCY) },
+	{ "ms",          WHOLE,     true,  AT(amount),      OF(LATENCY) | OF(LATE_ANSWER) },
+	{ "seconds",     DIFFERENCE, true, AT(amount),      OF(DATE_OFFSET) },
 	{ "rv",          WHOLE,     true,  AT(amount),      OF(STALE) },
 	{ "bytes",       WHOLE,     true,  AT(amount),      OF(CUT) | OF(THROTTLE) | OF(HUGE_HEADERS) | OF(STALL) },
 	{ "how",         TEXT,      false, AT(mode),        OF(CUT) },
@@ -60,6 +61,8 @@ static const struct given {
 	[FAULT_STATUS] = { .code = 503, .modes = { "status", "html", "empty" } },
 	[FAULT_ERROR_IN_STREAM] = { .code = 500, .reason = "InternalError" },
 	[FAULT_LATENCY] = { .amount = 1000 },
+	[FAULT_LATE_ANSWER] = { .amount = 1000 },
+	[FAULT_DATE_OFFSET] = { .amount = 3600 },
 	[FAULT_HUGE_HEADERS] = { .amount = 256 * 1024 },
 	[FAULT_THROTTLE] = { .amount = 1 },
 	[FAULT_STALE] = { .amount = 1 },
@@ -116,7 +119,7 @@ fault_to_json(const struct fault *x)
 
 		if ((keys[i].kinds & 1u << x->kind) == 0)
 			continue;
-		if (keys[i].type == WHOLE)
+		if (keys[i].type == WHOLE || keys[i].type == DIFFERENCE)
 			json_object_set_new(out, keys[i].name, json_integer(keys[i].wide
 			    ? *(const int64_t *)(uintptr_t)at : *(const int *)(uintptr_t)at));
 		else if (keys[i].type == FLAG)
@@ -163,9 +166,10 @@ store(struct fault *x, const struct key *key, const json_t *value)
 		*(bool *)to = json_is_true(value);
 		return json_is_boolean(value);
 	case WHOLE:
+	case DIFFERENCE:
 		break;
 	}
-	if (!json_is_integer(value) || json_integer_value(value) < -1)
+	if (!json_is_integer(value) || (key->type == WHOLE && json_integer_value(value) < -1))
 		return false;
 	if (key->wide)
 		*(int64_t *)(uintptr_t)to = json_integer_value(value);

@@ -14,6 +14,7 @@ static void prune(const json_t *schema, json_t *value, const char *path, bool wh
     json_t *unknown);
 static void prune_object(const json_t *schema, json_t *object, const char *path, bool whole, bool keep,
     json_t *unknown);
+static void read_metadata(json_t *object, const char *path, json_t *unknown);
 static void forget(json_t *object, const char *key, const char *path, json_t *unknown);
 static void drop_nulls(const json_t *schema, json_t *value);
 static bool is_unwanted_null(const json_t *schema, const json_t *value);
@@ -90,8 +91,11 @@ prune_object(const json_t *schema, json_t *object, const char *path, bool whole,
 		const json_t *member = json_object_get(json_object_get(schema, "properties"), key);
 		const json_t *others = json_object_get(schema, "additionalProperties");
 
-		if (embedded && schema_names(NULL, key, true))
+		if (embedded && schema_names(NULL, key, true)) {
+			if (!whole && strcmp(key, "metadata") == 0)
+				read_metadata(object, path, unknown);
 			continue;
+		}
 		if (member == NULL && (json_is_object(others) || json_is_true(others)))
 			member = others;
 		if (member == NULL && !keep)
@@ -103,6 +107,20 @@ prune_object(const json_t *schema, json_t *object, const char *path, bool whole,
 			free(deeper);
 		}
 	}
+}
+
+/* The metadata of an object inside another is read as that of any; what cannot be read is left alone. */
+static void
+read_metadata(json_t *object, const char *path, json_t *unknown)
+{
+	char *deeper = under(path, "metadata"), *flaw = NULL;
+	json_t *read = schema_typed(schema_member(NULL, "metadata", true),
+	    json_object_get(object, "metadata"), deeper, unknown, false, &flaw);
+
+	if (read != NULL)
+		json_object_set_new(object, "metadata", read);
+	free(flaw);
+	free(deeper);
 }
 
 static void

@@ -128,6 +128,8 @@ create(const struct ask *a, json_t *object, json_t **status)
 	metadata_fill(a, object);
 	if (a->resource->has_status && !rules->keeps_status)
 		json_object_del(object, "status");
+	if (rules->zero_status)
+		schema_fill_zero(schema_of(a->resource), object);
 	if (a->resource->counts_generation)
 		json_object_set_new(metadata_of(object), "generation", json_integer(1));
 	if (rules->prepare != NULL)
@@ -147,6 +149,7 @@ update(const struct ask *a, json_t *object, const json_t *old, json_t **status)
 
 	if (why != NULL)
 		return refused(object, why, status);
+	metadata_place(a, object);
 	separate_status(a, object, old);
 	metadata_keep(object, old);
 	count_generation(a, object, old);
@@ -210,7 +213,6 @@ count_generation(const struct ask *a, json_t *object, const json_t *old)
 	json_decref(before);
 }
 
-/* An update's metadata is judged twice, by the generic part and by that of the kind: the causes show it. */
 static json_t *
 flaws_of(const struct ask *a, const json_t *object, const json_t *old)
 {
@@ -220,12 +222,10 @@ flaws_of(const struct ask *a, const json_t *object, const json_t *old)
 	if (!a->resource->builtin)
 		check_type(flaws, a, object);
 	if (json_array_size(flaws) == 0) {
-		if (old == NULL) {
+		if (old == NULL)
 			metadata_check(flaws, a->resource, object, rules->name_form);
-		} else {
-			metadata_check_update(flaws, object, old);
-			metadata_check_update(flaws, object, old);
-		}
+		else
+			metadata_check_update(flaws, object, old, !a->resource->builtin);
 		schema_check(flaws, a->resource, object, old, is_status(a));
 		if (rules->check != NULL)
 			rules->check(flaws, a, object, old);

@@ -26,7 +26,7 @@ static const struct {
 };
 
 static void add(json_t *flaws, enum flaw what, const char *field, const json_t *value, const char *format,
-    va_list args);
+    va_list args) __attribute__((format(printf, 5, 0)));
 static void write_go(FILE *out, const json_t *value);
 static const char **sorted_names(const json_t *object);
 static int by_text(const void *a, const void *b);

@@ -31,7 +31,7 @@ static const struct kind_rules rules[] = {
 	{ .group = "events.k8s.io", .kind = "Event", .creates_on_update = true, .invalid_group = "", .check = event_check },
 	{ .group = "coordination.k8s.io", .kind = "Lease", .creates_on_update = true, .needs_version = true,
 	  .check = lease_check },
-	{ .group = "policy", .kind = "PodDisruptionBudget" },
+	{ .group = "policy", .kind = "PodDisruptionBudget", .zero_status = true },
 	{ .group = "apiextensions.k8s.io", .kind = "CustomResourceDefinition", .needs_version = true,
 	  .status_keeps_metadata = true, .complete = crd_complete },
 };

@@ -11,6 +11,8 @@
 
 enum { ANNOTATIONS_MAX = 256 << 10, GENERATED_BASE_MAX = 58 };
 
+static void check_content(json_t *flaws, const json_t *meta);
+static void check_changes(json_t *flaws, const json_t *object, const json_t *old);
 static void check_labels(json_t *flaws, const json_t *labels);
 static void check_annotations(json_t *flaws, const json_t *annotations);
 static void check_owners(json_t *flaws, const json_t *owners);
@@ -62,10 +64,16 @@ metadata_fill(const struct ask *a, json_t *object)
 		json_object_set_new(meta, "name", json_string(name));
 		free(name);
 	}
+	metadata_place(a, object);
+}
+
+void
+metadata_place(const struct ask *a, json_t *object)
+{
 	if (a->resource->namespaced)
-		json_object_set_new(meta, "namespace", json_string(a->namespace));
+		json_object_set_new(metadata_of(object), "namespace", json_string(a->namespace));
 	else
-		json_object_del(meta, "namespace");
+		json_object_del(metadata_of(object), "namespace");
 }
 
 void
@@ -82,32 +90,24 @@ metadata_check(json_t *flaws, const struct resource *r, const json_t *object, en
 		name_check(flaws, "metadata.name", name, form, false);
 	if (r->namespaced)
 		name_check(flaws, "metadata.namespace", json_text(meta, "namespace"), NAME_LABEL, false);
-	check_labels(flaws, json_object_get(meta, "labels"));
-	check_annotations(flaws, json_object_get(meta, "annotations"));
-	check_owners(flaws, json_object_get(meta, "ownerReferences"));
+	check_content(flaws, meta);
 	check_finalizers(flaws, json_object_get(meta, "finalizers"));
 }
 
+/* The causes show how often the real server looks: its generic part twice, its kinds once or twice. */
 void
-metadata_check_update(json_t *flaws, const json_t *object, const json_t *old)
+metadata_check_update(json_t *flaws, const json_t *object, const json_t *old, bool custom)
 {
-	const json_t *meta = meta_of(object), *before = meta_of(old);
+	const json_t *meta = meta_of(object);
 
-	if (json_object_get(before, "deletionTimestamp") != NULL)
-		check_no_new_finalizers(flaws, json_object_get(meta, "finalizers"),
-		    json_object_get(before, "finalizers"));
-	for (size_t i = 0; i < NITEMS(immutable); i++) {
-		if (!same_member(meta, before, immutable[i])) {
-			char field[64];
-
-			snprintf(field, sizeof(field), "metadata.%s", immutable[i]);
-			flaw(flaws, FLAW_INVALID, field, json_object_get(meta, immutable[i]),
-			    "field is immutable");
-		}
+	check_content(flaws, meta);
+	check_finalizers(flaws, json_object_get(meta, "finalizers"));
+	check_changes(flaws, object, old);
+	if (!custom) {
+		check_content(flaws, meta);
+		check_finalizers(flaws, json_object_get(meta, "finalizers"));
 	}
-	check_labels(flaws, json_object_get(meta, "labels"));
-	check_annotations(flaws, json_object_get(meta, "annotations"));
-	check_owners(flaws, json_object_get(meta, "ownerReferences"));
+	check_changes(flaws, object, old);
 }
 
 void
@@ -126,6 +126,35 @@ metadata_keep(json_t *object, const json_t *old)
 		take_member(meta, before, "deletionTimestamp");
 	if (json_object_get(meta, "deletionGracePeriodSeconds") == NULL)
 		take_member(meta, before, "deletionGracePeriodSeconds");
+}
+
+static void
+check_content(json_t *flaws, const json_t *meta)
+{
+	check_labels(flaws, json_object_get(meta, "labels"));
+	check_annotations(flaws, json_object_get(meta, "annotations"));
+	check_owners(flaws, json_object_get(meta, "ownerReferences"));
+}
+
+/* What may not change, and what does not fit then. */
+static void
+check_changes(json_t *flaws, const json_t *object, const json_t *old)
+{
+	const json_t *meta = meta_of(object), *before = meta_of(old);
+
+	if (json_object_get(before, "deletionTimestamp") != NULL)
+		check_no_new_finalizers(flaws, json_object_get(meta, "finalizers"),
+		    json_object_get(before, "finalizers"));
+	for (size_t i = 0; i < NITEMS(immutable); i++) {
+		if (!same_member(meta, before, immutable[i])) {
+			char field[64];
+
+			snprintf(field, sizeof(field), "metadata.%s", immutable[i]);
+			flaw(flaws, FLAW_INVALID, field, json_object_get(meta, immutable[i]),
+			    "field is immutable");
+		}
+	}
+	check_content(flaws, meta);
 }
 
 static void

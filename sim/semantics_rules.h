@@ -18,9 +18,11 @@ void name_check_label_value(json_t *flaws, const char *field, const char *value)
 /* Metadata: the same for every kind. */
 json_t *metadata_of(json_t *object);		/* made where it is missing; borrowed */
 void metadata_wipe(json_t *object);		/* what a new object cannot bring with it */
+void metadata_place(const struct ask *a, json_t *object);	/* in the namespace of the URL */
 void metadata_fill(const struct ask *a, json_t *object);
 void metadata_check(json_t *flaws, const struct resource *r, const json_t *object, enum name_form form);
-void metadata_check_update(json_t *flaws, const json_t *object, const json_t *old);
+/* custom: the kind's own rules, which look at metadata once more, are those of a CRD. */
+void metadata_check_update(json_t *flaws, const json_t *object, const json_t *old, bool custom);
 /* What a client cannot change is taken from the old object. */
 void metadata_keep(json_t *object, const json_t *old);
 
@@ -35,6 +37,7 @@ struct kind_rules {
 	bool		 creates_on_update;	/* PUT of a missing object makes it */
 	bool		 needs_version;		/* PUT without resourceVersion is refused */
 	bool		 keeps_status;		/* POST may bring a status */
+	bool		 zero_status;		/* a new one has a status of zeroes */
 	bool		 status_keeps_metadata;	/* /status changes no metadata */
 	const char	*invalid_group;		/* as "is invalid" names it; NULL: the same */
 	void		(*complete)(json_t *object);

@@ -100,7 +100,7 @@ access_start(struct access *x, struct actor *a)
 	for (unsigned l = 0; l < ACCESS_LANES; l++) {
 		const struct http_config c = {
 			.user_agent = "muster-kube-watcher/" MUSTER_VERSION " (" MUSTER_COMMIT ")",
-			.max_per_host = connections[l],
+			.max_per_host = connections[l], .caller_paces = true,
 		};
 
 		x->lanes[l] = http_new(actor_base(a), &c);

@@ -19,7 +19,7 @@
 #include "reading.h"
 #include "service.h"
 
-enum { TICK_MS = 1000, LAST_WRITES_MS = 3000 };
+enum { TICK_MS = 1000, LAST_WRITES_MS = 5000 };
 
 struct watcher {
 	struct actor		*actor;
@@ -117,8 +117,14 @@ tick(struct actor *a, void *self, int64_t now_ms)
 	actor_status(a, "%s, %u of %u kinds complete, %llu objects%s%s",
 	    lead.leading ? "leading" : "standing by", synced, kinds, (unsigned long long)objects,
 	    discover_error(w->discover)[0] == '\0' ? "" : "; ", discover_error(w->discover));
-	if (w->ending_ms != 0 && (service_under_way(w->service) == 0 || now_ms >= w->ending_ms))
+	if (w->ending_ms == 0 || w->releasing)
+		return;
+	if (service_settled(w->service)) {
 		release(w);
+	} else if (now_ms >= w->ending_ms) {
+		log_warnx("a write may still be on its way: the Lease is not given back, it runs out");
+		actor_exit(a, 0);
+	}
 }
 
 /* The Lease goes back as the last act, when nothing of ours is under way: the next leader need not wait. */
@@ -130,7 +136,7 @@ ending(struct actor *a, void *self)
 	(void)a;
 	service_lead(w->service, NULL);		/* nothing new */
 	w->ending_ms = clock_mono_ms() + LAST_WRITES_MS;
-	if (service_under_way(w->service) == 0)
+	if (service_settled(w->service))
 		release(w);
 }
 

@@ -58,6 +58,7 @@ static void on_data_start(int, const char *, void *);
 static bool on_list_data(const void *, size_t, void *);
 static bool on_list_item(const void *, size_t, void *);
 static void on_done(const struct http_response *, void *);
+static bool is_namesake(const struct job *, const struct kube_status *);
 static enum plan_body body_of(const struct job *, const struct http_response *);
 static void merge(struct job *, enum plan_merge, const struct http_response *, struct body_result *,
     char *, size_t);
@@ -110,10 +111,10 @@ service_lead(struct service *s, const struct lease *l)
 	s->lease = l;
 }
 
-uint32_t
-service_under_way(const struct service *s)
+bool
+service_settled(const struct service *s)
 {
-	return plan_under_way(&s->plan);
+	return plan_settled(&s->plan, clock_mono_ms());
 }
 
 void
@@ -351,7 +352,7 @@ on_done(const struct http_response *http, void *arg)
 		return;
 	}
 	const struct plan_result result = plan_answered(&s->plan, slot_of(j), &(struct plan_answer){
-		.sent = http->sent, .status = http->status, .reason = said.reason,
+		.sent = http->sent, .status = is_namesake(j, &said) ? 409 : http->status, .reason = said.reason,
 		.retry_after_ms = http->retry_after_ms == 0 ? -1 : http->retry_after_ms, .body = body,
 	}, clock_mono_ms());
 	if (result.again) {
@@ -371,6 +372,17 @@ on_done(const struct http_response *http, void *arg)
 	merge(j, result.merge, http, &r, key, sizeof(key));
 	finish(j, &r, key[0] == '\0' ? NULL : key);
 	service_drive(s);
+}
+
+/* The uid of a patch is not a precondition for the server: of another object's it says 422, "immutable". */
+static bool
+is_namesake(const struct job *j, const struct kube_status *said)
+{
+	for (size_t i = 0; i < said->ncauses && said->code == 422 && j->ask.uid[0] != '\0'; i++) {
+		if (strcmp(said->causes[i].field, "metadata.uid") == 0)
+			return true;
+	}
+	return false;
 }
 
 /* What a 2xx brought. */

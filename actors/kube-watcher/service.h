@@ -29,6 +29,6 @@ void service_free(struct service **sp);
 void service_lead(struct service *s, const struct lease *l);
 void service_write(struct service *s, const struct write_in *w);
 void service_drive(struct service *s);		/* also: the lease changed */
-uint32_t service_under_way(const struct service *s);	/* mutations sent and not answered */
+bool service_settled(const struct service *s);	/* nothing that was sent can still take effect */
 
 #endif

@@ -69,7 +69,7 @@ stream_start(struct reading *r, const struct reflector_step *step)
 	s->call = access_send(r->ground.access, &(struct access_call){
 		.lane = watch ? ACCESS_WATCHES : ACCESS_CALLS, .method = "GET", .path = path,
 		.accept = accept_of(r, watch),	/* no gzip: of 5,000 nodes it took the server three seconds */
-		.timeout_ms = watch ? HTTP_NO_DEADLINE : REFLECTOR_LIST_MS,
+		.timeout_ms = HTTP_NO_DEADLINE,		/* the reflector looks after both */
 		.on_start = on_start, .on_data = on_data, .done = on_done, .arg = s,
 	});
 }

@@ -278,7 +278,7 @@ tell(struct request *q, enum err err, const char *cause)
 	}
 	if (r.err != E_OK)
 		r.error = error;
-	if ((r.status == 429 || r.status == 503) && r.retry_after_ms > 0)
+	if ((r.status == 429 || r.status == 503) && r.retry_after_ms > 0 && !q->http->config.caller_paces)
 		rate_penalise(&q->bucket->rate, now_ms + r.retry_after_ms);
 	if (q->stand == RUNNING)
 		count(q, r.status, now_ms - q->started_ms);

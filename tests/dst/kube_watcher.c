@@ -437,6 +437,8 @@ watcher_unsettled(struct kube_instance *in)
 		return "an instance has no complete picture";
 	if (in->plan.count > 0)
 		return "a write is under way";
+	if (in->compared_rv == s->rv && in->compared_life == in->node.life)
+		return NULL;	/* what changes in the store shows in the mirror */
 	for (uint32_t key = 0; key < s->keys; key++) {
 		char name[KUBE_TEXT], rv[KUBE_TEXT];
 		const struct kube_object *o = &s->now.objects[key];
@@ -448,6 +450,8 @@ watcher_unsettled(struct kube_instance *in)
 		if (o->uid != 0 && kube_number(rv) != o->rv)
 			return "a store holds another version than the server";
 	}
+	in->compared_rv = s->rv;
+	in->compared_life = in->node.life;
 	return NULL;
 }
 

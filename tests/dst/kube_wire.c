@@ -17,6 +17,7 @@ static void list_snapshot(struct kube_call *, uint64_t);
 static bool list_refused(struct kube_call *);
 static enum lease_result lease_execute(struct kube_world *, struct kube_call *);
 static void lease_store(struct kube_world *, const struct lease_record *);
+static sim_fn lease_hint;
 static int64_t retry_after(struct sim *);
 
 struct kube_call *
@@ -414,8 +415,31 @@ lease_store(struct kube_world *w, const struct lease_record *r)
 	if (strcmp(s->lease.record.holder, r->holder) != 0)
 		SIM_SAY(w->sim, "server: the Lease is of \"%s\" now", r->holder);
 	s->lease.record = *r;
-	s->lease.digest++;
-	kube_rv(s->lease.rv, kube_number(s->lease.rv) + 1);
+	wire_lease_changed(w);
+}
+
+/* In some histories the instances watch it as well. */
+void
+wire_lease_changed(struct kube_world *w)
+{
+	w->server.lease.digest++;
+	kube_rv(w->server.lease.rv, kube_number(w->server.lease.rv) + 1);
+	for (int i = 0; w->hints && i < KUBE_INSTANCES; i++) {
+		struct kube_instance *in = &w->instances[i];
+
+		if (in->node.up && !sim_chance(w->sim, w->weather.lose))
+			sim_node_at(w->sim, &in->node, w->sim->now_ms + wire_lag(w), lease_hint, in, 0);
+	}
+}
+
+static void
+lease_hint(struct sim *sim, void *arg, uint64_t n)
+{
+	struct kube_instance *in = arg;
+
+	(void)n;
+	lease_changed(&in->lease, sim->now_ms);
+	watcher_drive(in);
 }
 
 static void

@@ -69,6 +69,7 @@ setup(struct sim *sim)
 	w->lease_ms = sim_chance(sim, 500) ? LONG_LEASE_MS : SHORT_LEASE_MS;
 	w->theme = themes[sim_random(sim, NITEMS(themes))];
 	w->elect = w->theme == LEADING || !sim_chance(sim, 100);
+	w->hints = sim_chance(sim, 500);
 	w->lossy = w->theme != LEADING && sim_chance(sim, 250);
 	w->relist_ms = w->lossy && sim->broken != BREAK_KUBE_RESYNC ? 120000 : 0;
 	draw_weather(w);
@@ -447,17 +448,16 @@ write_at(struct sim *sim, void *arg, uint64_t n)
 static void
 drop_lease(struct kube_world *w)
 {
-	if (w->sim->now_ms < w->no_restart_ms)
-		return;		/* deleted, held and deleted again between two looks: nobody can know */
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
 		const struct kube_instance *in = &w->instances[i];
 
-		if (!in->node.up || !in->lease.known || in->leaving)
+		/* missing: if it was made and is deleted again between two looks, nobody can know. */
+		if (!in->node.up || !in->lease.known || in->lease.missing || in->leaving)
 			return;
 	}
 	SIM_SAY(w->sim, "server: the Lease is deleted");
 	w->server.has_lease = false;
-	kube_rv(w->server.lease.rv, kube_number(w->server.lease.rv) + 1);
+	wire_lease_changed(w);
 	w->no_restart_ms = w->sim->now_ms + 4 * w->lease_ms;
 }
 
@@ -474,8 +474,7 @@ spoil_lease(struct kube_world *w)
 		.holder = "ghost", .duration_s = durations[sim_random(w->sim, NITEMS(durations))],
 		.transitions = sim_chance(w->sim, 500) ? -1 : INT64_MAX,
 	};
-	w->server.lease.digest++;
-	kube_rv(w->server.lease.rv, kube_number(w->server.lease.rv) + 1);
+	wire_lease_changed(w);
 }
 
 static struct kube_instance *

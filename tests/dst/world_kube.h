@@ -174,6 +174,8 @@ struct kube_instance {
 	struct kube_object	 view[KUBE_KEYS_MAX];	/* what the bus would hold */
 	/* the actor: outlives the watcher */
 	struct kube_object	 mirror[KUBE_KEYS_MAX];
+	uint64_t		 compared_rv;	/* the store was found equal to the server then */
+	uint32_t		 compared_life;
 	uint32_t		 told;		/* of which life of the server */
 	uint32_t		 list_life;	/* of the server, when the list under way began */
 	struct kube_own		 own[KUBE_KEYS_MAX];
@@ -232,7 +234,7 @@ struct kube_world {
 	uint32_t		 actions;
 	uint32_t		 arriving;	/* writes on their way to the server */
 	int64_t			 lease_ms;
-	bool			 elect;
+	bool			 elect, hints;	/* hints: the Lease is watched, not only looked at */
 	bool			 lossy;		/* the server may withhold something: lists must find out */
 	int64_t			 relist_ms;
 	int64_t			 no_restart_ms;	/* not before: somebody must remember who held the Lease */
@@ -248,6 +250,7 @@ void wire_read(struct kube_instance *in, const struct reflector_step *step);
 void wire_stop(struct kube_call *c);
 void wire_write(struct kube_instance *in, uint32_t slot, uint32_t deed, int64_t timeout_ms);
 void wire_lease(struct kube_instance *in, const struct lease_step *step);
+void wire_lease_changed(struct kube_world *w);
 /* Something new can be read: streams get it, each in its own time. */
 void wire_news(struct kube_world *w);
 void wire_free(struct kube_world *w);

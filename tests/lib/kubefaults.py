@@ -8,14 +8,27 @@
 The numbers of the faults are those of the catalogue that the tests are named after.
 """
 import contextlib
+import functools
 import time
 import urllib.parse
 
+import kubesuite
 from kubesuite import pause
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
 
 AGENT = "muster-kube-watcher"
+
+
+def case(function):
+    """A case of the suite that leaves no fault behind."""
+    @functools.wraps(function)
+    def alone(server):
+        try:
+            function(server)
+        finally:
+            disarm(server)
+    return kubesuite.case(alone)
 
 
 # -- faults
@@ -83,18 +96,15 @@ def versions(rows):
 @contextlib.contextmanager
 def steady(server, resources=("nodes",), check_end=True, **more):
     """A tree that is synced. At its end it holds what the server has again, and nothing was restarted."""
-    try:
-        with KubeTree(server, **more) as tree:
-            tree.wait_synced()
-            for resource in resources:
-                tree.wait_equal(resource)
-            server.forget_audit()
-            yield tree
-            for resource in resources if check_end else ():
-                tree.wait_equal(resource, timeout=120)
-            assert tree.actor(WATCHER)["restarts"] == 0
-    finally:
-        disarm(server)
+    with KubeTree(server, **more) as tree:
+        tree.wait_synced()
+        for resource in resources:
+            tree.wait_equal(resource)
+        server.forget_audit()
+        yield tree
+        for resource in resources if check_end else ():
+            tree.wait_equal(resource, timeout=120)
+        assert tree.actor(WATCHER)["restarts"] == 0
 
 
 def node(name, **labels):

@@ -2,6 +2,7 @@
 
 tests/real/go/clientgo is that program. Each of its cases runs on both.
 
+muster-test: parallel
 muster-test: timeout=900
 """
 import contextlib

@@ -1,5 +1,6 @@
 """tests/real/test_kube_kinds.py - kinds that come and go, on a real server. Cases: lib/kubecases_kinds.py.
 
+muster-test: parallel
 muster-test: timeout=600
 """
 import pathlib

@@ -1,5 +1,6 @@
 """tests/real/test_kube_lease.py - leadership, on a real kube-apiserver. Cases: lib/kubecases_lease.py.
 
+muster-test: parallel
 muster-test: timeout=600
 """
 import pathlib

@@ -1,5 +1,6 @@
 """tests/real/test_kube_old_etcd.py - a server without watch-lists: kube-watcher falls back to lists.
 
+muster-test: parallel
 muster-test: timeout=900
 """
 import pathlib

@@ -1,5 +1,6 @@
 """tests/real/test_kube_read.py - reading, on a real kube-apiserver. Cases: lib/kubecases_read.py.
 
+muster-test: parallel
 muster-test: timeout=900
 """
 import pathlib

@@ -1,5 +1,6 @@
 """tests/real/test_kube_write.py - writing, on a real kube-apiserver. Cases: lib/kubecases_write.py.
 
+muster-test: parallel
 muster-test: timeout=600
 """
 import pathlib

@@ -1,5 +1,6 @@
 """tests/real/test_kubectl.py - kubectl says the same on muster-sim as on the real server.
 
+muster-test: parallel
 muster-test: timeout=900
 """
 import contextlib

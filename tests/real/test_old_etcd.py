@@ -1,5 +1,6 @@
 """tests/real/test_old_etcd.py - kube-apiserver on the etcd 3.4 of Debian 12 has no watch-lists.
 
+muster-test: parallel
 muster-test: timeout=300
 """
 import pathlib

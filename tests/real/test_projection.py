@@ -3,6 +3,7 @@
 Objects of a real kube-apiserver, each fetched as JSON and as protobuf: alone, in a list, in a watch, and as
 metadata only. muster-test-projection reads both with the code that kube-watcher reads with.
 
+muster-test: parallel
 muster-test: timeout=600
 """
 import itertools

@@ -2,6 +2,7 @@
 
 A service account has what `muster check --print-rbac` prints, and nothing else but what the test actors need.
 
+muster-test: parallel
 muster-test: timeout=600
 """
 import copy

@@ -1,5 +1,6 @@
 """tests/real/test_server.py - a real kube-apiserver on etcd 3.6 does what our suite takes for granted.
 
+muster-test: parallel
 muster-test: timeout=600
 """
 import pathlib

@@ -3,6 +3,7 @@
 What is compared: code, body, warnings; without what no two servers can have in common (uids, versions, times,
 the order of causes). kubesteps.py has the requests.
 
+muster-test: parallel
 muster-test: timeout=600
 """
 import json
@@ -75,6 +76,9 @@ def plain_message(text):
     text = re.sub(r"(ResourceVersion in record) \(\d+\)", r"\1", text)
     text = re.sub(r"(Object 'Kind' is missing in) .*", r"\1", text)
     text = re.sub(r"(good|Bad)-[a-z0-9]{5}\b", r"\1-SUFFIX", text)
+    if ": errors:\n" in text:
+        head, lines = text.split(": errors:\n")
+        text = "\n".join([head, *sorted(lines.split("\n"))])
     listed = re.fullmatch(r"(.*? is invalid: )\[(.*)\]", text, re.S)
     return listed[1] + ", ".join(sorted(listed[2].split(", "))) if listed else text
 

@@ -11,11 +11,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
 from kube import rv, typed
-from kubefaults import (AGENT, News, arm, asked, count_work, disarm, ever_deleted, is_list, key_of, label, lists,
-                        node, nodes, param, play, quiet, see, steady, strike, versions, wait_hits, wait_label,
-                        watches)
+from kubefaults import (AGENT, News, arm, asked, case, count_work, disarm, ever_deleted, is_list, key_of, label, lists, node, nodes, param, play, quiet, see, steady, strike, versions, wait_hits, wait_label, watches)
 from kubeservers import SimServer
-from kubesuite import case
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
 

@@ -13,11 +13,10 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
-from kubefaults import (News, arm, asked, disarm, hits, holds, is_list, label, lists, memory_kib, node, nodes, param,
-                        quiet, see, steady, strike, wait_hits, watches)
+from kubefaults import (News, arm, asked, case, disarm, hits, holds, is_list, label, lists, memory_kib, node, nodes, param, quiet, see, steady, strike, wait_hits, watches)
 from kubefaults_proxy import Proxy
 from kubeservers import SimServer
-from kubesuite import case, pause
+from kubesuite import pause
 from kubetree import WATCHER
 from muster import wait_for
 

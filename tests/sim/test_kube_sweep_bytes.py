@@ -14,10 +14,8 @@ import kubecrds
 import kubesuite
 import tap
 from kube import METADATA_ONLY, rv
-from kubefaults import (News, arm, disarm, label, lists, node, nodes, param, see, steady, strike, versions, wait_hits,
-                        wait_label, watches)
+from kubefaults import (News, arm, case, disarm, label, lists, node, nodes, param, see, steady, strike, versions, wait_hits, wait_label, watches)
 from kubeservers import SimServer
-from kubesuite import case
 
 WAYS = {"nodes": "fin", "namespaces": "reset", "widgets": "clean"}
 BODIES = {"nodes": node("x"), "namespaces": node("x"), "widgets": {**node("x"), "spec": {"size": 1}}}

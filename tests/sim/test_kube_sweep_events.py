@@ -13,10 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
 import tap
-from kubefaults import (TYPES, WORK, News, arm, asked, ever_deleted, hits, key_of, label, lists, node, play, see, steady,
-                        strike, wait_label)
+from kubefaults import (TYPES, WORK, News, arm, asked, case, ever_deleted, hits, key_of, label, lists, node, play, see, steady, strike, wait_label)
 from kubeservers import SimServer
-from kubesuite import case
 
 GROUPS = [f"g{number}" for number in range(len(WORK))]
 

@@ -12,7 +12,7 @@
 #include "actors/kube-watcher/lease.h"
 #include "obj.h"
 
-enum tell { END, GO, SEES, MISSING, DONE, CONFLICT, FAILED, STOP };
+enum tell { END, GO, SEES, MISSING, DONE, CONFLICT, FAILED, CHANGED, STOP };
 
 /*
  * after_ms after the line before, the request is answered; then comes the step `want` ("wait
@@ -67,6 +67,15 @@ static const struct row {
 		{ 14000, GO, "", 0, "get", 0 }, { 100, SEES, "other", 2, "wait 2-4.4", 0 },
 		{ 14000, GO, "", 0, "get", 0 }, { 100, SEES, "other", 3, "wait 2-4.4", 0 },
 		{ 15001, GO, "", 0, "get", 0 }, { 0, SEES, "other", 3, "update me t8", 0 } }, true, 0 },
+	{ "a watch says that it changed: whoever waits looks at once", {
+		STANDBY,
+		{ 300, CHANGED, "", 0, "get", 0 },
+		{ 100, CHANGED, "", 0, "wait", 0 },		/* it is looking already */
+		{ 100, SEES, "", 2, "update me t8", 0 },
+		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, true, 8 },
+	{ "the leader need not look: the change is its own", {
+		TAKEN,
+		{ 50, CHANGED, "", 0, "wait 1.85-1.85", 9850 } }, true, 0 },
 	{ "somebody else was faster", {
 		STANDBY,
 		{ 15100, GO, "", 0, "get", 0 },
@@ -222,6 +231,7 @@ answer(struct story *s, const struct line *l)
 	case MISSING: lease_answered(&s->l, LEASE_MISSING, NULL, s->now); break;
 	case CONFLICT: lease_answered(&s->l, LEASE_CONFLICT, NULL, s->now); break;
 	case FAILED: lease_answered(&s->l, LEASE_FAILED, NULL, s->now); break;
+	case CHANGED: lease_changed(&s->l, s->now); break;
 	case STOP: lease_stop(&s->l, s->now); break;
 	default: break;
 	}

@@ -465,6 +465,72 @@ nonsense_is_survived(void **state)
 	}
 }
 
+static void
+told(struct story *s, const struct line *lines)
+{
+	listen(s);
+	for (const struct line *l = lines; l->tell != END; l++) {
+		s->now += l->after_ms;
+		tell(s, l);
+		listen(s);
+	}
+}
+
+static const struct line first_list[] = { FIRST_LIST, { 0, END, "", 0, 0, "" } };
+
+/* What is to be done with an event. */
+static void
+events_are_sorted(void **state)
+{
+	struct story s;
+
+	(void)state;
+	start(&s, 1);
+	told(&s, (const struct line[]){ { 5, PRESENT, "", 0, 0, "" }, { 0, END, "", 0, 0, "" } });
+	assert_int_equal(reflector_event(&s.r, s.open, WATCH_ADDED, "90", s.now), TAKE_LISTED);
+	assert_int_equal(reflector_event(&s.r, s.open, WATCH_MODIFIED, "80", s.now), TAKE_LISTED);
+	assert_int_equal(reflector_event(&s.r, s.open, WATCH_DELETED, "95", s.now), TAKE_LIVE);
+	assert_int_equal(reflector_event(&s.r, s.open, WATCH_UNKNOWN, "96", s.now), TAKE_SKIP);
+	assert_int_equal(reflector_item(&s.r, s.open, s.now), TAKE_SKIP);
+	tell(&s, &(struct line){ 0, COMPLETE, "100", 0, 0, "" });
+	listen(&s);
+	assert_int_equal(reflector_event(&s.r, s.open, WATCH_ADDED, "101", s.now), TAKE_LIVE);
+	assert_int_equal(reflector_event(&s.r, s.open, WATCH_ADDED, "101", s.now), TAKE_SKIP);
+	assert_int_equal(reflector_event(&s.r, s.open, WATCH_DELETED, "102", s.now), TAKE_LIVE);
+	assert_int_equal(reflector_event(&s.r, s.open, WATCH_MODIFIED, "what", s.now), TAKE_LIVE);
+}
+
+/* One object that is older than our word of it is enough; what is ahead of a relist is our own write. */
+static void
+one_old_object_is_enough(void **state)
+{
+	static const struct {
+		bool			fresh;
+		struct store_picture	picture;
+		const char	       *want;
+	} cases[] = {
+		{ false, { .named = 9 }, "commit(200) synced" },
+		{ false, { .named = 9, .behind = 1 }, "stop drop" },
+		{ false, { .named = 9, .ahead = 1 }, "commit(200) synced" },
+		{ true, { .named = 9, .ahead = 1 }, "stop drop" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(cases); i++) {
+		struct story s;
+
+		start(&s, 1);
+		told(&s, first_list);
+		/* Another version asks for the most recent, an expired one for not older than ours. */
+		tell(&s, cases[i].fresh ? &(struct line){ 0, VERSION, "", 0, 0, "" }
+					: &(struct line){ 0, ERROR, "Expired", 410, -1, "" });
+		listen(&s);
+		reflector_bookmark(&s.r, s.open, "200", true, &cases[i].picture, s.now);
+		listen(&s);
+		assert_string_equal(s.said, cases[i].want);
+	}
+}
+
 /* A kind that finds out about the server spares the others. */
 static void
 one_finds_out_for_all(void **state)
@@ -514,13 +580,15 @@ backoff_curve(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 3];
+	struct CMUnitTest tests[NITEMS(rows) + 5];
 	size_t n = 0;
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[n++] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(nonsense_is_survived);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(events_are_sorted);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(one_old_object_is_enough);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(one_finds_out_for_all);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(backoff_curve);
 	return cmocka_run_group_tests_name("reflector", tests, NULL, NULL);

@@ -51,6 +51,8 @@ static const struct row {
 	    ANY, NULL, NULL, "X-Filler: xxxx" },
 	{ "cut at the first byte", "{'kind':'cut','bytes':0}", WATCH, NULL, 200, RIG_FIN, 0, 0, NULL,
 	    NULL, NULL },
+	{ "cut before anything happens", "{'kind':'cut','bytes':0}", WATCH "&resourceVersion=9", NULL, 200, RIG_FIN, 0,
+	    0, NULL, NULL, NULL },
 	{ "cut in the middle of a line", "{'kind':'cut','bytes':10}", WATCH, NULL, 200, RIG_FIN, 10,
 	    ANY, "{\"type\":\"A", NULL, NULL },
 	{ "reset there", "{'kind':'cut','bytes':10,'how':'reset'}", WATCH, NULL, 200, RIG_RESET, 10,
@@ -100,6 +102,7 @@ static const struct {
 	{ "{'kind':'cut','ms':1}", "ms" },
 	{ "{'kind':'cut','how':'slowly'}", "slowly" },
 	{ "{'kind':'latency','ms':'long'}", "ms" },
+	{ "{'kind':'latency','ms':-2}", "ms" },
 	{ "[", "JSON" },
 };
 
@@ -183,6 +186,53 @@ a_lost_answer_is_a_write_all_the_same(void **state)
 	rig_free(&a);
 	a = rig_get(&r, "/api/v1/namespaces/default/configmaps/c");
 	assert_int_equal(a.code, 200);
+	rig_free(&a);
+	rig_close(&r);
+}
+
+/* The object is there before its creator hears of it. */
+static void
+a_late_answer_comes_after_the_deed(void **state)
+{
+	struct rig r;
+	struct rig_client c;
+
+	(void)state;
+	rig_open(&r, 0);
+	arm(&r, "{'kind':'late_answer','verb':'create','ms':300}");
+	rig_connect(&r, &c, server_url(r.sim.kube));
+	rig_send(&c, "POST", "/api/v1/namespaces/default/configmaps", "", "{\"metadata\":{\"name\":\"c\"}}");
+	struct rig_answer a;
+	do {
+		a = rig_get(&r, "/api/v1/namespaces/default/configmaps/c");
+		const bool there = a.code == 200;
+
+		rig_free(&a);
+		if (there)
+			break;
+	} while (true);
+	a = rig_wait(&r, &c, NULL);
+	assert_int_equal(a.code, 201);
+	assert_non_null(strstr(a.body, "\"name\":\"c\""));
+	rig_free(&a);
+	rig_disconnect(&c);
+	rig_close(&r);
+}
+
+static void
+the_date_is_another(void **state)
+{
+	struct rig r;
+
+	(void)state;
+	rig_open(&r, 0);
+	arm(&r, "{'kind':'date_offset','seconds':-1700000000}");
+	struct rig_answer a = rig_get(&r, LIST);
+	assert_non_null(strstr(a.head, "Date: "));
+	assert_non_null(strstr(a.head, " 197"));
+	rig_free(&a);
+	a = rig_get(&r, LIST);
+	assert_null(strstr(a.head, " 197"));
 	rig_free(&a);
 	rig_close(&r);
 }
@@ -289,6 +339,8 @@ main(void)
 	static const struct CMUnitTest more[] = {
 		cmocka_unit_test(wrong_faults_are_refused),
 		cmocka_unit_test(a_lost_answer_is_a_write_all_the_same),
+		cmocka_unit_test(a_late_answer_comes_after_the_deed),
+		cmocka_unit_test(the_date_is_another),
 		cmocka_unit_test(a_stale_list_is_of_that_version),
 		cmocka_unit_test(swapped_events_change_places),
 		cmocka_unit_test(now_hits_open_watches),

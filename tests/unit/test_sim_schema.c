@@ -170,11 +170,11 @@ static const struct checked {
 	{ "a key twice", "{'size':1,'rules':[{'id':'a'},{'id':'a','on':false}]}", NULL,
 	  "spec.rules[1]: Duplicate value: {\"id\":\"a\"}\n" },
 	{ "one of none", "{'size':1,'one':{}}", NULL,
-	  "spec.one: Invalid value: \"\": \"spec.one\" must validate one and only one schema (oneOf). "
-	  "Found none valid\n" },
+	  "<nil>: Invalid value: \"\": \"spec.one\" must validate one and only one schema (oneOf). Found "
+	  "none valid\nspec.one.a: Required value\n" },
 	{ "one of two", "{'size':1,'one':{'a':1,'b':1}}", NULL,
-	  "spec.one: Invalid value: \"\": \"spec.one\" must validate one and only one schema (oneOf). "
-	  "Found 2 valid alternatives\n" },
+	  "<nil>: Invalid value: \"\": \"spec.one\" must validate one and only one schema (oneOf). Found "
+	  "2 valid alternatives\n" },
 	{ "several", "{'size':0,'color':'blue'}", NULL,
 	  "spec.size: Invalid value: 0: spec.size in body should be greater than or equal to 1\n"
 	  "spec.color: Unsupported value: \"blue\": supported values: \"red\", \"green\"\n" },

@@ -1,0 +1,200 @@
+"""tests/sim/test_kube_faults_lease.py - a Lease that is refused, deleted, stolen or nonsense, and clocks that jump:
+faults 17 and 18.
+
+That nobody leads before the other's time is over is told by the server's own log: when somebody first looked at
+the Lease, and when he first wrote it.
+
+muster-test: parallel
+muster-test: timeout=300
+"""
+import contextlib
+import datetime
+import pathlib
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import kubecrds
+import kubesuite
+import procs
+from kubefaults import arm, asked, case, disarm, hits, node, quiet, wait_hits
+from kubeservers import SimServer
+from kubetree import KubeTree
+from muster import wait_for
+
+USERS = {f"{name}-token": (name, ["system:masters"]) for name in ("one", "two")}
+LEASE_S = 3                         # the shortest
+RETRY_S = LEASE_S * 2 / 15          # between two tries; by chance up to 2.2 times as much
+CHANGES = ("create", "update", "patch", "delete")
+
+
+def electing(name="muster"):
+    return {"leader-elect": True, "leader-elect-lease-duration": f"{LEASE_S}s", "lease-name": name,
+            "lease-namespace": "default"}
+
+
+@contextlib.contextmanager
+def leader(server, **more):
+    with KubeTree(server, watcher=electing(), **more) as tree:
+        tree.wait_synced()
+        wait_for(tree.leads, "it leads")
+        yield tree
+
+
+@contextlib.contextmanager
+def pair(server):
+    """(the leader, the standby)"""
+    with leader(server, token="one-token") as one:
+        with KubeTree(server, watcher=electing(), token="two-token") as two:
+            two.wait_synced()
+            yield one, two
+
+
+def lease(server, name="muster"):
+    return server.kube.find("leases", name, "default")
+
+
+def lease_rows(server, name="muster", user=None):
+    """The requests about one Lease. A creation names it in its body only."""
+    return [row for row in asked(server, "leases") if row["verb"] in ("get", *CHANGES)
+            and row["name"] in (name, "") and user in (None, row["user"])]
+
+
+def always(seconds, holds, what):
+    """For what must not even fail for a moment."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        assert holds(), f"for a moment it was not true that {what}"
+        time.sleep(0.01)
+
+
+def write(tree, name, expect="ok"):
+    return tree.write("merge", "nodes", name, body={"metadata": {"labels": {"by": "us"}}}, expect=expect)
+
+
+@case
+def fault_17_refused_renewals_do_not_end_the_leading(server):
+    with leader(server) as tree:
+        transitions = lease(server)["spec"]["leaseTransitions"]
+        for code in (409, 404, 500):
+            refused = arm(server, "status", verb="update", resource="leases", code=code, count=2)
+            always(LEASE_S * 0.8, tree.leads, "it leads")
+            assert hits(server, refused) == 2
+        assert lease(server)["spec"]["leaseTransitions"] == transitions
+
+
+@case
+def fault_17_renewals_that_are_all_refused_end_it(server):
+    server.kube.create("nodes", node("n1"))
+    with leader(server) as tree:
+        arm(server, "status", verb="update", resource="leases", code=409, count=-1)
+        began = time.monotonic()
+        wait_for(lambda: not tree.leads(), "it gives up", every=0.01)
+        assert time.monotonic() - began < LEASE_S, "it led longer than its lease"
+        write(tree, "n1", expect="not-leader")
+        rows = [row for row in quiet(server, LEASE_S) if row["resource"] == "leases"]
+        assert len(rows) <= 2 * LEASE_S / RETRY_S + 2, f"{len(rows)} requests in {LEASE_S} s"
+        disarm(server)
+        wait_for(tree.leads, "it leads again")
+        write(tree, "n1")
+
+
+@case
+def fault_17_a_deleted_lease_is_made_again_by_its_holder(server):
+    server.kube.create("nodes", node("n1"))
+    with pair(server) as (one, two):
+        for _ in range(2):
+            server.kube.delete("leases", "muster", "default")
+            always(LEASE_S * 1.2, lambda: one.leads() and not two.leads(), "the one leads and the other does not")
+            write(one, "n1")
+            write(two, "n1", expect="not-leader")
+        assert lease(server)["spec"]["holderIdentity"], "it is there again"
+        assert [row["verb"] for row in lease_rows(server, user="two") if row["verb"] != "get"] == []
+
+
+@case
+def fault_17_a_lease_deleted_with_its_holder_is_waited_for(server):
+    with pair(server) as (one, two):
+        procs.kill(*[process.pid for process in procs.family(one.process.pid)])
+        one.process.wait()
+        server.forget_audit()
+        server.kube.delete("leases", "muster", "default")
+        wait_for(two.leads, "the other leads")
+        looked, made = (next(row["at_ms"] for row in lease_rows(server, user="two") if row["verb"] == verb)
+                        for verb in ("get", "create"))
+        # The first look may have come before the deletion, but not before the log was forgotten.
+        assert made - looked >= LEASE_S * 1000, f"{made - looked} ms: the dead may still have acted"
+
+
+@case
+def fault_17_a_lease_that_is_stolen_is_lost_at_once(server):
+    server.kube.create("nodes", node("n1"))
+    with leader(server) as tree:
+        stolen = lease(server)
+        stolen["spec"]["holderIdentity"] = "somebody"
+        server.forget_audit()
+        server.kube.merge("leases", "muster", {"spec": {"holderIdentity": "somebody"}}, "default")
+        wait_for(lambda: not tree.leads(), "it does not lead", timeout=2, every=0.01)
+        write(tree, "n1", expect="not-leader")
+        wait_for(tree.leads, "it leads when that one's time is over")
+        updates = [row for row in lease_rows(server) if row["verb"] == "update"]
+        refused, taken = updates[0], next(row for row in updates[1:] if row["code"] == 200)
+        assert refused["code"] == 409, "a renewal names the version that it renews"
+        assert taken["at_ms"] - refused["at_ms"] >= LEASE_S * 1000
+        assert lease(server)["spec"]["leaseTransitions"] == stolen["spec"]["leaseTransitions"] + 1
+
+
+# What a record can say, and how long one has to wait before taking it over.
+RECORDS = {
+    "past": ({"holderIdentity": "x", "leaseDurationSeconds": LEASE_S, "renewTime": "1970-01-01T00:00:00.000000Z",
+              "acquireTime": "1970-01-01T00:00:00.000000Z"}, LEASE_S),
+    "future": ({"holderIdentity": "x", "leaseDurationSeconds": LEASE_S, "renewTime": "2999-12-31T23:59:59.000000Z"},
+               LEASE_S),
+    "endless": ({"holderIdentity": "x", "leaseDurationSeconds": 2147483647, "leaseTransitions": 2147483647}, LEASE_S),
+    "longer": ({"holderIdentity": "x", "leaseDurationSeconds": LEASE_S + 2}, LEASE_S + 2),
+    "shorter": ({"holderIdentity": "x", "leaseDurationSeconds": 1}, LEASE_S),
+    "bare": ({"holderIdentity": "x"}, LEASE_S),
+    "free": ({"holderIdentity": "", "leaseDurationSeconds": 1, "renewTime": "2999-12-31T23:59:59.000000Z"}, 0),
+    "empty": ({}, 0),
+}
+
+
+@case
+def fault_17_whatever_the_record_says_its_holder_gets_his_time(server):
+    for name, (spec, _) in RECORDS.items():
+        server.kube.create("leases", {"metadata": {"name": name}, "spec": spec}, "default")
+    with contextlib.ExitStack() as together:
+        trees = {name: together.enter_context(KubeTree(server, watcher=electing(name))) for name in RECORDS}
+        for name, tree in trees.items():
+            wait_for(lambda: tree.wait(tree.leads, "it leads"), f"{name} is taken")
+        for name, (_, wait_s) in RECORDS.items():
+            rows = lease_rows(server, name)
+            looked, taken = (next(row["at_ms"] for row in rows if row["verb"] == verb) for verb in ("get", "update"))
+            took_s = (taken - looked) / 1000
+            assert wait_s <= took_s, f"{name}: taken after {took_s} s, not after {wait_s} s"
+            assert took_s < wait_s + 10, f"{name}: taken after {took_s} s only"
+            spec = lease(server, name)["spec"]
+            assert spec["leaseDurationSeconds"] == LEASE_S and spec["leaseTransitions"] >= 0, spec
+
+
+@case
+def fault_18_a_server_whose_clock_jumps_unseats_nobody(server):
+    server.kube.create("nodes", node("n1"))
+    with pair(server) as (one, two):
+        renewals = len([row for row in quiet(server, LEASE_S) if row["resource"] == "leases"])
+        for offset_s in (3600, -3600, -1700000000, 0):
+            disarm(server)
+            jump = arm(server, "date_offset", seconds=offset_s, count=-1)
+            wait_hits(server, jump)
+            server.forget_audit()
+            always(LEASE_S, lambda: one.leads() and not two.leads(), "the one leads and the other does not")
+            asked_for = len(asked(server, "leases"))
+            assert asked_for <= renewals + 3, f"{asked_for} requests in the time of {renewals}"
+            write(one, "n1")
+            written = datetime.datetime.fromisoformat(lease(server)["spec"]["renewTime"].replace("Z", "+00:00"))
+            ahead_s = written.timestamp() - time.time()
+            assert abs(ahead_s - offset_s) < 60, f"the record goes by the server's clock: {ahead_s} s ahead"
+        assert lease(server)["spec"]["leaseTransitions"] == 0
+
+
+kubesuite.run(lambda: SimServer(users=USERS), prepare=lambda server: server.install(kubecrds.widgets()))
