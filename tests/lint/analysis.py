@@ -1,6 +1,7 @@
 """tests/lint/analysis.py BUILD - clang-tidy over every file of a build.
 
-A clean file is looked at again only when it, a header of it, its flags or .clang-tidy has changed.
+A clean file is looked at again only when it, a header of it, its flags or .clang-tidy has changed. What was
+clean is remembered in $MUSTER_CACHE (else ~/.cache/muster), for every checkout on this machine.
 """
 import concurrent.futures
 import hashlib
@@ -13,6 +14,10 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+CACHE = pathlib.Path(os.environ.get("MUSTER_CACHE")
+                     or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "muster")
+STAMPS = CACHE / "lint"
+VERSION = subprocess.run(["clang-tidy", "--version"], capture_output=True).stdout
 
 
 def headers(build):
@@ -26,13 +31,19 @@ def headers(build):
     return found
 
 
-def look(row, build, ours):
-    """What clang-tidy says about one file; nothing when it is clean."""
+def stamp_of(row, build, ours):
+    """Named by all that clang-tidy sees, and not by where the checkout is."""
     words = shlex.split(row["command"])
-    digest = hashlib.sha256(row["command"].encode() + (ROOT / ".clang-tidy").read_bytes())
+    command = row["command"].replace(str(build), "BUILD").replace(str(ROOT), "ROOT")
+    digest = hashlib.sha256(command.encode() + (ROOT / ".clang-tidy").read_bytes() + VERSION)
     for path in [row["file"], *ours.get(words[words.index("-o") + 1], [])]:
         digest.update(pathlib.Path(path).read_bytes())
-    stamp = build / "lint" / digest.hexdigest()
+    return STAMPS / digest.hexdigest()
+
+
+def look(row, build, ours):
+    """What clang-tidy says about one file; nothing when it is clean."""
+    stamp = stamp_of(row, build, ours)
     if stamp.exists():
         return ""
     done = subprocess.run(["clang-tidy", "--quiet", "-p", str(build), row["file"]], stdout=subprocess.PIPE,
@@ -45,7 +56,7 @@ def look(row, build, ours):
 
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
-    (build / "lint").mkdir(exist_ok=True)
+    STAMPS.mkdir(parents=True, exist_ok=True)
     rows = [row for row in json.loads((build / "compile_commands.json").read_text())
             if not pathlib.Path(row["file"]).is_relative_to(build)]
     ours, complaints = headers(build), {}
