@@ -147,6 +147,15 @@ credential_unauthorized(struct credential *c, int64_t now_ms)
 }
 
 bool
+credential_distrusted(struct credential *c, int64_t now_ms)
+{
+	OBJ_CHECK(c, CREDENTIAL_MAGIC);
+	c->times.files_refused = c->times.has_files;
+	credential_tick(c, now_ms);
+	return now_ms - c->changed_at < CREDENTIAL_FRESH_MS;
+}
+
+bool
 credential_tick(struct credential *c, int64_t now_ms)
 {
 	OBJ_CHECK(c, CREDENTIAL_MAGIC);

@@ -19,6 +19,7 @@ static void check_item_name(const json_t *schema, const json_t *list, size_t ind
     json_t *errors);
 static char *item_element(const char *name);
 static bool is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t *errors);
+static bool fits(const char *type, const json_t *value);
 static void add(json_t *errors, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static char *errors_text(const json_t *errors);
 static int by_text(const void *a, const void *b);
@@ -161,35 +162,48 @@ static bool
 is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t *errors)
 {
 	static const struct {
-		const char *type, *called;
-	} names[] = { { "object", "map" }, { "array", "list" }, { "string", "string" },
-	    { "boolean", "boolean" } };
-	const char *type = json_text(schema, "type");
-	const bool fits = json_is_object(value) ? strcmp(type, "object") == 0 : json_is_array(value)
-	    ? strcmp(type, "array") == 0 : json_is_string(value) ? strcmp(type, "string") == 0
-	    : json_is_boolean(value) ? strcmp(type, "boolean") == 0 : strcmp(type, "integer") == 0
-	    || strcmp(type, "number") == 0;
-
-	/* A text that has a format may be any scalar here; what it must be is found out later. */
-	const char *format = json_text(schema, "format");
+		const char	*type, *called;
+	} names[] = {
+		{ "object",	"map"		},
+		{ "array",	"list"		},
+		{ "string",	"string"	},
+		{ "boolean",	"boolean"	},
+	};
+	const char *type = json_text(schema, "type"), *format = json_text(schema, "format");
 	const bool scalar = !json_is_object(value) && !json_is_array(value);
+	/* A text that has a format may be any scalar here; what it must be is found out later. */
+	const bool loose = *format != '\0' && strcmp(format, "byte") != 0 && strcmp(type, "string") == 0;
 
-	if (fits || *type == '\0' || (scalar && strcmp(type, "string") == 0 && *format != '\0'
-	    && strcmp(format, "byte") != 0))
+	if (*type == '\0' || fits(type, value) || (loose && scalar))
 		return false;
 	for (size_t i = 0; i < NITEMS(names); i++) {
 		if (strcmp(names[i].type, type) != 0)
 			continue;
 		char *shown = flaw_go(value);
 
-		add(errors, "%s: expected %s, got &{%s}", path,
-		    names[i].called, shown);
+		add(errors, "%s: expected %s, got &{%s}", path, names[i].called, shown);
 		free(shown);
 		return true;
 	}
-	add(errors, "%s: expected numeric (int or float)%s", path, json_is_string(value) ? ", got string"
-	    : "");
+	add(errors, "%s: expected numeric (int or float)%s", path,
+	    json_is_string(value) ? ", got string" : "");
 	return true;
+}
+
+static bool
+fits(const char *type, const json_t *value)
+{
+	static const char *const types[] = {
+		[JSON_OBJECT]	= "object",
+		[JSON_ARRAY]	= "array",
+		[JSON_STRING]	= "string",
+		[JSON_TRUE]	= "boolean",
+		[JSON_FALSE]	= "boolean",
+	};
+
+	if (json_is_number(value))
+		return strcmp(type, "integer") == 0 || strcmp(type, "number") == 0;
+	return strcmp(types[json_typeof(value)], type) == 0;
 }
 
 static void

@@ -65,13 +65,14 @@ conflict_status(const json_t *conflicts, const json_t *managers)
 		free(who);
 	}
 	fclose(out);
-	if (json_array_size(causes) == 1)
-		MUST(asprintf(&message, "Apply failed with 1 conflict: %s: %s",
-		    json_text(json_array_get(causes, 0), "message"), json_text(json_array_get(causes, 0),
-		    "field")) > 0);
+	const size_t n = json_array_size(causes);
+	const json_t *first = json_array_get(causes, 0);
+
+	if (n == 1)
+		MUST(asprintf(&message, "Apply failed with 1 conflict: %s: %s", json_text(first, "message"),
+		    json_text(first, "field")) > 0);
 	else
-		MUST(asprintf(&message, "Apply failed with %zu conflicts: %s", json_array_size(causes),
-		    list) > 0);
+		MUST(asprintf(&message, "Apply failed with %zu conflicts: %s", n, list) > 0);
 
 	json_t *status = semantics_failure(409, "Conflict", message, NULL, "", causes);
 
@@ -85,11 +86,13 @@ manager_text(const json_t *entry)
 {
 	const char *subresource = json_text(entry, "subresource");
 	const bool applies = strcmp(json_text(entry, "operation"), "Apply") == 0;
-	char *text;
+	char *door = NULL, *text;
 
-	MUST(asprintf(&text, "\"%s\"%s%s%s%s%s", json_text(entry, "manager"), *subresource == '\0' ? ""
-	    : " with subresource \"", subresource, *subresource == '\0' ? "" : "\"", applies ? "" : " using ",
-	    applies ? "" : json_text(entry, "apiVersion")) > 0);
+	if (*subresource != '\0')
+		MUST(asprintf(&door, " with subresource \"%s\"", subresource) > 0);
+	MUST(asprintf(&text, "\"%s\"%s%s%s", json_text(entry, "manager"), door == NULL ? "" : door,
+	    applies ? "" : " using ", applies ? "" : json_text(entry, "apiVersion")) > 0);
+	free(door);
 	return text;
 }
 

@@ -11,7 +11,7 @@
 #include "kube/selector.h"
 #include "obj.h"
 #include "semantics.h"
-#include "store.h"
+#include "depot.h"
 
 static struct blob *covering(struct sim *, const struct blob *, size_t *);
 static bool covers(const json_t *, const struct blob *);
@@ -23,8 +23,8 @@ static void charge(struct sim *, struct storage *, json_t *, const char *);
 json_t *
 budget_refusal(struct sim *s, const struct blob *pod, bool dry_run)
 {
-	struct storage *const budgets = store_storage(s->store, "policy", "poddisruptionbudgets");
-	struct storage *const pods = store_storage(s->store, "", "pods");
+	struct storage *const budgets = depot_storage(s->depot, "policy", "poddisruptionbudgets");
+	struct storage *const pods = depot_storage(s->depot, "", "pods");
 	size_t n = 0;
 	const struct blob *const b = covering(s, pod, &n);
 	char why[512];
@@ -64,7 +64,7 @@ out:
 static struct blob *
 covering(struct sim *s, const struct blob *pod, size_t *n)
 {
-	struct storage *const budgets = store_storage(s->store, "policy", "poddisruptionbudgets");
+	struct storage *const budgets = depot_storage(s->depot, "policy", "poddisruptionbudgets");
 	const size_t ns = strcspn(blob_key(pod), "/") + 1;
 	struct blob *found = NULL;
 
@@ -138,5 +138,5 @@ charge(struct sim *s, struct storage *budgets, json_t *budget, const char *pod)
 	json_object_set_new(status, "disruptionsAllowed",
 	    json_integer(json_int_at(status, "disruptionsAllowed", 0) - 1));
 	json_object_set_new(json_branch(status, "disruptedPods"), pod, json_string(sim_now(now)));
-	store_put(s->store, budgets, budget);
+	depot_put(s->depot, budgets, budget);
 }

@@ -59,7 +59,7 @@ call_new(struct sim *s, struct evhttp_request *req)
 }
 
 void
-call_free(struct call **cp)
+call_close(struct call **cp)
 {
 	struct call *c;
 
@@ -148,7 +148,7 @@ call_reply(struct call *c, int code, const char *type, struct evbuffer *out)
 	audit_end(c->sim->audit, c->audit_row, code, c->rv);
 	add_headers(c, type);
 	evhttp_send_reply(c->http, code, phrase(code), out);
-	call_free(&c);
+	call_close(&c);
 }
 
 void
@@ -218,7 +218,7 @@ call_drop(struct call *c)
 		evhttp_connection_free(connection);	/* the request too */
 	else
 		evhttp_request_free(c->http);
-	call_free(&c);
+	call_close(&c);
 }
 
 void
@@ -395,6 +395,6 @@ on_gone(struct evhttp_connection *connection, void *arg)
 	audit_end(l->call->sim->audit, l->call->audit_row, 0, 0);
 	if (evhttp_request_get_connection(l->call->http) == NULL)
 		evhttp_request_free(l->call->http);
-	call_free(&l->call);
+	call_close(&l->call);
 	free(l);
 }

@@ -78,6 +78,6 @@ void call_drop(struct call *c);
 
 /* For stream_open: the head of the answer is written, what follows is the stream's. */
 void call_start_answer(struct call *c, int code, const char *type);
-void call_free(struct call **cp);
+void call_close(struct call **cp);
 
 #endif

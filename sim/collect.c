@@ -6,20 +6,20 @@
 #include "keytab.h"
 #include "obj.h"
 #include "objects.h"
-#include "store.h"
+#include "depot.h"
 
-static bool anybody_owned(const struct store *);
-static struct keytab *living(const struct store *);
+static bool anybody_owned(const struct depot *);
+static struct keytab *living(const struct depot *);
 static bool is_orphan(const struct blob *, const struct keytab *);
 
 void
 collect_orphans(struct sim *s)
 {
-	if (!anybody_owned(s->store))
+	if (!anybody_owned(s->depot))
 		return;
-	struct keytab *alive = living(s->store);
-	for (size_t i = 0; i < store_nstorages(s->store); i++) {
-		struct storage *const st = store_nth(s->store, i);
+	struct keytab *alive = living(s->depot);
+	for (size_t i = 0; i < depot_nstorages(s->depot); i++) {
+		struct storage *const st = depot_nth(s->depot, i);
 
 		/* Backwards: a deletion moves only what was looked at already. */
 		for (size_t n = st->n; n-- > 0;) {
@@ -31,10 +31,10 @@ collect_orphans(struct sim *s)
 }
 
 static bool
-anybody_owned(const struct store *store)
+anybody_owned(const struct depot *store)
 {
-	for (size_t i = 0; i < store_nstorages(store); i++) {
-		const struct storage *const st = store_nth(store, i);
+	for (size_t i = 0; i < depot_nstorages(store); i++) {
+		const struct storage *const st = depot_nth(store, i);
 
 		for (size_t n = 0; n < st->n; n++) {
 			if (blob_owners(st->objects[n])[0] != '\0')
@@ -45,12 +45,12 @@ anybody_owned(const struct store *store)
 }
 
 static struct keytab *
-living(const struct store *store)
+living(const struct depot *store)
 {
 	struct keytab *const alive = keytab_new();
 
-	for (size_t i = 0; i < store_nstorages(store); i++) {
-		const struct storage *const st = store_nth(store, i);
+	for (size_t i = 0; i < depot_nstorages(store); i++) {
+		const struct storage *const st = depot_nth(store, i);
 
 		for (size_t n = 0; n < st->n; n++) {
 			const char *const uid = blob_uid(st->objects[n]);

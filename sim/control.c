@@ -15,7 +15,7 @@
 #include "obj.h"
 #include "server.h"
 #include "sim.h"
-#include "store.h"
+#include "depot.h"
 #include "watch.h"
 #include "world.h"
 
@@ -125,8 +125,8 @@ static json_t *
 compact(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)body, (void)number, (void)why;
-	store_compact(s->store);
-	return json_pack("{s:I}", "compacted", (json_int_t)store_history(s->store)->forgotten);
+	depot_compact(s->depot);
+	return json_pack("{s:I}", "compacted", (json_int_t)depot_history(s->depot)->forgotten);
 }
 
 static json_t *
@@ -139,19 +139,19 @@ do_world(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
 static json_t *
 tell_state(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
-	const struct history *const h = store_history(s->store);
+	const struct history *const h = depot_history(s->depot);
 	json_t *const objects = json_object();
 
 	(void)body, (void)number, (void)why;
-	for (size_t i = 0; i < store_nstorages(s->store); i++) {
-		const struct storage *const st = store_nth(s->store, i);
+	for (size_t i = 0; i < depot_nstorages(s->depot); i++) {
+		const struct storage *const st = depot_nth(s->depot, i);
 		json_t *const name =
 		    json_sprintf("%s%s%s", st->plural, st->group[0] != '\0' ? "." : "", st->group);
 
 		json_object_set_new(objects, json_string_value(name), json_integer((json_int_t)st->n));
 		json_decref(name);
 	}
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "rv", (json_int_t)store_rv(s->store),
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "rv", (json_int_t)depot_rv(s->depot),
 	    "compacted", (json_int_t)h->forgotten, "history", (json_int_t)h->n, "history_bytes",
 	    (json_int_t)h->old_bytes, "watches", (json_int_t)watches_count(s->watches), "objects",
 	    objects);
@@ -226,7 +226,7 @@ do_one(struct sim *s, const json_t *order, char *why)
 
 	return n < 0 ? NULL
 		     : json_pack("{s:I, s:I}", "changed", (json_int_t)n, "rv",
-			 (json_int_t)store_rv(s->store));
+			 (json_int_t)depot_rv(s->depot));
 }
 
 static json_t *

@@ -13,7 +13,7 @@
 #include "objects.h"
 #include "options.h"
 #include "registry.h"
-#include "store.h"
+#include "depot.h"
 #include "watch.h"
 
 enum { TICK_MS = 200 };
@@ -45,9 +45,9 @@ controllers_new(struct sim *s)
 
 	OBJ_NEW(k, CONTROLLERS_MAGIC);
 	k->sim = s;
-	k->crds = store_storage(s->store, "apiextensions.k8s.io", "customresourcedefinitions");
-	k->namespaces = store_storage(s->store, "", "namespaces");
-	k->pods = store_storage(s->store, "", "pods");
+	k->crds = depot_storage(s->depot, "apiextensions.k8s.io", "customresourcedefinitions");
+	k->namespaces = depot_storage(s->depot, "", "namespaces");
+	k->pods = depot_storage(s->depot, "", "pods");
 	k->changed_crds = json_array();
 	k->soon = event_new(s->base, -1, 0, on_soon, k);
 	k->tick = evtimer_new(s->base, on_soon, k);
@@ -131,7 +131,7 @@ refresh_crd(struct controllers *k, const char *name)
 		struct storage *const st = registry_remove_crd(k->sim->registry, name);
 
 		while (st != NULL && st->n > 0)
-			store_remove(k->sim->store, st, blob_key(st->objects[0]));
+			depot_remove(k->sim->depot, st, blob_key(st->objects[0]));
 		if (st != NULL)
 			watches_end(k->sim->watches, st);
 		return;
@@ -140,7 +140,7 @@ refresh_crd(struct controllers *k, const char *name)
 	registry_add_crd(k->sim->registry, crd);
 	json_t *const established = crd_established(crd, sim_now(now));
 	if (established != NULL)
-		store_put(k->sim->store, k->crds, established);
+		depot_put(k->sim->depot, k->crds, established);
 	json_decref(established);
 	json_decref(crd);
 }
@@ -180,7 +180,7 @@ end_namespaces(struct controllers *k)
 		if (empty_namespace(k, blob_name(b)) > 0)
 			left = true;
 		else
-			store_remove(k->sim->store, k->namespaces, blob_key(b));
+			depot_remove(k->sim->depot, k->namespaces, blob_key(b));
 	}
 	return left;
 }
@@ -192,12 +192,12 @@ empty_namespace(struct controllers *k, const char *ns)
 	json_t *const at_once = json_pack("{s:i}", "gracePeriodSeconds", 0);
 	size_t left = 0;
 
-	for (size_t i = 0; i < store_nstorages(k->sim->store); i++) {
-		struct storage *const st = store_nth(k->sim->store, i);
+	for (size_t i = 0; i < depot_nstorages(k->sim->depot); i++) {
+		struct storage *const st = depot_nth(k->sim->depot, i);
 
 		if (st->form == NULL || !st->form->namespaced)
 			continue;
-		struct snapshot *snap = store_snapshot(k->sim->store, st, ns, 0);
+		struct snapshot *snap = depot_snapshot(k->sim->depot, st, ns, 0);
 		for (size_t n = 0; n < snap->n; n++) {
 			object_delete(k->sim, st, snap->objects[n], at_once);
 			left += storage_get(st, blob_key(snap->objects[n])) != NULL;

@@ -7,7 +7,7 @@
 
 #include "jsonx.h"
 #include "obj.h"
-#include "store.h"
+#include "depot.h"
 
 enum { NAME_MAX_LEN = 128 };
 
@@ -25,9 +25,9 @@ static void take_fields(struct made *, const json_t *);
 static void set_condition(json_t *, const char *, const char *, const char *, const char *);
 
 size_t
-crd_resources(const json_t *crd, struct store *store, struct resource *made[CRD_VERSIONS_MAX])
+crd_resources(const json_t *crd, struct depot *store, struct resource *made[CRD_VERSIONS_MAX])
 {
-	struct storage *const st = store_storage(store, json_text_at(crd, "spec.group"),
+	struct storage *const st = depot_storage(store, json_text_at(crd, "spec.group"),
 	    json_text_at(crd, "spec.names.plural"));
 	json_t *const copy = json_deep_copy(crd);
 	size_t n = 0, i;

@@ -11,12 +11,12 @@
 
 #include "resource.h"
 
-struct store;
+struct depot;
 
 enum { CRD_VERSIONS_MAX = 16 };
 
 /* One resource per version, served or not; how many. The storage is made in store. */
-size_t crd_resources(const json_t *crd, struct store *store, struct resource *made[CRD_VERSIONS_MAX]);
+size_t crd_resources(const json_t *crd, struct depot *store, struct resource *made[CRD_VERSIONS_MAX]);
 void crd_resource_free(struct resource **rp);
 
 /* The CRD with the status of one whose names are accepted; NULL: it has that already. A new reference. */

@@ -9,7 +9,7 @@
 #include "obj.h"
 #include "select.h"
 #include "semantics.h"
-#include "store.h"
+#include "depot.h"
 #include "view.h"
 #include "write.h"
 #include "write_ask.h"
@@ -59,7 +59,7 @@ write_delete_collection(struct call *c)
 		selection_free(&selection);
 		return;
 	}
-	struct snapshot *snap = store_snapshot(c->sim->store, c->resource->storage, selection.ns, 0);
+	struct snapshot *snap = depot_snapshot(c->sim->depot, c->resource->storage, selection.ns, 0);
 	struct evbuffer *const out = evbuffer_new(), *const items = evbuffer_new();
 	write_ask_open(&w, c);
 	for (size_t i = 0; i < snap->n; i++) {
@@ -74,7 +74,7 @@ write_delete_collection(struct call *c)
 			evbuffer_add(items, ",", 1);
 		view_list_item(&view, snap->objects[i], items);
 	}
-	view_list_head(&view, store_rv(c->sim->store), "", -1, out);
+	view_list_head(&view, depot_rv(c->sim->depot), "", -1, out);
 	evbuffer_add_buffer(out, items);
 	view_list_tail(out);
 	call_reply(c, 200, "application/json", out);
@@ -126,15 +126,15 @@ delete_one(struct call *c, struct write_ask *w, struct blob *b, const json_t *op
 		*answer = status;
 	} else if (how == DELETION_GONE) {
 		if (!w->ask.dry_run) {
-			c->rv = store_remove(c->sim->store, c->resource->storage, blob_key(b));
+			c->rv = depot_remove(c->sim->depot, c->resource->storage, blob_key(b));
 			json_object_set_new(json_object_get(old, "metadata"), "resourceVersion",
 			    json_sprintf("%llu", (unsigned long long)c->rv));
 		}
 		*answer = semantics_deleted(&w->ask, old, how);
 	} else {
 		if (!w->ask.dry_run && !json_equal(old, marked)) {
-			const struct blob *const now = store_put(
-			    c->sim->store, c->resource->storage, blob_stored_form(marked, c->resource));
+			const struct blob *const now = depot_put(
+			    c->sim->depot, c->resource->storage, blob_stored_form(marked, c->resource));
 
 			c->rv = now->rv;
 			json_decref(marked);

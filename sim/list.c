@@ -14,7 +14,7 @@
 #include "page.h"
 #include "select.h"
 #include "semantics.h"
-#include "store.h"
+#include "depot.h"
 #include "stream.h"
 #include "view.h"
 
@@ -70,7 +70,7 @@ list_serve(struct call *c)
 bool
 list_too_large(struct call *c, uint64_t rv)
 {
-	const uint64_t current = store_rv(c->sim->store);
+	const uint64_t current = depot_rv(c->sim->depot);
 	char message[128];
 
 	if (rv <= current && c->plan.of[FAULT_RV_TOO_LARGE] == NULL)
@@ -184,7 +184,7 @@ take_snapshot(const struct ask_list *ask, struct call *c)
 	const struct fault *const stale = c->plan.of[FAULT_STALE];
 	const uint64_t rv = stale != NULL ? (uint64_t)stale->amount : ask->rv;
 	struct snapshot *const snap =
-	    store_snapshot(c->sim->store, c->resource->storage, ask->selection.ns, rv);
+	    depot_snapshot(c->sim->depot, c->resource->storage, ask->selection.ns, rv);
 
 	if (snap != NULL)
 		return snap;

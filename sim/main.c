@@ -22,12 +22,12 @@ main(int argc, char **argv)
 	char why[WHY_MAX] = "";
 	int rc = EXIT_FAILURE;
 
-	if (!options_parse(&options, argc, argv, why)) {
+	if (!options_read(&options, argc, argv, why)) {
 		fprintf(stderr, "muster-sim: %s\nTry muster-sim --help.\n", why);
 		return EXIT_USAGE;
 	}
 	if (options.help || options.version) {
-		fputs(options.help ? options_usage() : "muster-sim " MUSTER_VERSION "\n", stdout);
+		fputs(options.help ? options_help() : "muster-sim " MUSTER_VERSION "\n", stdout);
 		return EXIT_SUCCESS;
 	}
 	signal(SIGPIPE, SIG_IGN);

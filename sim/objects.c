@@ -6,7 +6,7 @@
 
 #include "jsonx.h"
 #include "semantics.h"
-#include "store.h"
+#include "depot.h"
 
 static const char own_name[] = "muster-sim";
 
@@ -41,7 +41,7 @@ object_create(struct sim *s, const struct resource *r, const json_t *object, cha
 	if (status != NULL)
 		snprintf(err, size, "%s", json_text(status, "message"));
 	else
-		b = store_put(s->store, r->storage, made);
+		b = depot_put(s->depot, r->storage, made);
 	json_decref(status);
 	json_decref(made);
 	return b;
@@ -67,9 +67,9 @@ object_delete(struct sim *s, struct storage *st, struct blob *b, const json_t *o
 	    old, options, &marked, &status);
 
 	if (how == DELETION_GONE)
-		store_remove(s->store, st, blob_key(b));
+		depot_remove(s->depot, st, blob_key(b));
 	else if (how == DELETION_MARKED && !json_equal(old, marked))
-		store_put(s->store, st, marked);
+		depot_put(s->depot, st, marked);
 	json_decref(status);
 	json_decref(marked);
 	json_decref(old);

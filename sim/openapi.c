@@ -88,9 +88,9 @@ openapi_document(const struct resource *const *resources, const char *group, con
 		json_decref(schemas);
 		return NULL;
 	}
-	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.0.0", "info", "title",
-	    "Kubernetes (muster-sim)", "version", "v1.35.4", "paths", paths, "components", "schemas",
-	    schemas);
+	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.0.0",
+	    "info", "title", "Kubernetes (muster-sim)", "version", "v1.35.4",
+	    "paths", paths, "components", "schemas", schemas);
 }
 
 static bool
@@ -146,10 +146,9 @@ hash(const struct resource *const *resources, const struct resource *r)
 	for (; *resources != NULL; resources++) {
 		if (!is_of(*resources, r->group, r->version))
 			continue;
-		char *schema = (*resources)->schema == NULL ? NULL : json_dumps((*resources)->schema,
-		    JSON_COMPACT);
-		const char *const parts[] = { (*resources)->kind, (*resources)->has_status ? "s" : "",
-		    schema == NULL ? "" : schema };
+		const struct resource *one = *resources;
+		char *schema = one->schema == NULL ? obj_strdup("") : json_dumps(one->schema, JSON_COMPACT);
+		const char *const parts[] = { one->kind, one->has_status ? "s" : "", schema };
 
 		for (size_t i = 0; i < NITEMS(parts); i++)
 			for (const char *p = parts[i]; *p != '\0'; p++)
@@ -239,8 +238,8 @@ bodies(const struct resource *r, const char *action)
 	if (strcmp(action, "patch") == 0) {
 		content = json_object();
 		for (size_t i = 0; i < NITEMS(patches) - !r->builtin; i++)
-			json_object_set_new(content, patches[i], json_pack("{s:{s:s}}", "schema", "type",
-			    "object"));
+			json_object_set_new(content, patches[i],
+			    json_pack("{s:{s:s}}", "schema", "type", "object"));
 	} else if (strcmp(action, "post") == 0 || strcmp(action, "put") == 0) {
 		content = json_pack("{s:{s:{s:s}}}", "application/json", "schema", "$ref", reference);
 	}

@@ -64,7 +64,7 @@ static bool number(const struct row *, const char *, double *, char *);
 static bool check(const struct options *, char *);
 
 bool
-options_parse(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX])
+options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX])
 {
 	struct option table[NITEMS(rows) + 1] = { 0 };
 	int i, c;
@@ -97,7 +97,7 @@ options_parse(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX
 }
 
 const char *
-options_usage(void)
+options_help(void)
 {
 	return usage;
 }

@@ -21,7 +21,7 @@ struct options {
 };
 
 /* False with the reason in why. */
-bool options_parse(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX]);
-const char *options_usage(void);
+bool options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX]);
+const char *options_help(void);
 
 #endif

@@ -8,7 +8,7 @@
 #include "jsonx.h"
 #include "list.h"
 #include "semantics.h"
-#include "store.h"
+#include "depot.h"
 #include "view.h"
 #include "yaml.h"
 
@@ -72,8 +72,8 @@ find(const struct call *c)
 	api_key(c, key, sizeof(key));
 	if (stale == NULL)
 		return blob_ref(storage_get(c->resource->storage, key));
-	struct snapshot *past = store_snapshot(
-	    c->sim->store, c->resource->storage, c->route.ns, (uint64_t)stale->amount);
+	struct snapshot *past = depot_snapshot(
+	    c->sim->depot, c->resource->storage, c->route.ns, (uint64_t)stale->amount);
 	struct blob *found = NULL;
 	for (size_t i = 0; past != NULL && i < past->n && found == NULL; i++) {
 		if (strcmp(blob_key(past->objects[i]), key) == 0)

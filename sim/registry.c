@@ -5,7 +5,7 @@
 
 #include "crd.h"
 #include "obj.h"
-#include "store.h"
+#include "depot.h"
 
 struct served {
 	struct resource	*resource;
@@ -15,7 +15,7 @@ struct served {
 struct registry {
 	uint32_t		  magic;
 #define REGISTRY_MAGIC	0x52454749u
-	struct store		 *store;
+	struct depot		 *depot;
 	const struct resource	**all;		/* ended by NULL */
 	struct served		 *served;	/* in the same order */
 	size_t			  n;
@@ -27,18 +27,18 @@ static void serve(struct registry *, struct resource *, const char *);
 static size_t withdraw(struct registry *, const char *, struct storage **);
 
 struct registry *
-registry_new(struct store *store)
+registry_new(struct depot *store)
 {
 	struct registry *g;
 
 	OBJ_NEW(g, REGISTRY_MAGIC);
-	g->store = store;
+	g->depot = store;
 	for (size_t i = 0; i < resource_nbuiltin; i++) {
 		struct resource *const r = obj_memdup(&resource_builtin[i], sizeof(*r));
 
 		/* Both kinds of Event are one thing: the core form is stored. */
 		if (!r->answers_only)
-			r->storage = store_storage(store, r->renames != NULL ? "" : r->group, r->plural);
+			r->storage = depot_storage(store, r->renames != NULL ? "" : r->group, r->plural);
 		if (r->stored)
 			r->storage->form = r;
 		serve(g, r, "");
@@ -103,7 +103,7 @@ registry_add_crd(struct registry *g, const json_t *crd)
 {
 	const char *const name = json_string_value(json_object_get(json_object_get(crd, "metadata"), "name"));
 	struct resource *made[CRD_VERSIONS_MAX];
-	const size_t n = crd_resources(crd, g->store, made);
+	const size_t n = crd_resources(crd, g->depot, made);
 
 	withdraw(g, name, NULL);
 	for (size_t i = 0; i < n; i++) {

@@ -15,9 +15,9 @@
 #include "resource.h"
 
 struct registry;
-struct store;
+struct depot;
 
-struct registry *registry_new(struct store *store);
+struct registry *registry_new(struct depot *store);
 void registry_free(struct registry **rp);
 
 /* NULL: not served. */

@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct storage;			/* sim/store.h: the objects of one group and plural */
+struct storage;			/* sim/depot.h: the objects of one group and plural */
 
 enum verb_bit {
 	VERB_CREATE		= 1 << 0,

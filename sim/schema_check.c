@@ -37,9 +37,10 @@ schema_check(json_t *flaws, const struct resource *r, const json_t *object, cons
 	if (r->builtin || r->schema == NULL)
 		return;
 	if (status_only) {
-		at = (struct at){ .flaws = flaws, .path = "status", .skip = strlen("status."),
-			.schema = schema_member(r->schema, "status", false),
-			    .value = json_object_get(object, "status") };
+		at.path = "status";
+		at.skip = strlen("status.");
+		at.schema = schema_member(r->schema, "status", false);
+		at.value = json_object_get(object, "status");
 		old = json_object_get(old, "status");
 	}
 	if (at.value != NULL && at.schema != NULL)
@@ -175,10 +176,14 @@ static const char *
 type_of(const json_t *value)
 {
 	static const char *const names[] = {
-		[JSON_OBJECT] = "object", [JSON_ARRAY] = "array", [JSON_STRING] = "string",
-		    [JSON_INTEGER] = "integer",
-		[JSON_REAL] = "number", [JSON_TRUE] = "boolean", [JSON_FALSE] = "boolean", [JSON_NULL] =
-		    "null",
+		[JSON_OBJECT]	= "object",
+		[JSON_ARRAY]	= "array",
+		[JSON_STRING]	= "string",
+		[JSON_INTEGER]	= "integer",
+		[JSON_REAL]	= "number",
+		[JSON_TRUE]	= "boolean",
+		[JSON_FALSE]	= "boolean",
+		[JSON_NULL]	= "null",
 	};
 
 	return names[json_typeof(value)];
@@ -262,4 +267,3 @@ is_blocking(const json_t *flaws)
 				return true;
 	return false;
 }
-

@@ -14,6 +14,8 @@ typedef void rule(const struct at *at, const json_t *limit);
 
 static rule minimum, maximum, multiple_of, min_length, max_length, pattern, min_items, max_items,
     min_properties, max_properties, enumeration, required, all_of, any_of, one_of, not_that;
+static void at_least(const struct at *at, const json_t *limit, size_t count, const char *of_what);
+static void at_most(const struct at *at, const json_t *limit, size_t count);
 static json_t *as_whole(const json_t *value, const json_t *limit);
 static json_t *tried(const struct at *at, const json_t *schema);
 static size_t count_satisfied(const struct at *at, const json_t *schemas, json_t **nearest);
@@ -52,7 +54,7 @@ schema_rules(const struct at *at)
 		const json_t *limit = json_object_get(at->schema, rules[i].keyword);
 
 		if (limit != NULL && !(rules[i].of_text && json_array_size(at->flaws) > before))
-			rules[i].schema_check_at(at, limit);
+			rules[i].check(at, limit);
 	}
 }
 
@@ -129,56 +131,52 @@ pattern(const struct at *at, const json_t *limit)
 static void
 min_items(const struct at *at, const json_t *limit)
 {
-	if (json_is_array(at->value) && (json_int_t)json_array_size(at->value) < json_integer_value(limit)) {
-		json_t *count = json_integer((json_int_t)json_array_size(at->value));
-
-		flaw(at->flaws, FLAW_INVALID, at->path, count,
-		    "%s in body should have at least %lld items", at->path + at->skip,
-		    json_integer_value(limit));
-		json_decref(count);
-	}
+	if (json_is_array(at->value))
+		at_least(at, limit, json_array_size(at->value), "items");
 }
 
 static void
 max_items(const struct at *at, const json_t *limit)
 {
-	const json_int_t most = json_integer_value(limit);
-
-	if (json_is_array(at->value) && (json_int_t)json_array_size(at->value) > most) {
-		json_t *count = json_integer((json_int_t)json_array_size(at->value));
-
-		flaw(at->flaws, FLAW_TOO_MANY, at->path, count, "must have at most %lld item%s", most,
-		    most == 1 ? "" : "s");
-		json_decref(count);
-	}
+	if (json_is_array(at->value))
+		at_most(at, limit, json_array_size(at->value));
 }
 
 static void
 min_properties(const struct at *at, const json_t *limit)
 {
-	if (json_is_object(at->value)
-	    && (json_int_t)json_object_size(at->value) < json_integer_value(limit)) {
-		json_t *count = json_integer((json_int_t)json_object_size(at->value));
-
-		flaw(at->flaws, FLAW_INVALID, at->path, count,
-		    "%s in body should have at least %lld properties", at->path + at->skip,
-		    json_integer_value(limit));
-		json_decref(count);
-	}
+	if (json_is_object(at->value))
+		at_least(at, limit, json_object_size(at->value), "properties");
 }
 
 static void
 max_properties(const struct at *at, const json_t *limit)
 {
+	if (json_is_object(at->value))
+		at_most(at, limit, json_object_size(at->value));
+}
+
+static void
+at_least(const struct at *at, const json_t *limit, size_t count, const char *of_what)
+{
+	json_t *shown = json_integer((json_int_t)count);
+
+	if ((json_int_t)count < json_integer_value(limit))
+		flaw(at->flaws, FLAW_INVALID, at->path, shown, "%s in body should have at least %lld %s",
+		    at->path + at->skip, json_integer_value(limit), of_what);
+	json_decref(shown);
+}
+
+static void
+at_most(const struct at *at, const json_t *limit, size_t count)
+{
 	const json_int_t most = json_integer_value(limit);
+	json_t *shown = json_integer((json_int_t)count);
 
-	if (json_is_object(at->value) && (json_int_t)json_object_size(at->value) > most) {
-		json_t *count = json_integer((json_int_t)json_object_size(at->value));
-
-		flaw(at->flaws, FLAW_TOO_MANY, at->path, count, "must have at most %lld item%s", most,
+	if ((json_int_t)count > most)
+		flaw(at->flaws, FLAW_TOO_MANY, at->path, shown, "must have at most %lld item%s", most,
 		    most == 1 ? "" : "s");
-		json_decref(count);
-	}
+	json_decref(shown);
 }
 
 static void

@@ -342,9 +342,14 @@ static json_t *
 mismatch(struct reading *r, const json_t *schema, const json_t *value)
 {
 	static const char *const called[] = {
-		[JSON_OBJECT] = "object", [JSON_ARRAY] = "array", [JSON_STRING] = "string",
-		    [JSON_INTEGER] = "number",
-		[JSON_REAL] = "number", [JSON_TRUE] = "bool", [JSON_FALSE] = "bool", [JSON_NULL] = "null",
+		[JSON_OBJECT]	= "object",
+		[JSON_ARRAY]	= "array",
+		[JSON_STRING]	= "string",
+		[JSON_INTEGER]	= "number",
+		[JSON_REAL]	= "number",
+		[JSON_TRUE]	= "bool",
+		[JSON_FALSE]	= "bool",
+		[JSON_NULL]	= "null",
 	};
 	const bool wants_integer = strcmp(json_text(schema, "type"), "integer") == 0;
 	char *digits = wants_integer && json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;

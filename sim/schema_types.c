@@ -235,8 +235,8 @@ read_list_type(json_t *list, const char **at)
 		free(key);
 		*at += **at == ',';
 	}
-	json_object_set_new(list, "x-kubernetes-list-type", json_string(json_array_size(keys) > 0 ? "map"
-	    : "set"));
+	json_object_set_new(list, "x-kubernetes-list-type",
+	    json_string(json_array_size(keys) > 0 ? "map" : "set"));
 	if (json_array_size(keys) > 0)
 		json_object_set(list, "x-kubernetes-list-map-keys", keys);
 	json_decref(keys);

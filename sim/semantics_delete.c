@@ -201,9 +201,8 @@ is_held(const json_t *object)
 	const bool namespace = is_text(json_object_get(object, "kind"), "Namespace")
 	    && is_text(json_object_get(object, "apiVersion"), "v1");
 
-	return json_array_size(json_object_get(meta_of(object), "finalizers")) > 0
-	    || (namespace && json_array_size(json_object_get(json_object_get(object, "spec"),
-	    "finalizers")) > 0);
+	return json_array_size(json_at(object, "metadata.finalizers")) > 0
+	    || (namespace && json_array_size(json_at(object, "spec.finalizers")) > 0);
 }
 
 static bool

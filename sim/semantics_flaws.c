@@ -95,9 +95,10 @@ flaw_value(const json_t *value)
 char *
 flaw_quote(const char *text)
 {
-	static const char short_names[] = { ['\a'] = 'a', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n',
-	    ['\r'] = 'r',
-		['\t'] = 't', ['\v'] = 'v', ['"'] = '"', ['\\'] = '\\' };
+	static const char short_names[] = {
+		['\a'] = 'a', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
+		['\v'] = 'v', ['"'] = '"', ['\\'] = '\\',
+	};
 	char *quoted = NULL;
 	size_t size;
 	FILE *out = open_memstream(&quoted, &size);

@@ -13,28 +13,26 @@ enum { SUBDOMAIN_MAX = 253, LABEL_MAX = 63 };
 #define LABEL_PATTERN	"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 #define KEY_PATTERN	"([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]"
 
-static const char not_label[] = "a lowercase RFC 1123 label must consist of lower case alphanumeric "
-    "characters or '-', "
+static const char not_label[] =
+	"a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
 	"and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', "
 	"regex used for validation is '" LABEL_PATTERN "')";
-static const char not_resource[] = "a DNS-1035 label must consist of lower case alphanumeric characters "
-    "or '-', start with "
-	"an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
+static const char not_resource[] =
+	"a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+	"alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', "
 	"regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')";
 static const char not_subdomain[] =
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
+	"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, "
 	"'-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', "
 	"regex used for validation is '" LABEL_PATTERN "(\\." LABEL_PATTERN ")*')";
-static const char not_key[] = "must consist of alphanumeric characters, '-', '_' or '.', and must start "
-    "and end with an "
-	"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation "
-	    "is '" KEY_PATTERN
-	"')";
-static const char not_value[] = "a valid label must be an empty string or consist of alphanumeric "
-    "characters, '-', '_' "
-	"or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  "
-	    "or '12345', "
-	"regex used for validation is '(" KEY_PATTERN ")?')";
+static const char not_key[] =
+	"must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an "
+	"alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', "
+	"regex used for validation is '" KEY_PATTERN "')";
+static const char not_value[] =
+	"a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', "
+	"and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or "
+	"'12345', regex used for validation is '(" KEY_PATTERN ")?')";
 
 static bool is_label(const char *s, size_t len);
 static bool is_subdomain(const char *s, size_t len);

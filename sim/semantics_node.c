@@ -145,8 +145,8 @@ has_taint(const json_t *taints, size_t end, const char *key, const char *effect)
 	for (size_t i = 0; i < end; i++) {
 		const json_t *taint = json_array_get(taints, i);
 
-		if (strcmp(json_text(taint, "key"), key) == 0 && strcmp(json_text(taint, "effect"),
-		    effect) == 0)
+		if (strcmp(json_text(taint, "key"), key) == 0
+		    && strcmp(json_text(taint, "effect"), effect) == 0)
 			return taint;
 	}
 	return NULL;

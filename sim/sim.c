@@ -18,7 +18,7 @@
 #include "random.h"
 #include "registry.h"
 #include "server.h"
-#include "store.h"
+#include "depot.h"
 #include "tls.h"
 #include "watch.h"
 #include "world.h"
@@ -31,8 +31,8 @@ bool
 sim_open(struct sim *s, struct event_base *base, const struct options *o, char *why, size_t size)
 {
 	*s = (struct sim){ .base = base, .options = o, .seed = (uint64_t)o->seed };
-	s->store = store_new(on_change, s);
-	s->registry = registry_new(s->store);
+	s->depot = depot_new(on_change, s);
+	s->registry = registry_new(s->depot);
 	s->faults = faults_new();
 	s->audit = audit_new();
 	s->watches = watches_new(s);
@@ -57,7 +57,7 @@ sim_close(struct sim *s)
 	faults_free(&s->faults);
 	auth_free(&s->auth);
 	registry_free(&s->registry);
-	store_free(&s->store);
+	depot_free(&s->depot);
 }
 
 const char *

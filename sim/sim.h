@@ -13,7 +13,7 @@ struct server;
 struct sim {
 	struct event_base	*base;
 	const struct options	*options;
-	struct store		*store;
+	struct depot		*depot;
 	struct registry		*registry;
 	struct faults		*faults;
 	struct audit		*audit;

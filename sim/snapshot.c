@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "obj.h"
-#include "store.h"
+#include "depot.h"
 
 static bool inside(const struct blob *, const char *, size_t);
 static void undo(struct snapshot *, const struct change *);
@@ -10,13 +10,13 @@ static size_t seek(const struct snapshot *, const char *, bool *);
 static void put(struct snapshot *, size_t, struct blob *);
 
 struct snapshot *
-store_snapshot(const struct store *s, const struct storage *st, const char *ns, uint64_t rv)
+depot_snapshot(const struct depot *s, const struct storage *st, const char *ns, uint64_t rv)
 {
-	const struct history *const h = store_history(s);
+	const struct history *const h = depot_history(s);
 	const size_t ns_len = strlen(ns);
 
-	rv = rv != 0 ? rv : store_rv(s);
-	if (rv > store_rv(s) || rv < h->forgotten)
+	rv = rv != 0 ? rv : depot_rv(s);
+	if (rv > depot_rv(s) || rv < h->forgotten)
 		return NULL;
 	struct snapshot *const snap = obj_alloc(sizeof(*snap));
 	snap->rv = rv;
@@ -26,7 +26,7 @@ store_snapshot(const struct store *s, const struct storage *st, const char *ns, 
 		else if (ns_len > 0 && strncmp(blob_key(st->objects[i]), ns, ns_len) > 0)
 			break;
 	}
-	for (uint64_t at = store_rv(s); at > rv; at--) {
+	for (uint64_t at = depot_rv(s); at > rv; at--) {
 		const struct change *const c = history_get(h, at);
 
 		if (c->storage == st && inside(c->before != NULL ? c->before : c->after, ns, ns_len))

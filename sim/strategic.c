@@ -271,8 +271,8 @@ ordered(const json_t *merged, const json_t *wanted, const json_t *server, const 
 		const ssize_t a = index_of(server, other, key), b = index_of(server, name, key);
 		const bool server_first = name == NULL || (other != NULL && a >= 0 && b >= 0 && a < b);
 
-		json_array_append(result, json_array_get(server_first ? others : named, server_first ? i
-		    : k));
+		json_array_append(result,
+		    server_first ? json_array_get(others, i) : json_array_get(named, k));
 		i += server_first;
 		k += !server_first;
 	}

@@ -291,6 +291,6 @@ destroy(struct stream **sp)
 		event_free(s->finish);
 	evbuffer_free(s->plain);
 	evbuffer_free(s->coded);
-	call_free(&s->call);
+	call_close(&s->call);
 	free(s);
 }

@@ -12,7 +12,7 @@
 #include "buf.h"
 #include "clock.h"
 #include "obj.h"
-#include "store.h"
+#include "depot.h"
 #include "table.h"
 
 static const struct form forms[] = {

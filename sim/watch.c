@@ -134,9 +134,9 @@ tell_initial(struct watch *w)
 static void
 tell_change(struct watch *w)
 {
-	const struct change *const change = history_get(store_history(w->sim->store), w->cursor + 1);
+	const struct change *const change = history_get(depot_history(w->sim->depot), w->cursor + 1);
 
-	if (w->cursor >= store_rv(w->sim->store)) {
+	if (w->cursor >= depot_rv(w->sim->depot)) {
 		w->caught_up = true;
 	} else if (change == NULL) {
 		event_error(w, 410, "Expired", "too old resource version: the history was compacted");
@@ -156,8 +156,8 @@ read_start(struct start *start, struct call *c)
 	const char *const rv = call_param(c, "resourceVersion"),
 			  *const initial = call_param(c, "sendInitialEvents");
 	const struct fault *const old_server = c->plan.of[FAULT_NO_WATCHLIST];
-	const struct store *const store = c->sim->store;
-	const uint64_t forgotten = store_history(store)->forgotten;
+	const struct depot *const store = c->sim->depot;
+	const uint64_t forgotten = depot_history(store)->forgotten;
 
 	if (!list_read_rv(c, rv, false, &start->rv))
 		return false;
@@ -169,7 +169,7 @@ read_start(struct start *start, struct call *c)
 	if ((start->initial || c->plan.of[FAULT_RV_TOO_LARGE] != NULL) && list_too_large(c, start->rv))
 		return false;
 	if (start->initial || start->rv == 0) {
-		start->rv = store_rv(store);
+		start->rv = depot_rv(store);
 	} else if (start->rv < forgotten) {
 		snprintf(start->text, sizeof(start->text),
 		    "too old resource version: %" PRIu64 " (%" PRIu64 ")", start->rv, forgotten);
@@ -235,14 +235,14 @@ begin(struct watch *w, const struct start *start, struct call *c)
 	w->taken_ms = clock_mono_ms();
 	w->deadline_ms = w->taken_ms + timeout_ms(c);
 	w->told = w->storage->written;
-	for (uint64_t rv = w->cursor + 1; rv <= store_rv(w->sim->store); rv++) {
-		const struct change *const change = history_get(store_history(w->sim->store), rv);
+	for (uint64_t rv = w->cursor + 1; rv <= depot_rv(w->sim->depot); rv++) {
+		const struct change *const change = history_get(depot_history(w->sim->depot), rv);
 
 		w->told -= change != NULL && change->storage == w->storage ? change_bytes(change) : 0;
 	}
 	c->rv = start->rv;
 	if (start->initial)
-		w->initial = store_snapshot(w->sim->store, w->storage, w->selection.ns, 0);
+		w->initial = depot_snapshot(w->sim->depot, w->storage, w->selection.ns, 0);
 	w->timer = evtimer_new(w->sim->base, on_timer, w);
 	MUST(w->timer != NULL);
 	w->stream = stream_open(&c, "application/json", gzip ? CODING_GZIP_MEMBERS : CODING_NONE,

@@ -7,7 +7,7 @@
 #include <sys/queue.h>
 
 #include "select.h"
-#include "store.h"
+#include "depot.h"
 #include "stream.h"
 #include "view.h"
 #include "watch.h"

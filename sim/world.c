@@ -9,7 +9,7 @@
 #include "obj.h"
 #include "options.h"
 #include "random.h"
-#include "store.h"
+#include "depot.h"
 #include "world_node.h"
 
 enum { TICK_MS = 20 };
@@ -68,7 +68,7 @@ world_new(struct sim *s)
 
 	OBJ_NEW(w, WORLD_MAGIC);
 	w->sim = s;
-	w->nodes = store_storage(s->store, "", "nodes");
+	w->nodes = depot_storage(s->depot, "", "nodes");
 	w->images = node_images((size_t)s->options->node_bytes);
 	w->next = 1;
 	w->timer = event_new(s->base, -1, EV_PERSIST, on_tick, w);
@@ -137,7 +137,7 @@ world_do(struct world *w, const json_t *order, char *err, size_t size)
 	json_t *target;
 	json_array_foreach(names, i, target) {
 		if (removes)
-			store_remove(w->sim->store, w->nodes, json_string_value(target));
+			depot_remove(w->sim->depot, w->nodes, json_string_value(target));
 		else
 			apply(w, op, json_string_value(target), order);
 	}
@@ -157,7 +157,7 @@ add(struct world *w)
 		.number = w->next++, .uid = sim_uid(w->sim, uid), .now = sim_now(now),
 		.images = w->images, .managed = w->sim->options->node_bytes > 0,
 	});
-	store_put(w->sim->store, w->nodes, node);
+	depot_put(w->sim->depot, w->nodes, node);
 	json_decref(node);
 }
 
@@ -171,7 +171,7 @@ apply(struct world *w, const struct op *op, const char *name, const json_t *orde
 		return;
 	json_t *const node = blob_parse(b, w->nodes->form);
 	if (op->change(w, node, order, sim_now(now)))
-		store_put(w->sim->store, w->nodes, node);
+		depot_put(w->sim->depot, w->nodes, node);
 	json_decref(node);
 }
 
@@ -193,7 +193,7 @@ something(struct world *w)
 	    blob_name(w->nodes->objects[random_below(&w->sim->seed, w->nodes->n)]));
 	draw -= WEIGHT_ADD;
 	if (draw < WEIGHT_REMOVE) {
-		store_remove(w->sim->store, w->nodes, name);
+		depot_remove(w->sim->depot, w->nodes, name);
 		return;
 	}
 	draw -= WEIGHT_REMOVE;

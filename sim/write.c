@@ -11,7 +11,7 @@
 #include "jsonx.h"
 #include "obj.h"
 #include "semantics.h"
-#include "store.h"
+#include "depot.h"
 #include "view.h"
 #include "write_ask.h"
 #include "yaml.h"
@@ -136,10 +136,10 @@ finish(struct call *c, const struct write_ask *w, struct view *view, struct blob
 		    before != NULL ? before->rv : 0);
 	} else if (semantics_finished(object)) {
 		now = blob_new(blob_stored_form(object, c->resource), c->resource->storage->form, before->rv);
-		c->rv = store_remove(c->sim->store, c->resource->storage, blob_key(before));
+		c->rv = depot_remove(c->sim->depot, c->resource->storage, blob_key(before));
 	} else {
-		now = blob_ref(store_put(
-		    c->sim->store, c->resource->storage, blob_stored_form(object, c->resource)));
+		now = blob_ref(depot_put(
+		    c->sim->depot, c->resource->storage, blob_stored_form(object, c->resource)));
 	}
 	answer(c, w, view, before == NULL ? 201 : 200, now);
 	json_decref(object);
@@ -167,7 +167,7 @@ namespace_takes(struct call *c, const char *name)
 {
 	if (!c->resource->namespaced)
 		return true;
-	struct storage *const namespaces = store_storage(c->sim->store, "", "namespaces");
+	struct storage *const namespaces = depot_storage(c->sim->depot, "", "namespaces");
 	struct blob *const b = storage_get(namespaces, c->route.ns);
 	if (b == NULL) {
 		call_reply_status(c, semantics_not_found(namespaces->form, c->route.ns));

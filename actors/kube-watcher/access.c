@@ -54,6 +54,7 @@ static void send_now(struct call *, const struct credential_view *);
 static void start_stream(int, const char *, void *);
 static bool pass_data(const void *, size_t, void *);
 static void on_done(const struct http_response *, void *);
+static bool is_worth_another(struct access *, const struct http_response *);
 static void wait_expired(struct call *);
 static void tell_trouble(struct access *, const char *);
 static void note_date(struct access *, const struct http_response *);
@@ -289,7 +290,7 @@ on_done(const struct http_response *r, void *arg)
 
 	note_date(x, r);
 	c->sent_as = 0;
-	if (r->status == 401 && !c->retried && credential_unauthorized(x->credential, clock_mono_ms())) {
+	if (!c->retried && is_worth_another(x, r)) {
 		c->retried = true;
 		dispatch(c);
 		return;
@@ -298,6 +299,17 @@ on_done(const struct http_response *r, void *arg)
 	void *const whose = c->ask.arg;
 	drop(c);	/* `done` may send or cancel others */
 	done(r, whose);
+}
+
+/* Refused for who we are, or for whom we trust; and the files say something else by now. */
+static bool
+is_worth_another(struct access *x, const struct http_response *r)
+{
+	const int64_t now_ms = clock_mono_ms();
+
+	if (r->status == 401)
+		return credential_unauthorized(x->credential, now_ms);
+	return r->err == E_TLS && credential_distrusted(x->credential, now_ms);
 }
 
 /* A call that waited for the credential in vain. */

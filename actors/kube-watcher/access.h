@@ -3,9 +3,9 @@
  * out here, and only here is the credential seen.
  *
  * Watches, calls and the Lease have connections of their own: a busy pool must not starve a
- * renewal, a burst of writes must not delay an event (kube-client.md sections 0.2, 7). A 401 re-
- * reads the credential and tries once more; while an exec plugin has not answered, calls wait, and
- * their deadlines run.
+ * renewal, a burst of writes must not delay an event (kube-client.md sections 0.2, 7). A 401, or a
+ * server without our trust, re-reads the credential and tries once more; while an exec plugin has not
+ * answered, calls wait, and their deadlines run.
  */
 #ifndef MUSTER_WATCHER_ACCESS_H
 #define MUSTER_WATCHER_ACCESS_H

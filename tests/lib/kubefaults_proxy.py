@@ -4,6 +4,7 @@
         ... http_proxy=proxy.url ...
         proxy.heads                         # of what passed: request lines with headers, as text
         proxy.refusal = 502                 # from now on nobody is let through
+        proxy.flood("/nodes?", 1 << 30)     # into the answer to that request
 
 One thread per direction of a connection; blocking, which is enough for a test.
 """
@@ -18,8 +19,11 @@ PIECE = 64 * 1024
 
 
 class Proxy:
-    def __init__(self):
-        self.heads, self.refusal = [], None
+    """to: whatever is asked for, it leads to this URL."""
+
+    def __init__(self, to=None):
+        self.heads, self.refusal, self.to = [], None, to
+        self.answering = {}         # the last head of a connection -> the connection
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = "http://127.0.0.1:{}".format(self.listener.getsockname()[1])
         self.open = set()
@@ -47,6 +51,18 @@ class Proxy:
     def lines(self):
         """The request lines that passed."""
         return [head.split("\r\n")[0] for head in self.heads]
+
+    def flood(self, target, size):
+        """One chunk without a line break. Returns how much of it was taken before the client hung up."""
+        client = next(client for head, client in reversed(self.answering.items())
+                      if target in head.split("\r\n")[0])
+        client.sendall(f"{size:x}\r\n".encode())
+        taken = 0
+        with contextlib.suppress(OSError):
+            while taken < size:
+                client.sendall(b"x" * PIECE)
+                taken += PIECE
+        return taken
 
     def accept(self):
         while True:
@@ -81,13 +97,14 @@ class Proxy:
                     client.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
                     self.pump(client, server)
                     break
+                self.answering[head] = client
                 self.pass_on(client, server, head, rest)
         if server is not None:
             with contextlib.suppress(OSError):
                 server.shutdown(socket.SHUT_RDWR)
 
     def connect(self, method, target):
-        place = urllib.parse.urlsplit(f"//{target}" if method == "CONNECT" else target)
+        place = urllib.parse.urlsplit(self.to or (f"//{target}" if method == "CONNECT" else target))
         server = socket.create_connection((place.hostname, place.port or 80))
         self.keep(server)
         return server

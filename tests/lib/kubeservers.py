@@ -21,6 +21,7 @@ import subprocess
 import tempfile
 import urllib.request
 
+import kubecerts
 import kubetools
 import muster
 import procs
@@ -330,18 +331,22 @@ class RealServer(Server):
 
 
 class SimServer(Server):
-    """muster-sim; options: more of its command line."""
+    """muster-sim; options: more of its command line. tls: only so is a token shown, and a user known."""
     name = "sim"
 
-    def __init__(self, users=None, options=()):
+    def __init__(self, users=None, options=(), tls=False):
         self.program = muster.BIN / "muster-sim"
         assert self.program.exists(), f"{self.program} was not built"
         super().__init__(users)
         self.options = list(options)
         self.addresses = ["127.0.0.1:0", "127.0.0.1:0"]
+        self.authority = kubecerts.Authority(self.folder / "certs") if tls else None
+        if tls:
+            self.pair = pair = self.authority.sign("server", names="IP:127.0.0.1")
+            self.options += ["--tls-cert", pair.certificate, "--tls-key", pair.key]
 
     def ca(self):
-        return None         # plain HTTP
+        return str(self.authority.certificate) if self.authority else None
 
     def start(self):
         kube, control = self.addresses
@@ -349,10 +354,10 @@ class SimServer(Server):
             self.program, "--kube", kube, "--control", control, "--token-file", self.token_file,
             "--write-kubeconfig", self.kubeconfig, *self.options], stdout=subprocess.PIPE, text=True)
         line = process.stdout.readline()
-        found = re.match(r"muster-sim: kube (http://\S+) control (http://\S+)", line)
+        found = re.match(r"muster-sim: kube (https?://\S+) control (http://\S+)", line)
         assert found, f"muster-sim said {line!r}"
         self.url, self.control = found.groups()
-        self.addresses = [url.removeprefix("http://") for url in found.groups()]
+        self.addresses = [url.split("://")[1] for url in found.groups()]
         self.kube = self.client()
 
     def order(self, method, path, body=None):

@@ -197,4 +197,4 @@ def fault_18_a_server_whose_clock_jumps_unseats_nobody(server):
         assert lease(server)["spec"]["leaseTransitions"] == 0
 
 
-kubesuite.run(lambda: SimServer(users=USERS), prepare=lambda server: server.install(kubecrds.widgets()))
+kubesuite.run(lambda: SimServer(users=USERS, tls=True), prepare=lambda server: server.install(kubecrds.widgets()))

@@ -3,6 +3,7 @@
 muster-test: parallel
 muster-test: timeout=600
 """
+import functools
 import pathlib
 import sys
 
@@ -10,4 +11,4 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecases_lease
 from kubeservers import SimServer
 
-kubecases_lease.run(SimServer)
+kubecases_lease.run(functools.partial(SimServer, tls=True))

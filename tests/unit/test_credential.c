@@ -135,6 +135,31 @@ a_401_reads_it_at_once(void **state)
 }
 
 static void
+no_trust_reads_the_authority_at_once(void **state)
+{
+	char ca[2][4096], key[4096];
+
+	(void)state;
+	make_pair(ca[0], key, sizeof(key));
+	make_pair(ca[1], key, sizeof(key));
+	put("a", ca[0]);
+	struct credential *c = credential(", certificate-authority: a", "token: t");
+	now += 20 * S;
+	assert_false(credential_distrusted(c, now));	/* nothing new: the server is to blame */
+	put("a", ca[1]);
+	now += S / 2;
+	assert_false(credential_distrusted(c, now));	/* not twice within a second */
+	now += S;
+	assert_true(credential_distrusted(c, now));
+	assert_string_equal(view_of(c, CREDENTIAL_READY).ca, ca[1]);
+	put("a", "no certificate");
+	now += 20 * S;
+	assert_false(credential_distrusted(c, now));
+	assert_string_equal(view_of(c, CREDENTIAL_READY).ca, ca[1]);
+	credential_free(&c);
+}
+
+static void
 what_worked_is_kept(void **state)
 {
 	static const char *const bad[] = { "", " \n", "two tokens", "tok\x01", "t\xc3\xa9", NULL };
@@ -275,7 +300,8 @@ main(void)
 {
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test(the_end_of_an_answer), IN_A_FOLDER(a_token_rotates),
-		IN_A_FOLDER(a_401_reads_it_at_once), IN_A_FOLDER(what_worked_is_kept),
+		IN_A_FOLDER(a_401_reads_it_at_once), IN_A_FOLDER(no_trust_reads_the_authority_at_once),
+		IN_A_FOLDER(what_worked_is_kept),
 		IN_A_FOLDER(the_start_is_strict), IN_A_FOLDER(certificates_rotate_in_pairs),
 		IN_A_FOLDER(what_never_changes),
 	};

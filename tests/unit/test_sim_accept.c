@@ -27,14 +27,16 @@ static const struct row {
 	{ "application/json; charset=utf-8", PLAIN },
 	{ "application/json;as=Table;v=v1;g=meta.k8s.io", TABLE },
 	{ "application/json;as=Table;g=meta.k8s.io;v=v1beta1", OLD_TABLE },
-	{ "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json",
-	  TABLE },
+	{ "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k"
+	    "8s.io,application/json",
+	    TABLE },
 	{ "application/json;as=Table;v=v9;g=meta.k8s.io, application/json", PLAIN },
 	{ "application/json;as=Chair;v=v1;g=meta.k8s.io", NONE },
 	{ "application/vnd.kubernetes.protobuf", NONE },
 	{ "application/vnd.kubernetes.protobuf,application/json", PLAIN },
-	{ "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1;g=meta.k8s.io",
-	  TABLE },
+	{ "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table"
+	    ";v=v1;g=meta.k8s.io",
+	    TABLE },
 	{ "text/html", NONE },
 	{ ",", NONE },
 };
@@ -64,7 +66,8 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows) + 1];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].header, check_row, NULL, NULL, (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].header, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(gzip_is_taken_by_who_says_so);
 	return cmocka_run_group_tests_name("sim_accept", tests, NULL, NULL);
 }

@@ -1,4 +1,7 @@
-/* tests/unit/test_sim_api.c - the simulator as a cluster: CRDs, owners, namespaces, evictions, discovery, audit. */
+/*
+ * tests/unit/test_sim_api.c - the simulator as a cluster: CRDs, owners, namespaces, evictions,
+ * discovery, audit.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -13,9 +16,12 @@
 #define PODS	"/api/v1/namespaces/default/pods"
 
 static const char widgets[] =
-    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":{\"name\":"
-    "\"widgets.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"widgets\",\"kind\":"
-    "\"Widget\"},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openAPIV3Schema\":"
+    "{\"apiVersion\":\"apiextensions.k8s.io/v1\",\"kind\":\"CustomResourceDefinition\",\"metadata\":"
+    "{\"name\":"
+    "\"widgets.x.io\"},\"spec\":{\"group\":\"x.io\",\"scope\":\"Cluster\",\"names\":{\"plural\":\"wi"
+    "dgets\",\"kind\":"
+    "\"Widget\"},\"versions\":[{\"name\":\"v1\",\"served\":true,\"storage\":true,\"schema\":{\"openA"
+    "PIV3Schema\":"
     "{\"type\":\"object\",\"x-kubernetes-preserve-unknown-fields\":true}}}]}}";
 
 static int
@@ -96,8 +102,10 @@ orphans_go_when_the_last_owner_has(void **state)
 	struct rig_answer a = rig_ask(&r, "POST", MAPS, "", "{\"metadata\":{\"name\":\"owner\"}}", NULL);
 	member_of(&a, "\"uid\":\"", uid, sizeof(uid));
 	rig_free(&a);
-	snprintf(body, sizeof(body), "{\"metadata\":{\"name\":\"child\",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":"
-	    "\"ConfigMap\",\"name\":\"owner\",\"uid\":\"%s\"}]}}", uid);
+	snprintf(body, sizeof(body),
+	    "{\"metadata\":{\"name\":\"child\",\"ownerReferences\":[{\"apiVersion\":\"v1\",\"kind\":"
+	    "\"ConfigMap\",\"name\":\"owner\",\"uid\":\"%s\"}]}}",
+	    uid);
 	assert_int_equal(code_of(&r, "POST", MAPS, body), 201);
 	assert_int_equal(code_of(&r, "GET", MAPS "/child", ""), 200);
 	assert_int_equal(code_of(&r, "DELETE", MAPS "/owner", ""), 200);
@@ -112,8 +120,11 @@ a_namespace_takes_its_contents_with_it(void **state)
 
 	(void)state;
 	rig_open(&r, 0);
-	assert_int_equal(code_of(&r, "POST", "/api/v1/namespaces/gone/configmaps", "{\"metadata\":{\"name\":\"m\"}}"), 404);
-	assert_int_equal(code_of(&r, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"gone\"}}"), 201);
+	assert_int_equal(code_of(&r, "POST", "/api/v1/namespaces/gone/configmaps",
+			     "{\"metadata\":{\"name\":\"m\"}}"),
+	    404);
+	assert_int_equal(
+	    code_of(&r, "POST", "/api/v1/namespaces", "{\"metadata\":{\"name\":\"gone\"}}"), 201);
 	assert_int_equal(code_of(&r, "POST", "/api/v1/namespaces/gone/configmaps",
 	    "{\"metadata\":{\"name\":\"m\",\"finalizers\":[\"x.io/hold\"]}}"), 201);
 	assert_int_equal(code_of(&r, "DELETE", "/api/v1/namespaces/gone", ""), 200);
@@ -124,8 +135,9 @@ a_namespace_takes_its_contents_with_it(void **state)
 	assert_non_null(strstr(a.body, "because it is being terminated"));
 	rig_free(&a);
 	assert_int_equal(code_of(&r, "GET", "/api/v1/namespaces/gone", ""), 200);
-	a = rig_ask(&r, "PATCH", "/api/v1/namespaces/gone/configmaps/m", "Content-Type: application/merge-patch+json\r\n",
-	    "{\"metadata\":{\"finalizers\":null}}", NULL);
+	a = rig_ask(&r, "PATCH", "/api/v1/namespaces/gone/configmaps/m",
+	    "Content-Type: application/merge-patch+json\r\n", "{\"metadata\":{\"finalizers\":null}}",
+	    NULL);
 	assert_int_equal(a.code, 200);
 	rig_free(&a);
 	wait_code(&r, "/api/v1/namespaces/gone", 404);
@@ -135,11 +147,14 @@ a_namespace_takes_its_contents_with_it(void **state)
 static void
 evictions_respect_budgets(void **state)
 {
-	static const char pod[] = "{\"metadata\":{\"name\":\"p\",\"labels\":{\"app\":\"a\"}},\"spec\":{\"containers\":"
+	static const char pod[] =
+	    "{\"metadata\":{\"name\":\"p\",\"labels\":{\"app\":\"a\"}},\"spec\":{\"containers\":"
 	    "[{\"name\":\"c\",\"image\":\"i\"}]}}";
-	static const char budget[] = "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"minAvailable\":1,\"selector\":"
+	static const char budget[] =
+	    "{\"metadata\":{\"name\":\"b\"},\"spec\":{\"minAvailable\":1,\"selector\":"
 	    "{\"matchLabels\":{\"app\":\"a\"}}}}";
-	static const char eviction[] = "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"p\"}}";
+	static const char eviction[] =
+	    "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"p\"}}";
 	static const char merge[] = "Content-Type: application/merge-patch+json\r\n";
 	struct rig r;
 
@@ -147,16 +162,21 @@ evictions_respect_budgets(void **state)
 	rig_open(&r, 0);
 	assert_int_equal(code_of(&r, "POST", PODS, pod), 201);
 	assert_int_equal(code_of(&r, "POST", PODS "/nobody/eviction", eviction), 404);
-	assert_int_equal(code_of(&r, "POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget), 201);
+	assert_int_equal(
+	    code_of(&r, "POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget),
+	    201);
 	/* Nobody has looked at the budget yet. */
 	struct rig_answer a = rig_ask(&r, "POST", PODS "/p/eviction", "", eviction, NULL);
 	assert_int_equal(a.code, 429);
 	assert_non_null(strstr(a.body, "The disruption budget b is still being processed by the server."));
 	assert_non_null(strstr(a.head, "Retry-After: 10"));
 	rig_free(&a);
-	a = rig_ask(&r, "PATCH", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b/status", merge,
-	    "{\"status\":{\"observedGeneration\":1,\"disruptionsAllowed\":0,\"desiredHealthy\":1,\"currentHealthy\":0,"
-	    "\"expectedPods\":1}}", NULL);
+	a = rig_ask(&r, "PATCH", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b/status",
+	    merge,
+	    "{\"status\":{\"observedGeneration\":1,\"disruptionsAllowed\":0,\"desiredHealthy\":1,\"c"
+	    "urrentHealthy\":0,"
+	    "\"expectedPods\":1}}",
+	    NULL);
 	assert_int_equal(a.code, 200);
 	rig_free(&a);
 	a = rig_ask(&r, "POST", PODS "/p/eviction", "", eviction, NULL);
@@ -184,7 +204,8 @@ the_audit_tells_who_asked_what(void **state)
 	code_of(&r, "GET", "/api/v1/nodes/nobody?x=y", "");
 	code_of(&r, "POST", MAPS, "{\"metadata\":{\"generateName\":\"made-\"}}");
 	struct rig_answer a = rig_order(&r, "GET", "/audit", "");
-	assert_non_null(strstr(a.body, "\"verb\":\"get\",\"group\":\"\",\"resource\":\"nodes\",\"namespace\":\"\",\"name\":"
+	assert_non_null(strstr(a.body,
+	    "\"verb\":\"get\",\"group\":\"\",\"resource\":\"nodes\",\"namespace\":\"\",\"name\":"
 	    "\"nobody\",\"subresource\":\"\",\"user\":\"system:admin\",\"user-agent\":\"rig/1\",\"uri\":"
 	    "\"/api/v1/nodes/nobody?x=y\",\"code\":404,\"rv\":0"));
 	assert_non_null(strstr(a.body, "\"verb\":\"create\""));
@@ -199,8 +220,10 @@ the_audit_tells_who_asked_what(void **state)
 static const struct {
 	const char	*first, *second;
 } versions[] = {
-	{ "v2", "v1" }, { "v10", "v2" }, { "v1", "v1beta1" }, { "v1beta2", "v1beta1" }, { "v1beta1", "v2alpha1" },
-	{ "v2beta1", "v1beta2" }, { "v1alpha1", "foo" }, { "bar", "foo" }, { "v1", "v1gamma1" }, { "v1beta1", "v1beta" },
+	{ "v2", "v1" }, { "v10", "v2" }, { "v1", "v1beta1" }, { "v1beta2", "v1beta1" }, { "v1beta"
+	    "1", "v2alpha1" },
+	{ "v2beta1", "v1beta2" }, { "v1alpha1", "foo" }, { "bar", "foo" }, { "v1", "v1gamma1" }, { ""
+	    "v1beta1", "v1beta" },
 };
 
 static void

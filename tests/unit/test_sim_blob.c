@@ -1,4 +1,7 @@
-/* tests/unit/test_sim_blob.c - an object as bytes: what is kept, what is found, what another version shows. */
+/*
+ * tests/unit/test_sim_blob.c - an object as bytes: what is kept, what is found, what another
+ * version shows.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -13,7 +16,8 @@ static const struct resource *
 builtin(const char *group, const char *plural)
 {
 	for (size_t i = 0; i < resource_nbuiltin; i++) {
-		if (strcmp(resource_builtin[i].group, group) == 0 && strcmp(resource_builtin[i].plural, plural) == 0)
+		if (strcmp(resource_builtin[i].group, group) == 0
+		    && strcmp(resource_builtin[i].plural, plural) == 0)
 			return &resource_builtin[i];
 	}
 	return NULL;
@@ -44,8 +48,10 @@ written(void (*write)(struct evbuffer *, const struct blob *, uint64_t), const s
 }
 
 static const char pod[] =
-    "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u-1\","
-    "\"resourceVersion\":\"3\",\"labels\":{\"app\":\"web\",\"tier\":\"\"},\"ownerReferences\":[{\"uid\":\"o-1\"},"
+    "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"p\",\"namespace\":\"ns\",\"uid"
+    "\":\"u-1\","
+    "\"resourceVersion\":\"3\",\"labels\":{\"app\":\"web\",\"tier\":\"\"},\"ownerReferences\":[{\"ui"
+    "d\":\"o-1\"},"
     "{\"uid\":\"o-2\"}]},\"spec\":{\"nodeName\":\"n1\"},\"status\":{\"phase\":\"Running\"}}";
 
 static void
@@ -117,9 +123,11 @@ what_is_not_stored_has_no_version(void **state)
 static void
 both_kinds_of_event_are_one(void **state)
 {
-	static const char event[] = "{\"metadata\":{\"name\":\"e\",\"namespace\":\"d\"},\"regarding\":{\"name\":\"n\"},"
+	static const char event[] =
+	    "{\"metadata\":{\"name\":\"e\",\"namespace\":\"d\"},\"regarding\":{\"name\":\"n\"},"
 	    "\"note\":\"hello\",\"reportingController\":\"c\"}";
-	const struct resource *const old = builtin("", "events"), *const new = builtin("events.k8s.io", "events");
+	const struct resource *const old = builtin("", "events"),
+				     *const new = builtin("events.k8s.io", "events");
 	json_t *const object = blob_stored_form(json_loads(event, 0, NULL), new);
 	struct blob *b = blob_new(object, old, 1);
 	json_t *const as_old = blob_parse(b, old), *const as_new = blob_parse(b, new);

@@ -1,4 +1,7 @@
-/* tests/unit/test_sim_human.c - durations as kubectl shows them; the pairs are those of apimachinery's own test. */
+/*
+ * tests/unit/test_sim_human.c - durations as kubectl shows them; the pairs are those of
+ * apimachinery's own test.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -50,7 +53,8 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows) + 1];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].want, check_row, NULL, NULL, (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].want, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(since_a_time);
 	return cmocka_run_group_tests_name("sim_human", tests, NULL, NULL);
 }

@@ -9,8 +9,10 @@
 #include "sim/jsonpath.h"
 
 static const char object[] =
-    "{\"a\":{\"b\":\"deep\",\"n\":7,\"x.y/z\":\"dotted\"},\"list\":[{\"k\":\"one\",\"v\":1},{\"k\":\"two\",\"v\":2},"
-    "{\"k\":\"[3]\",\"v\":3}],\"c\":[{\"type\":\"Ready\",\"status\":\"True\"},{\"type\":\"Other\",\"status\":\"False\"}]}";
+    "{\"a\":{\"b\":\"deep\",\"n\":7,\"x.y/z\":\"dotted\"},\"list\":[{\"k\":\"one\",\"v\":1},{\"k\":"
+    "\"two\",\"v\":2},"
+    "{\"k\":\"[3]\",\"v\":3}],\"c\":[{\"type\":\"Ready\",\"status\":\"True\"},{\"type\":\"Other\",\""
+    "status\":\"False\"}]}";
 
 static const struct row {
 	const char	*path, *want;		/* NULL: nothing */
@@ -64,6 +66,7 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows)];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].path, check_row, NULL, NULL, (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].path, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
 	return cmocka_run_group_tests_name("sim_jsonpath", tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@
 enum { WORDS_MAX = 12 };
 
 static const struct row {
-	const char	*name, *words[WORDS_MAX], *wrong;	/* wrong NULL: accepted; else a word of the reason */
+	const char *name, *words[WORDS_MAX],
+	    *wrong; /* wrong NULL: accepted; else a word of the reason */
 } rows[] = {
 	{ "the least", { "--kube", "127.0.0.1:0" }, NULL },
 	{ "with an equals sign", { "--kube=127.0.0.1:0", "--nodes=5" }, NULL },
@@ -49,7 +50,7 @@ check_row(void **state)
 	struct options o;
 	char *argv[WORDS_MAX + 2], why[OPTIONS_WHY_MAX] = "";
 
-	assert_int_equal(options_parse(&o, count(r->words, argv), argv, why), r->wrong == NULL);
+	assert_int_equal(options_read(&o, count(r->words, argv), argv, why), r->wrong == NULL);
 	if (r->wrong != NULL)
 		assert_non_null(strstr(why, r->wrong));
 }
@@ -57,13 +58,13 @@ check_row(void **state)
 static void
 values_arrive(void **state)
 {
-	static const char *const words[WORDS_MAX] = { "--crds", "a", "b", "--kube", "h:1", "--crds=c", "--speed", "2.5",
-		"--nodes", "7" };
+	static const char *const words[WORDS_MAX] = { "--crds", "a", "b", "--kube", "h:1", "--crds=c",
+		"--speed", "2.5", "--nodes", "7" };
 	struct options o;
 	char *argv[WORDS_MAX + 2], why[OPTIONS_WHY_MAX] = "";
 
 	(void)state;
-	assert_true(options_parse(&o, count(words, argv), argv, why));
+	assert_true(options_read(&o, count(words, argv), argv, why));
 	assert_int_equal(o.ncrds, 3);
 	assert_string_equal(o.crds[0], "a");
 	assert_string_equal(o.crds[1], "b");
@@ -80,7 +81,8 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows) + 1];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL, (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(values_arrive);
 	return cmocka_run_group_tests_name("sim_options", tests, NULL, NULL);
 }

@@ -14,13 +14,15 @@ static const struct row {
 	const char	*wrong;
 } rows[] = {
 	/* {"v":"meta.k8s.io/v1","rv":11,"start":"node-00001\u0000"} */
-	{ "one of the apiserver's", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTEsInN0YXJ0Ijoibm9kZS0wMDAwMVx1MDAwMCJ9",
-	  "node-00001\1", 11, NULL },
+	{ "one of the apiserver's",
+	    "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MTEsInN0YXJ0Ijoibm9kZS0wMDAwMVx1MDAwMCJ9",
+	    "node-00001\1", 11, NULL },
 	{ "not base64", "$$$", NULL, 0, "continue key is not valid" },
 	{ "of an impossible length", "abcde", NULL, 0, "continue key is not valid" },
 	{ "not JSON", "YWJj", NULL, 0, "continue key is not valid" },
 	{ "another version", "eyJ2IjoidjkiLCJydiI6MSwic3RhcnQiOiJhIn0", NULL, 0, "does not recognize" },
-	{ "no version", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJzdGFydCI6ImEifQ", NULL, 0, "incorrect encoded start resourceVersion" },
+	{ "no version", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJzdGFydCI6ImEifQ", NULL, 0,
+	    "incorrect encoded start resourceVersion" },
 	{ "no start", "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MX0", NULL, 0, "encoded start key empty" },
 };
 
@@ -69,7 +71,8 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows) + 1];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL, (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(there_and_back);
 	return cmocka_run_group_tests_name("sim_page", tests, NULL, NULL);
 }

@@ -9,7 +9,8 @@
 #include "sim/route.h"
 
 static const struct row {
-	const char	*path, *group, *version, *plural, *ns, *name, *subresource;	/* group NULL: no resource */
+	const char *path, *group, *version, *plural, *ns, *name,
+	    *subresource; /* group NULL: no resource */
 } rows[] = {
 	{ "/api/v1/nodes", "", "v1", "nodes", "", "", "" },
 	{ "/api/v1/nodes/", "", "v1", "nodes", "", "", "" },
@@ -69,7 +70,8 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows) + 1];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].path, check_row, NULL, NULL, (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].path, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(a_path_longer_than_we_read_is_none);
 	return cmocka_run_group_tests_name("sim_route", tests, NULL, NULL);
 }

@@ -87,7 +87,8 @@ main(void)
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(more)];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL, (void *)(uintptr_t)&rows[i] };
+		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
 	memcpy(tests + NITEMS(rows), more, sizeof(more));
 	return cmocka_run_group_tests_name("sim_yaml", tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_sim_store.c - objects, versions and the past: random histories against a model that keeps every state
- * whole.
+ * tests/unit/test_sim_depot.c - objects, versions and the past: random histories against a model
+ * that keeps every state whole.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "obj.h"
 #include "random.h"
 #include "sim/registry.h"
-#include "sim/store.h"
+#include "sim/depot.h"
 
 enum { KEYS = 12, STEPS = 200, HISTORIES = 30 };
 
@@ -50,9 +50,9 @@ object_of(size_t key, uint64_t step)
 	char ns[16], name[16];
 
 	name_of(key, ns, name, sizeof(ns));
-	return json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:o}}", "apiVersion", "v1", "kind", "ConfigMap", "metadata",
-	    "name", name, "namespace", ns, "resourceVersion", "ignored", "data", "step",
-	    json_sprintf("%llu", (unsigned long long)step));
+	return json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:o}}", "apiVersion", "v1", "kind",
+	    "ConfigMap", "metadata", "name", name, "namespace", ns, "resourceVersion", "ignored",
+	    "data", "step", json_sprintf("%llu", (unsigned long long)step));
 }
 
 static size_t
@@ -63,9 +63,10 @@ key_of(const struct blob *b)
 
 /* The snapshot is the model's row, in order of keys, and of that namespace alone. */
 static void
-check_snapshot(const struct store *s, const struct storage *st, const char *ns, uint64_t rv, const uint64_t *row)
+check_snapshot(
+    const struct depot *s, const struct storage *st, const char *ns, uint64_t rv, const uint64_t *row)
 {
-	struct snapshot *snap = store_snapshot(s, st, ns, rv);
+	struct snapshot *snap = depot_snapshot(s, st, ns, rv);
 	size_t wanted = 0;
 	char in[16], name[16];
 
@@ -93,9 +94,9 @@ the_past_is_what_it_was(void **state)
 	(void)state;
 	for (int history = 0; history < HISTORIES; history++) {
 		struct seen seen = { 0 };
-		struct store *s = store_new(note, &seen);
+		struct depot *s = depot_new(note, &seen);
 		struct registry *g = registry_new(s);
-		struct storage *const st = store_storage(s, "", "configmaps");
+		struct storage *const st = depot_storage(s, "", "configmaps");
 		struct model *const m = obj_alloc(sizeof(*m));
 		uint64_t rv = 0;
 
@@ -107,30 +108,30 @@ the_past_is_what_it_was(void **state)
 			snprintf(full, sizeof(full), "%s/%s", ns, name);
 			const bool there = storage_get(st, full) != NULL;
 			if (random_below(&seed, 3) == 0) {
-				assert_int_equal(store_remove(s, st, full) != 0, there);
+				assert_int_equal(depot_remove(s, st, full) != 0, there);
 				if (!there)
 					continue;
 			} else {
 				json_t *const object = object_of(key, step);
-				assert_int_equal(store_put(s, st, object)->rv, rv + 1);
+				assert_int_equal(depot_put(s, st, object)->rv, rv + 1);
 				json_decref(object);
 			}
 			rv++;
 			memcpy(m->at[rv], m->at[rv - 1], sizeof(m->at[0]));
 			m->at[rv][key] = storage_get(st, full) != NULL ? rv : 0;
-			assert_int_equal(store_rv(s), rv);
+			assert_int_equal(depot_rv(s), rv);
 			assert_int_equal(seen.changes, rv);
 			assert_int_equal(seen.last.before != NULL, there);
 		}
 		for (uint64_t at = 1; at <= rv; at++)
 			check_snapshot(s, st, spaces[random_below(&seed, NITEMS(spaces))], at, m->at[at]);
-		assert_null(store_snapshot(s, st, "", rv + 1));
-		store_compact(s);
-		assert_null(store_snapshot(s, st, "", rv - 1));
+		assert_null(depot_snapshot(s, st, "", rv + 1));
+		depot_compact(s);
+		assert_null(depot_snapshot(s, st, "", rv - 1));
 		check_snapshot(s, st, "", rv, m->at[rv]);
 		free(m);
 		registry_free(&g);
-		store_free(&s);
+		depot_free(&s);
 	}
 }
 
@@ -139,15 +140,15 @@ static void
 the_window_is_bounded(void **state)
 {
 	struct seen seen = { 0 };
-	struct store *s = store_new(note, &seen);
+	struct depot *s = depot_new(note, &seen);
 	struct registry *g = registry_new(s);
-	struct storage *const st = store_storage(s, "", "configmaps");
-	const struct history *const h = store_history(s);
+	struct storage *const st = depot_storage(s, "", "configmaps");
+	const struct history *const h = depot_history(s);
 
 	(void)state;
 	for (uint64_t i = 0; i < HISTORY_MAX + 10; i++) {
 		json_t *const object = object_of(0, i);
-		store_put(s, st, object);
+		depot_put(s, st, object);
 		json_decref(object);
 	}
 	assert_int_equal(h->n, HISTORY_MAX);
@@ -157,7 +158,7 @@ the_window_is_bounded(void **state)
 	assert_int_equal(history_get(h, HISTORY_MAX + 10)->rv, HISTORY_MAX + 10);
 	assert_null(history_get(h, HISTORY_MAX + 11));
 	registry_free(&g);
-	store_free(&s);
+	depot_free(&s);
 }
 
 int
@@ -168,5 +169,5 @@ main(void)
 		cmocka_unit_test(the_window_is_bounded),
 	};
 
-	return cmocka_run_group_tests_name("sim_store", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sim_depot", tests, NULL, NULL);
 }

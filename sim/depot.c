@@ -1,5 +1,5 @@
-/* sim/store.c - objects by key, and the counter that every change moves. */
-#include "store.h"
+/* sim/depot.c - objects by key, and the counter that every change moves. */
+#include "depot.h"
 
 #include <string.h>
 
@@ -7,39 +7,39 @@
 
 enum { OBJECTS_FIRST = 16 };
 
-struct store {
+struct depot {
 	uint32_t	 magic;
-#define STORE_MAGIC	0x53544f52u
+#define DEPOT_MAGIC	0x53544f52u
 	uint64_t	 rv;
 	struct storage	**storages;
 	size_t		 n;
 	struct history	 history;
-	store_changed	*changed;
+	depot_changed	*changed;
 	void		*arg;
 };
 
-static void commit(struct store *, struct storage *, struct blob *, struct blob *);
+static void commit(struct depot *, struct storage *, struct blob *, struct blob *);
 static void insert(struct storage *, size_t, struct blob *);
 
-struct store *
-store_new(store_changed *changed, void *arg)
+struct depot *
+depot_new(depot_changed *changed, void *arg)
 {
-	struct store *s;
+	struct depot *s;
 
-	OBJ_NEW(s, STORE_MAGIC);
+	OBJ_NEW(s, DEPOT_MAGIC);
 	s->changed = changed;
 	s->arg = arg;
 	return s;
 }
 
 void
-store_free(struct store **sp)
+depot_free(struct depot **sp)
 {
-	struct store *s;
+	struct depot *s;
 
 	if (*sp == NULL)
 		return;
-	OBJ_TAKE(s, sp, STORE_MAGIC);
+	OBJ_TAKE(s, sp, DEPOT_MAGIC);
 	history_free(&s->history);
 	for (size_t i = 0; i < s->n; i++) {
 		struct storage *const st = s->storages[i];
@@ -56,9 +56,9 @@ store_free(struct store **sp)
 }
 
 struct storage *
-store_storage(struct store *s, const char *group, const char *plural)
+depot_storage(struct depot *s, const char *group, const char *plural)
 {
-	OBJ_CHECK(s, STORE_MAGIC);
+	OBJ_CHECK(s, DEPOT_MAGIC);
 	for (size_t i = 0; i < s->n; i++) {
 		if (strcmp(s->storages[i]->group, group) == 0 && strcmp(s->storages[i]->plural, plural) == 0)
 			return s->storages[i];
@@ -72,40 +72,40 @@ store_storage(struct store *s, const char *group, const char *plural)
 }
 
 size_t
-store_nstorages(const struct store *s)
+depot_nstorages(const struct depot *s)
 {
 	return s->n;
 }
 
 struct storage *
-store_nth(const struct store *s, size_t i)
+depot_nth(const struct depot *s, size_t i)
 {
 	MUST(i < s->n);
 	return s->storages[i];
 }
 
 uint64_t
-store_rv(const struct store *s)
+depot_rv(const struct depot *s)
 {
 	return s->rv;
 }
 
 const struct history *
-store_history(const struct store *s)
+depot_history(const struct depot *s)
 {
 	return &s->history;
 }
 
 void
-store_compact(struct store *s)
+depot_compact(struct depot *s)
 {
 	history_forget_all(&s->history);
 }
 
 struct blob *
-store_put(struct store *s, struct storage *st, const json_t *object)
+depot_put(struct depot *s, struct storage *st, const json_t *object)
 {
-	OBJ_CHECK(s, STORE_MAGIC);
+	OBJ_CHECK(s, DEPOT_MAGIC);
 	struct blob *const now = blob_new(object, st->form, s->rv + 1);
 	const size_t i = storage_seek(st, blob_key(now));
 	struct blob *before = NULL;
@@ -121,11 +121,11 @@ store_put(struct store *s, struct storage *st, const json_t *object)
 }
 
 uint64_t
-store_remove(struct store *s, struct storage *st, const char *key)
+depot_remove(struct depot *s, struct storage *st, const char *key)
 {
 	const size_t i = storage_seek(st, key);
 
-	OBJ_CHECK(s, STORE_MAGIC);
+	OBJ_CHECK(s, DEPOT_MAGIC);
 	if (i == st->n || strcmp(blob_key(st->objects[i]), key) != 0)
 		return 0;
 	struct blob *const before = st->objects[i];
@@ -167,7 +167,7 @@ change_bytes(const struct change *c)
 
 /* Takes both references. */
 static void
-commit(struct store *s, struct storage *st, struct blob *before, struct blob *after)
+commit(struct depot *s, struct storage *st, struct blob *before, struct blob *after)
 {
 	const struct change c = { .rv = ++s->rv, .storage = st, .before = before, .after = after };
 

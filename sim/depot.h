@@ -1,12 +1,12 @@
 /*
- * sim/store.h - the objects of every resource, their one resourceVersion, and the recent past.
+ * sim/depot.h - the objects of every resource, their one resourceVersion, and the recent past.
  *
  * A storage holds the objects of one group and plural in the order of their keys, whatever versions
  * serve them. Storages are never given back while the store lives: the history and a CRD that
  * returns may need them.
  */
-#ifndef MUSTER_SIM_STORE_H
-#define MUSTER_SIM_STORE_H
+#ifndef MUSTER_SIM_DEPOT_H
+#define MUSTER_SIM_DEPOT_H
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -17,7 +17,7 @@
 #include "history.h"
 #include "resource.h"
 
-struct store;
+struct depot;
 
 struct storage {
 	char			*group, *plural;
@@ -34,27 +34,27 @@ size_t change_bytes(const struct change *c);
  * Called after every change, before the call that made it returns. It notes; it never changes the
  * store itself.
  */
-typedef void store_changed(const struct change *c, void *arg);
+typedef void depot_changed(const struct change *c, void *arg);
 
-struct store *store_new(store_changed *changed, void *arg);
-void store_free(struct store **sp);
+struct depot *depot_new(depot_changed *changed, void *arg);
+void depot_free(struct depot **sp);
 
 /* Made when absent. */
-struct storage *store_storage(struct store *s, const char *group, const char *plural);
-size_t store_nstorages(const struct store *s);
-struct storage *store_nth(const struct store *s, size_t i);
+struct storage *depot_storage(struct depot *s, const char *group, const char *plural);
+size_t depot_nstorages(const struct depot *s);
+struct storage *depot_nth(const struct depot *s, size_t i);
 
-uint64_t store_rv(const struct store *s);
-const struct history *store_history(const struct store *s);
-void store_compact(struct store *s);
+uint64_t depot_rv(const struct depot *s);
+const struct history *depot_history(const struct depot *s);
+void depot_compact(struct depot *s);
 
 /*
  * An object in the stored form, with name and namespace in its metadata: added, or put in place of
  * the old one.
  */
-struct blob *store_put(struct store *s, struct storage *st, const json_t *object);
+struct blob *depot_put(struct depot *s, struct storage *st, const json_t *object);
 /* The resourceVersion of the deletion; 0: there is no such object. */
-uint64_t store_remove(struct store *s, struct storage *st, const char *key);
+uint64_t depot_remove(struct depot *s, struct storage *st, const char *key);
 
 /* Borrowed; NULL: none. Key: blob_key. */
 struct blob *storage_get(const struct storage *st, const char *key);
@@ -68,7 +68,7 @@ struct snapshot {
 	struct blob	**objects;
 };
 /* Of one namespace ("": all). rv 0: now. NULL: that past is forgotten, or rv is still to come. */
-struct snapshot *store_snapshot(const struct store *s, const struct storage *st, const char *ns, uint64_t rv);
+struct snapshot *depot_snapshot(const struct depot *s, const struct storage *st, const char *ns, uint64_t rv);
 void snapshot_free(struct snapshot **sp);
 
 #endif

@@ -1,0 +1,321 @@
+"""tests/sim/test_kube_auth.py - credentials that change, are wrong or go missing while kube-watcher runs: faults 19, 20.
+
+Files are changed as kubelet does it: a folder with the new ones is made, and a symbolic link turned to it.
+
+muster-test: parallel
+muster-test: timeout=300
+"""
+import contextlib
+import json
+import os
+import pathlib
+import ssl
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import kubecrds
+import kubesuite
+from kubecerts import Authority, Pair
+from kubefaults import arm, asked, case, disarm, holds, lists, node, nodes, quiet, see, steady
+from kubeservers import ADMIN, SimServer
+from kubetree import WATCHER, KubeTree
+from muster import wait_for
+
+KINDS = ("nodes", "pods", "namespaces", "widgets")
+
+
+class Mount:
+    """A folder of credentials whose contents change all at once."""
+
+    def __init__(self, folder, **files):
+        self.folder, self.turn = folder, 0
+        folder.mkdir()
+        (folder / "..data").symlink_to("nothing")
+        self.put(**files)
+
+    def put(self, **files):
+        """name=text; None: a link that leads nowhere."""
+        self.turn += 1
+        place = self.folder / f"..{self.turn}"
+        place.mkdir()
+        for name, text in files.items():
+            if text is not None:
+                (place / name).write_text(text)
+            if not (self.folder / name).is_symlink():
+                (self.folder / name).symlink_to(pathlib.Path("..data") / name)
+        other = self.folder / "..new"
+        other.symlink_to(place.name)
+        os.replace(other, self.folder / "..data")
+
+
+def settings(server, mount, cluster=None, user=None):
+    """Settings of kube-watcher with a kubeconfig that names files of the mount."""
+    path = server.folder / f"{mount.folder.name}.kubeconfig"
+    path.write_text(json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+        "clusters": [{"name": "c", "cluster": {"server": server.url, "certificate-authority": server.ca(),
+                                               **(cluster or {})}}],
+        "users": [{"name": "c", "user": user or {}}]}))
+    return {"kubeconfig": str(path), "credential-dir": str(server.folder)}
+
+
+def token_file(mount):
+    return {"tokenFile": str(mount.folder / "token")}
+
+
+def accept(server, *tokens):
+    """From now on the server knows these tokens, and the administrator's."""
+    rows = [f"{token},{token}-user,{token}-user\n" for token in tokens]
+    other = server.folder / "tokens.new"
+    other.write_text(f"{ADMIN},admin,admin\n" + "".join(rows))
+    os.replace(other, server.token_file)
+
+
+def refused(server):
+    return [row for row in asked(server) if row["code"] == 401]
+
+
+def write(tree, value, expect="ok", **more):
+    return tree.write("merge", "nodes", "n1", body={"metadata": {"labels": {"value": value}}}, expect=expect, **more)
+
+
+def complaints(tree, text):
+    """What kube-watcher warned of, in these words."""
+    return [fact for fact in tree.facts(actor=WATCHER) if fact["level"] in ("warn", "error")
+            and text in fact.get("why", "")]
+
+
+def fresh_mount(server, name, **files):
+    return Mount(server.folder / name, **files)
+
+
+def wait_a_second_since_the_last_reading():
+    """Files are not read twice within a second, whoever asks."""
+    kubesuite.pause(1.1)
+
+
+def refuse_one(server, tree):
+    """A write that is refused, and once more if it is tried again: a credential that has just changed is."""
+    fault = arm(server, "unauthorized", verb="patch", count=2)
+    answer = write(tree, "refused", expect="failed")
+    disarm(server, fault)
+    return answer
+
+
+# -- fault 19: tokens
+
+@case
+def fault_19_a_rotated_token_costs_one_refused_request(server):
+    accept(server, "first")
+    server.kube.create_many("nodes", nodes(3))
+    mount = fresh_mount(server, "rotated", token="first\n")
+    with steady(server, KINDS, watcher=settings(server, mount, user=token_file(mount))) as tree:
+        wait_a_second_since_the_last_reading()
+        mount.put(token="second\n")
+        accept(server, "second")
+        assert refused(server) == [], "what is open stays open"
+        write(tree, "by-the-second")
+        first, *rest = asked(server, verb="patch")
+        assert first["code"] == 401 and [row["user"] for row in rest] == ["second-user"], (first, rest)
+        server.interrupt()
+        for kind, name in (("nodes", "n1"), ("namespaces", "default")):
+            see(server, tree, name, kind)
+        assert len(refused(server)) == 1, "everybody knows the new one"
+        # All at once with an old one: each finds out for itself, at most once, and nobody backs off.
+        mount.put(token="third\n")
+        accept(server, "third")
+        wait_a_second_since_the_last_reading()
+        server.forget_audit()
+        server.interrupt()
+        assert see(server, tree, "n1") < 10
+        wait_for(lambda: len([row for row in asked(server, verb="watch") if row["code"] == 200]) == len(KINDS),
+                 "every kind is watched again")
+        assert len(refused(server)) <= len(KINDS) and lists(server) == []
+        for secret in ("first", "second", "third"):
+            assert f"{secret}\n" not in tree.log() and f'"{secret}"' not in tree.log()
+        assert tree.counts()["gone"] == 0
+
+
+@case
+def fault_19_a_token_file_that_makes_no_sense_leaves_the_last_good_one(server):
+    accept(server, "good", "better")
+    server.kube.create_many("nodes", nodes(3))
+    mount = fresh_mount(server, "nonsense", token="good")
+    with steady(server, watcher=settings(server, mount, user=token_file(mount))) as tree:
+        for text, words in (("", "is empty"), (" \n\n", "is empty"), ("two tokens", "more than one token"),
+                            (None, "cannot read")):
+            mount.put(token=text)
+            wait_a_second_since_the_last_reading()
+            # A refusal makes it look into the file; there is nothing of use, and the old one works still.
+            answer = refuse_one(server, tree)
+            assert answer["status"] == 401 and answer["message"], answer
+            write(tree, "done")
+            wait_for(lambda: complaints(tree, words), f"it says that the file {words}")
+        assert {row["user"] for row in asked(server) if row["code"] == 200} == {"good-user"}
+        mount.put(token="better")
+        wait_a_second_since_the_last_reading()
+        arm(server, "unauthorized", verb="patch")
+        write(tree, "better")
+        assert asked(server)[-1]["user"] == "better-user"
+        assert [fact for fact in tree.facts(actor=WATCHER) if fact["msg"].endswith("is renewed again")]
+
+
+@case
+def fault_19_a_token_that_has_expired_is_asked_for_with_patience(server):
+    accept(server, "mortal")
+    server.kube.create_many("nodes", nodes(3))
+    mount = fresh_mount(server, "expired", token="mortal")
+    with steady(server, KINDS, watcher=settings(server, mount, user=token_file(mount))) as tree:
+        accept(server, "other")
+        server.interrupt()
+        wait_for(lambda: len(refused(server)) >= len(KINDS), "nobody is let in")
+        rows = quiet(server, 4)
+        assert len(rows) <= 5 * len(KINDS), f"{len(rows)} requests within 4 s"
+        assert len(tree.objects("nodes")) == 3 and tree.counts()["gone"] == 0
+        assert write(tree, "refused", expect="failed")["status"] == 401
+        mount.put(token="other")
+        see(server, tree, "n1")
+        write(tree, "done")
+
+
+# -- fault 20: certificates
+
+@contextlib.contextmanager
+def showing(server, pair):
+    """Another certificate of the server, from its next connection on."""
+    before = Pair(server.folder / "before.crt", server.folder / "before.key")
+    copy(server.pair, before)
+    show(server, pair)
+    try:
+        yield
+    finally:
+        show(server, before)
+
+
+def show(server, pair):
+    copy(pair, server.pair)
+    host, _, port = server.url.removeprefix("https://").rpartition(":")
+    wait_for(lambda: ssl.get_server_certificate((host, int(port))).strip() == pair.certificate.read_text().strip(),
+             "the server shows it")
+
+
+def copy(pair, to):
+    """The key first: the server goes by the certificate's file."""
+    to.key.write_bytes(pair.key.read_bytes())
+    to.certificate.write_bytes(pair.certificate.read_bytes())
+
+
+def in_trouble(server, tree, words):
+    """Connections break, and none can be made: a clear word, few tries, and nothing is gone."""
+    before = len(complaints(tree, words))
+    server.interrupt()
+    wait_for(lambda: len(complaints(tree, words)) > before, f"it says {words!r}")
+    kubesuite.pause(3)
+    count = len(complaints(tree, words)) - before
+    assert count <= 4 * len(KINDS), f"{count} complaints within 3 s"
+    assert len(tree.objects("nodes")) == 3 and tree.counts()["gone"] == 0
+    assert tree.actor(WATCHER)["restarts"] == 0
+
+
+@case
+def fault_20_an_authority_is_replaced_while_it_runs(server):
+    server.kube.create_many("nodes", nodes(3))
+    first, second = server.authority, Authority(server.folder / "second-certs")
+    mount = fresh_mount(server, "authority", ca=first.certificate.read_text())
+    new = second.sign("server", names="IP:127.0.0.1")
+    chosen = settings(server, mount, {"certificate-authority": str(mount.folder / "ca")}, {"token": ADMIN})
+    with steady(server, KINDS, watcher=chosen) as tree:
+        with showing(server, new):
+            in_trouble(server, tree, "certificate")
+            mount.put(ca=second.certificate.read_text())
+            wait_for(lambda: tree.write("get", "nodes", "n1", expect=("ok", "failed"))["outcome"] == "ok",
+                     "the new one is trusted", timeout=30)
+            wait_for(lambda: {row["resource"] for row in asked(server, verb="watch")} == set(KINDS), "all is well")
+            # As it is done without a gap: for a while both are trusted.
+            mount.put(ca=first.certificate.read_text() + second.certificate.read_text())
+            wait_a_second_since_the_last_reading()
+        server.interrupt()
+        assert see(server, tree, "n1") < 10
+
+
+@case
+def fault_20_a_client_certificate_is_replaced_while_it_runs(server):
+    server.kube.create_many("nodes", nodes(3))
+    jane, june = (server.authority.sign(name, f"/CN={name}") for name in ("jane", "june"))
+    mount = fresh_mount(server, "client", crt=jane.certificate.read_text(), key=jane.key.read_text())
+    user = {"client-certificate": str(mount.folder / "crt"), "client-key": str(mount.folder / "key")}
+    with steady(server, KINDS, watcher=settings(server, mount, user=user)) as tree:
+        write(tree, "by-jane")
+        assert asked(server)[-1]["user"] == "jane"
+        # Half of a new pair is worth nothing, and the old one still works.
+        mount.put(crt=june.certificate.read_text(), key=jane.key.read_text())
+        wait_a_second_since_the_last_reading()
+        refuse_one(server, tree)
+        write(tree, "by-jane-again")
+        assert asked(server)[-1]["user"] == "jane"
+        wait_for(lambda: complaints(tree, "key"), "it says that the two do not fit")
+        mount.put(crt=june.certificate.read_text(), key=june.key.read_text())
+        wait_a_second_since_the_last_reading()
+        arm(server, "unauthorized", verb="patch")
+        write(tree, "by-june")
+        assert asked(server)[-1]["user"] == "june"
+        server.interrupt()
+        see(server, tree, "n1")
+        assert {row["user"] for row in asked(server, verb="watch")} == {"june"}
+
+
+@case
+def fault_20_an_expired_client_certificate_is_told_and_replaced(server):
+    server.kube.create_many("nodes", nodes(3))
+    late, fresh = server.authority.sign("late", "/CN=late", days=-1), server.authority.sign("fresh", "/CN=fresh")
+    mount = fresh_mount(server, "late", crt=fresh.certificate.read_text(), key=fresh.key.read_text())
+    user = {"client-certificate": str(mount.folder / "crt"), "client-key": str(mount.folder / "key")}
+    with steady(server, KINDS, watcher=settings(server, mount, user=user)) as tree:
+        mount.put(crt=late.certificate.read_text(), key=late.key.read_text())
+        wait_a_second_since_the_last_reading()
+        arm(server, "unauthorized", verb="patch")
+        assert write(tree, "refused", expect="failed")["status"] == 401
+        server.interrupt()
+        wait_for(lambda: len(refused(server)) > len(KINDS), "nobody is let in")
+        mount.put(crt=fresh.certificate.read_text(), key=fresh.key.read_text())
+        see(server, tree, "n1")
+        assert tree.counts()["gone"] == 0
+
+
+@case
+def fault_20_a_certificate_for_another_name_is_not_accepted(server):
+    server.kube.create_many("nodes", nodes(3))
+    mount = fresh_mount(server, "elsewhere", token=ADMIN)
+    elsewhere = server.authority.sign("elsewhere", names="DNS:elsewhere.example")
+    with steady(server, KINDS, watcher=settings(server, mount, user=token_file(mount))) as tree:
+        with showing(server, elsewhere):
+            in_trouble(server, tree, "127.0.0.1")
+            # Who is told to expect that name accepts it.
+            named = settings(server, mount, {"tls-server-name": "elsewhere.example"}, token_file(mount))
+            with KubeTree(server, watcher=named) as other:
+                other.wait_synced()
+                assert len(other.objects("nodes")) == 3
+        see(server, tree, "n1")
+
+
+@case
+def fault_20_an_expired_certificate_is_not_accepted(server):
+    server.kube.create_many("nodes", nodes(3))
+    mount = fresh_mount(server, "old", token=ADMIN)
+    old = server.authority.sign("old", names="IP:127.0.0.1", days=-1)
+    with steady(server, KINDS, watcher=settings(server, mount, user=token_file(mount))) as tree:
+        with showing(server, old):
+            in_trouble(server, tree, "expired")
+        see(server, tree, "n1")
+
+
+class AuthServer(SimServer):
+    """With TLS, and an authority for clients: the same one."""
+
+    def __init__(self):
+        super().__init__(tls=True)
+        self.options += ["--client-ca", self.authority.certificate]
+
+
+kubesuite.run(AuthServer, prepare=lambda server: server.install(kubecrds.widgets()))

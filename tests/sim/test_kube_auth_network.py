@@ -1,0 +1,158 @@
+"""tests/sim/test_kube_auth_network.py - the way to the server: names, IPv6, proxies. Fault 21.
+
+muster-test: parallel
+muster-test: timeout=300
+"""
+import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import kubecrds
+import kubesuite
+from kubefaults import asked, case, disarm, nodes, see, steady
+from kubefaults_proxy import Proxy
+from kubeservers import ADMIN, SimServer
+from kubetree import WATCHER, KubeTree
+from muster import wait_for
+
+ELSEWHERE = "no-such-host.invalid"
+WITHOUT = {name: "" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "no_proxy", "NO_PROXY")}
+
+
+def proxied(**variables):
+    """An environment with these of the variables, and none of the others that may be set here."""
+    return {**WITHOUT, **variables}
+
+
+def kubeconfig(server, name, url, **cluster):
+    path = server.folder / f"{name}.kubeconfig"
+    ca = {"certificate-authority": server.ca()} if server.ca() else {}
+    path.write_text(json.dumps({
+        "apiVersion": "v1", "kind": "Config", "current-context": "c",
+        "contexts": [{"name": "c", "context": {"cluster": "c", "user": "c"}}],
+        "clusters": [{"name": "c", "cluster": {"server": url, **ca, **cluster}}],
+        "users": [{"name": "c", "user": {"token": ADMIN}}]}))
+    return {"kubeconfig": str(path), "credential-dir": str(server.folder)}
+
+
+def complaints(tree, *words):
+    return [fact for fact in tree.facts(actor=WATCHER, level="warn")
+            if all(word in fact.get("why", "") for word in words)]
+
+
+def stays_calm(tree, *words):
+    """It says what is wrong, in these words, and not too often; and nobody is restarted."""
+    wait_for(lambda: complaints(tree, *words), f"it says {words}")
+    before = len(complaints(tree))
+    kubesuite.pause(4)
+    count = len(complaints(tree)) - before
+    assert count <= 12, f"{count} complaints within 4 s"
+    row = tree.actor(WATCHER)
+    assert (row["state"], row["restarts"], row["synced"]) == ("running", 0, False), row
+
+
+def port_of(server):
+    return server.url.rpartition(":")[2]
+
+
+@case
+def fault_21_a_name_that_nobody_knows_is_told_with_patience(server):
+    with KubeTree(server, watcher=kubeconfig(server, "unknown", f"https://{ELSEWHERE}:6443"),
+                  env=proxied()) as tree:
+        stays_calm(tree, ELSEWHERE, "resolve")
+        status = tree.actor(WATCHER)["status"]
+        assert ELSEWHERE in status, f"muster status says {status!r}"
+
+
+@case
+def fault_21_a_port_where_nobody_listens_is_told_with_patience(server):
+    server.kube.create_many("nodes", nodes(3))
+    with server.unreachable():
+        tree = KubeTree(server, env=proxied())
+        tree.start()
+        try:
+            stays_calm(tree, "127.0.0.1", "refused")
+        except BaseException:
+            tree.__exit__(*sys.exc_info())
+            raise
+    try:
+        tree.wait_synced()
+        tree.wait_equal("nodes")
+    finally:
+        tree.__exit__(*sys.exc_info())
+
+
+@case
+def fault_21_a_proxy_of_the_environment_is_used(server):
+    server.kube.create_many("nodes", nodes(3))
+    for variable in ("https_proxy", "HTTPS_PROXY"):
+        with Proxy() as proxy:
+            with steady(server, env=proxied(**{variable: proxy.url})) as tree:
+                see(server, tree, "n1")
+                tree.write("merge", "nodes", "n1", body={"metadata": {"labels": {"value": "through"}}})
+                assert set(proxy.lines()) == {f"CONNECT 127.0.0.1:{port_of(server)} HTTP/1.1"}, proxy.lines()
+                assert not any("authorization" in head.lower() for head in proxy.heads), "it sees no secret"
+                # It breaks, and comes back.
+                proxy.refusal = 502
+                proxy.disconnect()
+                wait_for(lambda: complaints(tree, "502"), "it says what the proxy said")
+                assert len(tree.objects("nodes")) == 3
+                proxy.refusal = None
+                see(server, tree, "n1")
+                assert tree.counts()["gone"] == 0
+
+
+@case
+def fault_21_who_is_not_to_be_proxied_is_not(server):
+    server.kube.create_many("nodes", nodes(3))
+    with Proxy() as proxy:
+        for exceptions in ("127.0.0.1", "*", "10.0.0.0/8,127.0.0.0/8"):
+            with steady(server, env=proxied(HTTPS_PROXY=proxy.url, NO_PROXY=exceptions)) as tree:
+                see(server, tree, "n1")
+        assert proxy.heads == []
+
+
+@case
+def fault_21_the_kubeconfig_outranks_the_environment(server):
+    server.kube.create_many("nodes", nodes(3))
+    with Proxy(to=server.url) as proxy, Proxy() as other:
+        # The proxy knows the name: nobody else has to.
+        chosen = kubeconfig(server, "chosen", f"https://{ELSEWHERE}:{port_of(server)}",
+                            **{"proxy-url": proxy.url, "tls-server-name": "127.0.0.1"})
+        with steady(server, watcher=chosen, env=proxied(HTTPS_PROXY=other.url)) as tree:
+            see(server, tree, "n1")
+        assert proxy.heads and other.heads == []
+
+
+@case
+def fault_21_a_proxy_that_lets_nobody_through_is_told_with_patience(server):
+    with Proxy() as proxy:
+        proxy.refusal = 403
+        with KubeTree(server, env=proxied(HTTPS_PROXY=proxy.url)) as tree:
+            stays_calm(tree, "403")
+            proxy.refusal = None
+            tree.wait_synced()
+    tree = None
+    with KubeTree(server, env=proxied(HTTPS_PROXY="http://127.0.0.1:1")) as tree:
+        stays_calm(tree, "127.0.0.1", "port 1")
+
+
+@case
+def fault_21_the_server_is_reached_by_ipv6(server):
+    with SimServer() as other:
+        other.stop()
+        other.addresses[0] = "[::1]:0"
+        other.start()
+        other.install(kubecrds.widgets())
+        other.kube.create_many("nodes", nodes(3))
+        assert other.url.startswith("http://[::1]:"), other.url
+        with steady(other, env=proxied()) as tree:
+            see(other, tree, "n1")
+            tree.write("merge", "nodes", "n1", body={"metadata": {"labels": {"value": "six"}}})
+            other.interrupt()
+            see(other, tree, "n1")
+            assert tree.counts()["gone"] == 0
+
+
+kubesuite.run(lambda: SimServer(tls=True), prepare=lambda server: server.install(kubecrds.widgets()))
