@@ -241,7 +241,7 @@ texts(json_walker *, take *t, const step *s, ondemand::value v)
 		ondemand::value value;
 		std::string_view found_text;
 
-		err = std::move(element).get(value);
+		err = element.get(value);
 		if (err == simdjson::SUCCESS)
 			err = text_of(value, false, &found_text);
 		if (err != simdjson::SUCCESS)
@@ -268,7 +268,7 @@ rows(json_walker *w, take *t, const step *s, ondemand::value v)
 		ondemand::object record;
 		bool null = false;
 
-		err = std::move(element).get(value);
+		err = element.get(value);
 		if (err == simdjson::SUCCESS)
 			err = value.is_null().get(null);
 		if (err == simdjson::SUCCESS && !null)
@@ -309,7 +309,7 @@ text_of(ondemand::value v, bool numbers, std::string_view *out)
 		return err;
 	if (type == ondemand::json_type::string)
 		return v.get_string().get(*out);
-	*out = std::string_view("", 0);
+	*out = std::string_view();
 	if (type == ondemand::json_type::null) {
 		bool null;
 		return v.is_null().get(null);

@@ -271,6 +271,7 @@ choose(struct loading *l, const char *asked)
 		kubeconfig_free(&k);
 		return NULL;
 	}
+	MUST(context.file != NULL);	/* else it had failed */
 	MUST(asprintf(&k->where, "%s: context \"%s\"", context.file->path, name) != -1);
 	k->files = paths_of(l);
 	return k;
@@ -327,6 +328,7 @@ need(struct loading *l, const struct entry *context, const char *name, const cha
 
 	if (l->failed)
 		return (struct entry){ NULL, NULL };
+	MUST(context->file != NULL);
 	if (want == NULL || want[0] == '\0') {
 		refuse(l, "%s: context \"%s\": it names no %s", context->file->path, name, kind);
 		return (struct entry){ NULL, NULL };

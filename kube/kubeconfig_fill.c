@@ -249,7 +249,7 @@ check_exec(struct kubeconfig_exec *e, struct yaml_file *f, const yaml_node_t *ma
 		    "exec of user \"%s\": apiVersion must be %sv1 or %sv1beta1", name, group, group);
 	else
 		check_mode(e, f, map, name);
-	if (*f->failed || strchr(e->command, '/') == NULL || e->command[0] == '/')
+	if (*f->failed || e->command == NULL || strchr(e->command, '/') == NULL || e->command[0] == '/')
 		return;
 	char *const path = resolve(f, e->command, strlen(e->command));
 	free(e->command);

@@ -119,7 +119,7 @@ bool walk_pb(struct take *t, const void *bytes, size_t len);
 struct json_walker;
 struct json_walker *json_walker_new(void);
 void json_walker_free(struct json_walker **wp);
-bool json_walker_walk(struct json_walker *w, struct take *t, const char *text, size_t len, size_t padding);
+bool json_walker_walk(struct json_walker *w, struct take *t, const char *bytes, size_t len, size_t padding);
 
 #ifdef __cplusplus
 }

@@ -28,7 +28,7 @@ const json_t *managers_set(const json_t *managers, const char *key);
 void managers_give(json_t *managers, const struct ask *a, const char *operation, json_t *set,
     const char *now);
 /* Takes fields away from everybody but `key` (NULL: from everybody). */
-void managers_take(json_t *managers, const json_t *set, const char *key);
+void managers_take(json_t *managers, const json_t *set, const char *except);
 /* At most ten that update: the oldest are put together as "ancient-changes". */
 void managers_cap(json_t *managers);
 

@@ -162,6 +162,7 @@ storage_seek(const struct storage *st, const char *key)
 size_t
 change_bytes(const struct change *c)
 {
+	MUST(c->after != NULL || c->before != NULL);
 	return c->after != NULL ? c->after->len : c->before->len;
 }
 

@@ -22,7 +22,7 @@ static char *path_of(const struct resource *r, const char *below);
 static char *type_name(const struct resource *r);
 static uint64_t hash(const struct resource *const *resources, const struct resource *r);
 static void add_paths(json_t *paths, const struct resource *r);
-static void add_path(json_t *paths, const struct resource *r, const char *below, unsigned collection);
+static void add_path(json_t *paths, const struct resource *r, const char *below, unsigned place);
 static json_t *operation(const struct resource *r, const char *action);
 static json_t *parameters(const char *action);
 static json_t *bodies(const struct resource *r, const char *action);

@@ -47,7 +47,7 @@ enum list_type schema_list(const json_t *schema, const json_t **keys);
  * where the object itself was sent; strategic: the real server reads the result of such a patch
  * another way, and says so in other words.
  */
-json_t *schema_decode(const struct ask *a, const json_t *object, const json_t *patch, bool strategic,
+json_t *schema_decode(const struct ask *a, const json_t *body, const json_t *patch, bool strategic,
     json_t **status);
 /* Its last step, which an apply needs alone: zeroes, defaults, what a kind completes. */
 void schema_complete(const struct ask *a, json_t *object);

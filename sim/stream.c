@@ -139,7 +139,7 @@ stream_end(struct stream **sp, enum ending how)
 		/* Dissolving the association is what sends an RST at once (tcp(7)). */
 		const struct sockaddr none = { .sa_family = AF_UNSPEC };
 
-		connect(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), &none,
+		(void)!connect(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), &none,
 		    sizeof(none));
 	}
 	if (how == ENDING_CLEAN || connection == NULL)

@@ -216,8 +216,8 @@ static json_t *
 count_data(const json_t *object, int64_t now_us)
 {
 	(void)now_us;
-	return json_integer((json_int_t)(json_object_size(json_object_get(object, "data"))
-	    + json_object_size(json_object_get(object, "binaryData"))));
+	return json_integer((json_int_t)json_object_size(json_object_get(object, "data"))
+	    + (json_int_t)json_object_size(json_object_get(object, "binaryData")));
 }
 
 static json_t *

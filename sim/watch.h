@@ -20,14 +20,14 @@ struct watches;
 
 struct watches *watches_new(struct sim *s);
 void watches_free(struct watches **wp);
-size_t watches_count(const struct watches *w);
+size_t watches_count(const struct watches *all);
 
 /* Something changed: the watches look at it once the loop turns. */
-void watches_wake(struct watches *w);
+void watches_wake(struct watches *all);
 /* Ends those of a storage whose CRD has gone. */
-void watches_end(struct watches *w, const struct storage *st);
+void watches_end(struct watches *all, const struct storage *st);
 /* A fault that hits open watches at once. */
-void watches_strike(struct watches *w, const struct fault *f);
+void watches_strike(struct watches *all, const struct fault *f);
 
 void watch_serve(struct call *c);
 

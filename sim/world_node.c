@@ -230,7 +230,7 @@ add_image(json_t *images)
 	json_array_append_new(images, json_pack("{s:[o, o], s:I}", "names",
 	    json_sprintf("registry.sim.internal/team-%zu/service-%zu@sha256:%064zx", i % 7, i, i * 7919 + 1),
 	    json_sprintf("registry.sim.internal/team-%zu/service-%zu:v1.%zu.0", i % 7, i, i % 40),
-	    "sizeBytes", (json_int_t)(31457280 + i * 65536)));
+	    "sizeBytes", (json_int_t)31457280 + (json_int_t)i * 65536));
 }
 
 static json_t *

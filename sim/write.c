@@ -134,7 +134,7 @@ finish(struct call *c, const struct write_ask *w, struct view *view, struct blob
 	} else if (w->ask.dry_run) {
 		now = blob_new(blob_stored_form(object, c->resource), c->resource->storage->form,
 		    before != NULL ? before->rv : 0);
-	} else if (semantics_finished(object)) {
+	} else if (before != NULL && semantics_finished(object)) {
 		now = blob_new(blob_stored_form(object, c->resource), c->resource->storage->form, before->rv);
 		c->rv = depot_remove(c->sim->depot, c->resource->storage, blob_key(before));
 	} else {

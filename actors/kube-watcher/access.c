@@ -119,7 +119,7 @@ void
 access_free(struct access **xp)
 {
 	struct access *x;
-	struct call *c;
+	struct call *c, *next;
 
 	if (*xp == NULL)
 		return;
@@ -128,8 +128,10 @@ access_free(struct access **xp)
 		if (x->lanes[l] != NULL)
 			http_free(&x->lanes[l]);
 	}
-	while ((c = TAILQ_FIRST(&x->calls)) != NULL)
+	for (c = TAILQ_FIRST(&x->calls); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, next);
 		drop(c);
+	}
 	if (x->timer != NULL)
 		event_free(x->timer);
 	if (x->plugin_ready != NULL)

@@ -51,7 +51,7 @@ void access_start(struct access *x, struct actor *a);
 void access_free(struct access **xp);
 
 /* Never 0. `done` comes from the loop, once, unless cancelled. */
-uint64_t access_send(struct access *x, const struct access_call *c);
+uint64_t access_send(struct access *x, const struct access_call *ask);
 void access_cancel(struct access *x, uint64_t id);
 
 const char *access_namespace(const struct access *x);	/* of the credential, or "" */

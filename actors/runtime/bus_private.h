@@ -93,7 +93,7 @@ void asks_free(struct asks **ap);
 int64_t asks_send(struct bus *b, struct bus_in *i, int64_t now_ms);
 /* One item of an answer, or the answer's end. A text: why it is refused. */
 const char *asks_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item);
-const char *asks_result(struct bus *b, enum link l, const union msg_body *result);
+const char *asks_result(struct bus *b, enum link l, const union msg_body *any);
 void asks_lost(struct bus *b, enum link l);	/* the session is over */
 struct turn asks_turn(struct bus *b, int64_t now_ms);
 
@@ -101,7 +101,7 @@ struct turn asks_turn(struct bus *b, int64_t now_ms);
 void answers_free(struct answers **ap);
 /* A WRITE inside c's session. A text: why it is refused. */
 const char *answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,
-    const union msg_body *body, int64_t now_ms);
+    const union msg_body *any, int64_t now_ms);
 void answers_lost(struct bus *b, enum link l, uint64_t epoch);
 
 struct bus_address {

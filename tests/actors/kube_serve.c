@@ -68,13 +68,15 @@ void
 kube_serve_free(struct kube_serve **sp)
 {
 	struct kube_serve *s;
-	struct conn *c;
+	struct conn *c, *next;
 
 	if (*sp == NULL)
 		return;
 	OBJ_TAKE(s, sp, KUBE_SERVE_MAGIC);
-	while ((c = TAILQ_FIRST(&s->conns)) != NULL)
+	for (c = TAILQ_FIRST(&s->conns); c != NULL; c = next) {
+		next = TAILQ_NEXT(c, next);
 		drop(c);
+	}
 	evconnlistener_free(s->listener);
 	OBJ_FREE(s);
 }

@@ -208,7 +208,7 @@ SCRIPTS = {
         step(*CREATE, body=held(widget("f1", size=1), "test.muster.dev/hold")),
         step("delete", "widget", "f1", "--wait=false"),
         step("get", "widget", "f1", "-o", "yaml"),
-        step("delete", "widget", "f1", "--timeout=1s", code=FAILS),
+        step("delete", "widget", "f1", "--timeout=2s", code=FAILS),
         step("patch", "widget", "f1", *MERGE, '{"metadata":{"finalizers":["a/b","c/d"]}}', code=FAILS),
         step("patch", "widget", "f1", *MERGE, '{"metadata":{"finalizers":null}}'),
         step("get", "widget", "f1", code=FAILS),

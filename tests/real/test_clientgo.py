@@ -17,12 +17,10 @@ import tap
 from kubeservers import RealServer, SimServer
 
 CASE_S = 120
-# Bodies of built-in kinds: client-go sends protobuf unless told otherwise, and muster-sim reads JSON only.
-FLAGS = {"real": [], "sim": ["-json"]}
 
 
 def run(program, server, name):
-    done = subprocess.run([program, "-kubeconfig", str(server.kubeconfig), *FLAGS[server.name], name],
+    done = subprocess.run([program, "-kubeconfig", str(server.kubeconfig), name],
                           text=True, timeout=CASE_S, env=server.environment(), stdin=subprocess.DEVNULL,
                           capture_output=True)
     # A Go panic begins with its text; what the goroutines did is not told.

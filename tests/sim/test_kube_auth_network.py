@@ -3,6 +3,7 @@
 muster-test: parallel
 muster-test: timeout=300
 """
+import contextlib
 import json
 import pathlib
 import sys
@@ -68,19 +69,13 @@ def fault_21_a_name_that_nobody_knows_is_told_with_patience(server):
 @case
 def fault_21_a_port_where_nobody_listens_is_told_with_patience(server):
     server.kube.create_many("nodes", nodes(3))
-    with server.unreachable():
-        tree = KubeTree(server, env=proxied())
-        tree.start()
-        try:
-            stays_calm(tree, "127.0.0.1", "refused")
-        except BaseException:
-            tree.__exit__(*sys.exc_info())
-            raise
-    try:
-        tree.wait_synced()
-        tree.wait_equal("nodes")
-    finally:
-        tree.__exit__(*sys.exc_info())
+    with contextlib.ExitStack() as away:
+        away.enter_context(server.unreachable())
+        with KubeTree(server, env=proxied()) as tree:
+            stays_calm(tree, "127.0.0.1", "connect")
+            away.close()
+            tree.wait_synced()
+            tree.wait_equal("nodes")
 
 
 @case
@@ -133,7 +128,6 @@ def fault_21_a_proxy_that_lets_nobody_through_is_told_with_patience(server):
             stays_calm(tree, "403")
             proxy.refusal = None
             tree.wait_synced()
-    tree = None
     with KubeTree(server, env=proxied(HTTPS_PROXY="http://127.0.0.1:1")) as tree:
         stays_calm(tree, "127.0.0.1", "port 1")
 

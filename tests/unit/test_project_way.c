@@ -75,7 +75,7 @@ both_walkers(void **state)
 
 	(void)state;
 	way_init(&way);
-	for (uint16_t i = 0; i < NITEMS(fields); i++)
+	for (size_t i = 0; i < NITEMS(fields); i++)
 		assert_int_equal(way_add(&way, fields[i].type, fields[i].json, fields[i].proto, "v1"), i);
 	take_init(&take, &way);
 
