@@ -351,8 +351,9 @@ on_done(const struct http_response *http, void *arg)
 		send_job(j, PLAN_READ_MS);
 		return;
 	}
+	const int status = is_namesake(j, &said) ? 409 : http->status;
 	const struct plan_result result = plan_answered(&s->plan, slot_of(j), &(struct plan_answer){
-		.sent = http->sent, .status = is_namesake(j, &said) ? 409 : http->status, .reason = said.reason,
+		.sent = http->sent, .status = status, .reason = said.reason,
 		.retry_after_ms = http->retry_after_ms == 0 ? -1 : http->retry_after_ms, .body = body,
 	}, clock_mono_ms());
 	if (result.again) {
@@ -374,7 +375,7 @@ on_done(const struct http_response *http, void *arg)
 	service_drive(s);
 }
 
-/* The uid of a patch is not a precondition for the server: of another object's it says 422, "immutable". */
+/* In a patch, the uid of another object is no conflict for the server but a 422: "field is immutable". */
 static bool
 is_namesake(const struct job *j, const struct kube_status *said)
 {

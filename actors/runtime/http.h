@@ -42,8 +42,8 @@ struct http_config {
 	uint32_t	 max_per_host;		/* connections, one for each stream; the rest waits */
 	uint32_t	 max_waiting;
 	/*
-	 * Retry-After is told and nothing more: the caller knows what it was about. Otherwise a 429 or 503 that
-	 * names a time closes its bucket until then, for everybody.
+	 * Retry-After is told and nothing more: the caller knows what it was about. Otherwise a
+	 * 429 or 503 that names a time closes its bucket until then, for everybody.
 	 */
 	bool		 caller_paces;
 };

@@ -112,6 +112,7 @@ def a_frozen_leader_is_replaced_and_writes_nothing_when_it_wakes(server):
             assert took_s > SHORT_S * 0.5, "it did not wait for the lease to run out"
             standby.write("merge", "nodes", "n1", body=by("standby"))
             before = len(written(server, leader.user))
+            assert before > 0, "the log tells whose writes are whose"
         finally:
             for pid in frozen:
                 os.kill(pid, signal.SIGCONT)

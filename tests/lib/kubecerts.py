@@ -29,12 +29,14 @@ class Authority:
         pair = Pair(self.folder / f"{name}.crt", self.folder / f"{name}.key")
         request, more = self.folder / f"{name}.csr", self.folder / f"{name}.ext"
         more.write_text(f"subjectAltName={names}\n" if names else "")
-        _openssl("req", "-new", *KEY, "-keyout", pair.key, "-out", request, "-subj", subject or f"/CN={name}")
-        _openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial",
-                 "-days", days, "-extfile", more, "-out", pair.certificate)
+        _openssl("req", "-new", *KEY, "-keyout", pair.key, "-out", request,
+                 "-subj", subject or f"/CN={name}")
+        _openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key,
+                 "-CAcreateserial", "-days", days, "-extfile", more, "-out", pair.certificate)
         return pair
 
 
 def _openssl(*words):
-    done = subprocess.run(["openssl", *map(str, words)], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(["openssl", *map(str, words)], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL)
     assert done.returncode == 0, f"openssl {words[0]}: {done.stderr}"

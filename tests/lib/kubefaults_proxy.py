@@ -1,4 +1,4 @@
-"""tests/lib/kubefaults_proxy.py - a forward proxy on loopback: it tunnels, or passes requests on and keeps their heads.
+"""tests/lib/kubefaults_proxy.py - a proxy on loopback: tunnels, or passes requests on and keeps their heads.
 
     with Proxy() as proxy:
         ... http_proxy=proxy.url ...

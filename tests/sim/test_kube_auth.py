@@ -1,4 +1,4 @@
-"""tests/sim/test_kube_auth.py - credentials that change, are wrong or go missing while kube-watcher runs: faults 19, 20.
+"""tests/sim/test_kube_auth.py - credentials that change, are wrong or go missing: faults 19 and 20.
 
 Files are changed as kubelet does it: a folder with the new ones is made, and a symbolic link turned to it.
 
@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
 from kubecerts import Authority, Pair
-from kubefaults import arm, asked, case, disarm, holds, lists, node, nodes, quiet, see, steady
+from kubefaults import arm, asked, case, disarm, lists, nodes, quiet, see, steady
 from kubeservers import ADMIN, SimServer
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
@@ -77,7 +77,8 @@ def refused(server):
 
 
 def write(tree, value, expect="ok", **more):
-    return tree.write("merge", "nodes", "n1", body={"metadata": {"labels": {"value": value}}}, expect=expect, **more)
+    body = {"metadata": {"labels": {"value": value}}}
+    return tree.write("merge", "nodes", "n1", body=body, expect=expect, **more)
 
 
 def complaints(tree, text):
@@ -129,7 +130,7 @@ def fault_19_a_rotated_token_costs_one_refused_request(server):
         server.forget_audit()
         server.interrupt()
         assert see(server, tree, "n1") < 10
-        wait_for(lambda: len([row for row in asked(server, verb="watch") if row["code"] == 200]) == len(KINDS),
+        wait_for(lambda: [row["code"] for row in asked(server, verb="watch")].count(200) == len(KINDS),
                  "every kind is watched again")
         assert len(refused(server)) <= len(KINDS) and lists(server) == []
         for secret in ("first", "second", "third"):
@@ -196,8 +197,8 @@ def showing(server, pair):
 def show(server, pair):
     copy(pair, server.pair)
     host, _, port = server.url.removeprefix("https://").rpartition(":")
-    wait_for(lambda: ssl.get_server_certificate((host, int(port))).strip() == pair.certificate.read_text().strip(),
-             "the server shows it")
+    wanted = pair.certificate.read_text().strip()
+    wait_for(lambda: ssl.get_server_certificate((host, int(port))).strip() == wanted, "the server shows it")
 
 
 def copy(pair, to):
@@ -231,7 +232,8 @@ def fault_20_an_authority_is_replaced_while_it_runs(server):
             mount.put(ca=second.certificate.read_text())
             wait_for(lambda: tree.write("get", "nodes", "n1", expect=("ok", "failed"))["outcome"] == "ok",
                      "the new one is trusted", timeout=30)
-            wait_for(lambda: {row["resource"] for row in asked(server, verb="watch")} == set(KINDS), "all is well")
+            wait_for(lambda: {row["resource"] for row in asked(server, verb="watch")} == set(KINDS),
+                     "all is well")
             # As it is done without a gap: for a while both are trusted.
             mount.put(ca=first.certificate.read_text() + second.certificate.read_text())
             wait_a_second_since_the_last_reading()
@@ -268,7 +270,7 @@ def fault_20_a_client_certificate_is_replaced_while_it_runs(server):
 @case
 def fault_20_an_expired_client_certificate_is_told_and_replaced(server):
     server.kube.create_many("nodes", nodes(3))
-    late, fresh = server.authority.sign("late", "/CN=late", days=-1), server.authority.sign("fresh", "/CN=fresh")
+    late, fresh = (server.authority.sign(name, days=days) for name, days in (("late", -1), ("fresh", 30)))
     mount = fresh_mount(server, "late", crt=fresh.certificate.read_text(), key=fresh.key.read_text())
     user = {"client-certificate": str(mount.folder / "crt"), "client-key": str(mount.folder / "key")}
     with steady(server, KINDS, watcher=settings(server, mount, user=user)) as tree:

@@ -11,14 +11,15 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
-from kubefaults import asked, case, disarm, nodes, see, steady
+from kubefaults import case, nodes, see, steady
 from kubefaults_proxy import Proxy
 from kubeservers import ADMIN, SimServer
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
 
 ELSEWHERE = "no-such-host.invalid"
-WITHOUT = {name: "" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "no_proxy", "NO_PROXY")}
+WITHOUT = {name: "" for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY", "no_proxy",
+                                 "NO_PROXY")}
 
 
 def proxied(**variables):

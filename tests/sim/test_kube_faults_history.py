@@ -1,4 +1,4 @@
-"""tests/sim/test_kube_faults_history.py - the server tells an old story, the wrong one, or none: faults 1, 2, 5, 6.
+"""tests/sim/test_kube_faults_history.py - the server tells an old story, or a wrong one: faults 1, 2, 5, 6.
 
 muster-test: parallel
 muster-test: timeout=300
@@ -11,7 +11,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
 from kube import rv, typed
-from kubefaults import (AGENT, News, arm, asked, case, count_work, disarm, ever_deleted, is_list, key_of, label, lists, node, nodes, param, play, quiet, see, steady, strike, versions, wait_hits, wait_label, watches)
+from kubefaults import (News, arm, asked, case, count_work, disarm, ever_deleted, label, lists, node, nodes,
+                        param, play, quiet, see, steady, strike, versions, wait_hits, wait_label, watches)
 from kubeservers import SimServer
 from kubetree import WATCHER, KubeTree
 from muster import wait_for

@@ -1,6 +1,6 @@
 """tests/sim/test_kube_faults_write.py - writes that meet trouble on their way: faults 3, 7, 8, 32.
 
-The law in all of them: an outcome is true. "ok" was done, "unknown" was done or not, anything else was not done.
+The law in all of them: an outcome is true. "ok" was done, "unknown" was done or not, anything else was not.
 
 muster-test: parallel
 muster-test: timeout=300
@@ -12,8 +12,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
-import tap
-from kubefaults import (News, arm, asked, case, disarm, hits, holds, label, memory_kib, node, nodes, see, steady, wait_hits, wait_label)
+from kubefaults import News, arm, asked, case, disarm, hits, node, nodes, see, steady, wait_hits
 from kubeservers import SimServer
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
@@ -70,7 +69,8 @@ STEPS = [
      lambda s: s.kube.find("pods", "p") is None),
     ("delete", "widgets", "w", lambda s: {"uid": uid_of(s, "widgets", "w")},
      lambda s: meta_of(s, "widgets", "w").get("deletionTimestamp")),
-    ("create", "nodes", "b", lambda s: {"body": whole("nodes", node("b"))}, lambda s: s.kube.find("nodes", "b")),
+    ("create", "nodes", "b", lambda s: {"body": whole("nodes", node("b"))},
+     lambda s: s.kube.find("nodes", "b")),
     ("delete", "nodes", "b", lambda s: {"uid": uid_of(s, "nodes", "b")},
      lambda s: s.kube.find("nodes", "b") is None),
 ]
@@ -100,7 +100,8 @@ def perform(server, tree, step):
         outcomes.append(outcome)
         after = bool(happened(server))
         assert outcome != "ok" or after, f"{verb} {resource}/{name} was ok and did not happen"
-        assert outcome in ("ok", "unknown") or after == before, f"{verb} {resource}/{name} was {outcome}, and done"
+        assert outcome in ("ok", "unknown") or after == before, (
+            f"{verb} {resource}/{name} was {outcome}, and happened")
         if outcome == "ok":
             return outcomes
         time.sleep(0.05)
@@ -300,15 +301,17 @@ def fault_32_a_finalizer_that_a_human_removed_is_not_put_back(server):
         uid = uid_of(server, "widgets", "w")
         server.kube.delete("widgets", "w")
         # Going, and held by us: our own work on it goes on.
-        tree.write("merge", "widgets", "w", subresource="status", body={"status": {"phase": "Cleaning"}}, uid=uid)
-        tree.write("merge", "widgets", "w", body={"metadata": {"finalizers": ["a/b", HOLD]}}, expect="invalid")
+        ours = {"metadata": {"finalizers": [HOLD]}}
+        tree.write("merge", "widgets", "w", uid=uid, subresource="status", body={"status": {"phase": "Ends"}})
+        tree.write("merge", "widgets", "w", body={"metadata": {"finalizers": ["a/b", HOLD]}},
+                   expect="invalid")
         server.kube.merge("widgets", "w", {"metadata": {"finalizers": None}})
         wait_for(lambda: tree.fields("widgets/default/w") is None, "it is gone")
         # We have not heard of it yet, or forgot: none of these may bring it back.
         held = whole("widgets", {"metadata": {"name": "w", "finalizers": [HOLD]}, "spec": {"size": 1}})
         tree.write("json", "widgets", "w", body=[{"op": "remove", "path": "/metadata/finalizers/0"}], uid=uid,
                    expect="not-found")
-        tree.write("merge", "widgets", "w", body={"metadata": {"finalizers": [HOLD]}}, uid=uid, expect="not-found")
+        tree.write("merge", "widgets", "w", body=ours, uid=uid, expect="not-found")
         tree.write("apply", "widgets", "w", body=held, uid=uid, expect=("conflict", "not-found"))
         tree.write("delete", "widgets", "w", uid=uid, expect="not-found")
         assert server.kube.find("widgets", "w") is None

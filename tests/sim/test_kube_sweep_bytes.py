@@ -1,7 +1,7 @@
 """tests/sim/test_kube_sweep_bytes.py - fault 9: a watch breaks after every single byte of an event.
 
-Three kinds are swept at once, one for each way in which a connection can end. A watch that is cut has told one
-event whole, so that the next watch follows at once; that one begins with the event that was cut.
+Three kinds are swept at once, one for each way in which a connection can end. A watch that is cut has told
+one event whole, so that the next watch follows at once; that one begins with the event that was cut.
 
 muster-test: parallel
 muster-test: timeout=300
@@ -14,7 +14,8 @@ import kubecrds
 import kubesuite
 import tap
 from kube import METADATA_ONLY, rv
-from kubefaults import (News, arm, case, disarm, label, lists, node, nodes, param, see, steady, strike, versions, wait_hits, wait_label, watches)
+from kubefaults import (News, arm, case, disarm, label, lists, node, nodes, param, see, steady, strike,
+                        versions, wait_hits, wait_label, watches)
 from kubeservers import SimServer
 
 WAYS = {"nodes": "fin", "namespaces": "reset", "widgets": "clean"}

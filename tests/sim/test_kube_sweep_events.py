@@ -1,7 +1,7 @@
-"""tests/sim/test_kube_sweep_events.py - fault 4: of a workload, each event once is the one that the server forgets.
+"""tests/sim/test_kube_sweep_events.py - fault 4: of a workload, each event is once the one that gets lost.
 
-The workload is played once per event of its own, each time on objects of a group of its own, so that one stream
-has all the losses and one list must find them all.
+The workload is played once per event of its own, each time on objects of a group of its own, so that one
+stream has all the losses and one list must find them all.
 
 muster-test: parallel
 muster-test: timeout=300
@@ -13,7 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
 import tap
-from kubefaults import (TYPES, WORK, News, arm, asked, case, ever_deleted, hits, key_of, label, lists, node, play, see, steady, strike, wait_label)
+from kubefaults import (TYPES, WORK, News, arm, asked, case, ever_deleted, hits, key_of, label, lists, node,
+                        play, see, steady, strike, wait_label)
 from kubeservers import SimServer
 
 GROUPS = [f"g{number}" for number in range(len(WORK))]

@@ -509,6 +509,26 @@ told_to_wait_a_moment(void **state)
 	assert_true(clock_mono_ms() - then_ms >= 990);
 }
 
+/* Whoever knows what the 429 was about decides for himself who waits. */
+static void
+a_caller_that_paces_itself_is_only_told(void **state)
+{
+	struct world *const w = *state;
+	struct answer first, second;
+
+	http_free(&w->http);
+	w->http = http_new(
+	    w->base, &(struct http_config){ .user_agent = "muster-test/1", .caller_paces = true });
+	w->web.reply = "HTTP/1.1 429 X\r\nRetry-After: 3600\r\nContent-Length: 0\r\n\r\n";
+	world_ask(w, (struct http_request){ 0 }, &first);
+	assert_true(web_until(w->base, &first.calls, 1));
+	assert_int_equal(first.retry_after_ms, 3600 * 1000);
+	w->web.reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	world_ask(w, (struct http_request){ .timeout_ms = 20000 }, &second);
+	assert_true(web_until(w->base, &second.calls, 1));
+	assert_int_equal(second.err, E_OK);
+}
+
 int
 main(void)
 {
@@ -522,6 +542,7 @@ main(void)
 		T(connection_is_kept), T(nothing_is_sent_twice), T(limit_keeps_order_and_count),
 		T(waiting_is_bounded_and_has_a_deadline), T(no_limit_no_queue),
 		T(told_to_wait_everybody_of_that_bucket_waits), T(told_to_wait_a_moment),
+		T(a_caller_that_paces_itself_is_only_told),
 	};
 
 	struct CMUnitTest starts[NITEMS(start_rows)];

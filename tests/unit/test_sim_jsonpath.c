@@ -51,7 +51,7 @@ check_row(void **state)
 	json_t *const found = jsonpath_first(root, r->path);
 
 	assert_int_equal(found != NULL, r->want != NULL);
-	if (found != NULL) {
+	if (found != NULL && r->want != NULL) {
 		char *const text = json_dumps(found, JSON_COMPACT | JSON_ENCODE_ANY);
 
 		assert_memory_equal(text, r->want, strlen(r->want));
