@@ -6,7 +6,9 @@
  * apimachinery (the program in tests/real/oracle) and to our code: what is accepted, the words of a
  * refusal, canonical forms, comparisons and matches must be the same.
  *
- * muster-test: parallel muster-test: timeout=600 muster-test: no-valgrind=runs a Go program
+ * muster-test: parallel
+ *
+ * muster-test: timeout=600
  */
 #include <setjmp.h>
 #include <stdarg.h>
