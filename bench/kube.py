@@ -2,8 +2,8 @@
 
 Called by `./dev bench kube`; the first run builds etcd, kube-apiserver and the peer (bench/peers/node-cache),
 which takes a quarter of an hour and is kept. Both read 5,000 nodes of about 25 KB, notice changes and write
-one annotation back; they stand side by side in one run, turn about. Figures are ratios to the peer, or to `curl`
-for the plain list. docs/performance.md tells what each means. MUSTER_BENCH_NODES: another number of nodes.
+one annotation back; they stand side by side in one run, turn about. Figures are ratios to the peer, or to
+`curl` for the plain list; docs/performance.md tells what each means. MUSTER_BENCH_NODES: another number.
 """
 import concurrent.futures
 import contextlib
