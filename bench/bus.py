@@ -27,7 +27,7 @@ sys.path.insert(0, str(ROOT / "tests/lib"))
 import figures
 import muster
 import procs
-from figures import cpu_ticks, figure, rollup
+from figures import cpu_ticks, figure, keys, rollup
 
 BYTES = 256             # of a value, where nothing else is said
 KEYS = 15000            # the design load

@@ -3,7 +3,7 @@
 Files are changed as kubelet does it: a folder with the new ones is made, and a symbolic link turned to it.
 
 muster-test: parallel
-muster-test: timeout=300
+muster-test: timeout=600
 """
 import contextlib
 import json

@@ -1,7 +1,7 @@
 """tests/sim/test_kube_auth_network.py - the way to the server: names, IPv6, proxies. Fault 21.
 
 muster-test: parallel
-muster-test: timeout=300
+muster-test: timeout=600
 """
 import contextlib
 import json

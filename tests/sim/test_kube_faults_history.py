@@ -1,7 +1,7 @@
-"""tests/sim/test_kube_faults_history.py - the server tells an old story, or a wrong one: faults 1, 2, 5, 6.
+"""tests/sim/test_kube_faults_history.py - the server tells an old story, or a wrong one: faults 1, 2, 5, 6, 31.
 
 muster-test: parallel
-muster-test: timeout=300
+muster-test: timeout=600
 """
 import json
 import pathlib
@@ -231,6 +231,33 @@ def fault_6_a_server_whose_every_watch_expires_is_not_asked_in_a_loop(server):
         forever = arm(server, "status", verb="watch", resource="nodes", code=410, count=-1)
         strike(server, "short_watch", resource="nodes")
         stays_calm(server, tree, forever)
+
+
+@case
+def fault_31_an_object_made_again_unseen_is_another_one(server):
+    server.kube.create("nodes", node("n1", of="the-first"))
+    server.kube.create_many("nodes", nodes(1, start=2))
+    with steady(server) as tree:
+        news = News(tree)
+        arm(server, "drop_event", resource="nodes", event="DELETED")
+        server.kube.delete("nodes", "n1")
+        second = server.kube.create("nodes", node("n1", of="the-second"))["metadata"]["uid"]
+        wait_for(lambda: tree.objects("nodes")["nodes/n1"]["uid"] == second, "the second is seen")
+        assert tree.fields("nodes/n1")["labels"] == {"of": "the-second"}
+        assert news.so_far() == (1, 0, 1), f"the end of one, the beginning of another, not {news.so_far()}"
+
+
+@case
+def fault_31_the_end_of_the_first_does_not_end_the_second(server):
+    server.kube.create_many("nodes", nodes(3))
+    with steady(server) as tree:
+        news = News(tree)
+        arm(server, "swap_events", resource="nodes", event="DELETED")
+        server.kube.delete("nodes", "n1")
+        second = server.kube.create("nodes", node("n1"))["metadata"]["uid"]
+        see(server, tree, "n2")
+        assert tree.objects("nodes")["nodes/n1"]["uid"] == second
+        assert news.so_far() == (1, 1, 1), f"the end of one, the beginning of another, not {news.so_far()}"
 
 
 kubesuite.run(SimServer, prepare=lambda server: server.install(kubecrds.widgets()))

@@ -4,7 +4,7 @@ What takes minutes (the cap of the backoff, the longest Retry-After, the end of 
 tests/unit/test_reflector.c.
 
 muster-test: parallel
-muster-test: timeout=300
+muster-test: timeout=600
 """
 import pathlib
 import sys
@@ -53,8 +53,7 @@ def fault_7_a_watch_waits_as_it_is_told_and_keeps_its_place(server):
             rest_s = (taken["at_ms"] - refused["at_ms"]) / 1000
             assert (refused["code"], taken["code"]) == (429, 200), (refused, taken)
             assert param(refused, "resourceVersion") == param(taken, "resourceVersion")
-            least_s, most_s = (2, 3.5) if value == "2" else (0.8, 3)
-            assert least_s <= rest_s < most_s, f"{kind} told {value!r} rested {rest_s} s"
+            assert (2 if value == "2" else 0.8) <= rest_s < 10, f"{kind} told {value!r} rested {rest_s} s"
         assert lists(server) == [], "a 429 says nothing about what is known"
 
 

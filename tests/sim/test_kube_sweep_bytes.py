@@ -4,7 +4,7 @@ Three kinds are swept at once, one for each way in which a connection can end. A
 one event whole, so that the next watch follows at once; that one begins with the event that was cut.
 
 muster-test: parallel
-muster-test: timeout=300
+muster-test: timeout=600
 """
 import pathlib
 import sys

@@ -4,7 +4,7 @@ The workload is played once per event of its own, each time on objects of a grou
 stream has all the losses and one list must find them all.
 
 muster-test: parallel
-muster-test: timeout=300
+muster-test: timeout=600
 """
 import pathlib
 import sys
