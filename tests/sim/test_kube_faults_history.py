@@ -1,7 +1,7 @@
-"""tests/sim/test_kube_faults_history.py - the server tells an old story, or a wrong one: faults 1, 2, 5, 6, 31.
+"""tests/sim/test_kube_faults_history.py - the server tells an old story, or a wrong one: faults 1, 2, 5, 6.
 
 muster-test: parallel
-muster-test: timeout=600
+muster-test: timeout=300
 """
 import json
 import pathlib
@@ -142,7 +142,7 @@ def fault_5_events_out_of_order_make_one_list(server):
         label(server, "nodes", "n2", "second")
         for name, value in (("n1", "first"), ("n2", "second")):
             wait_label(tree, "nodes", name, value)
-        assert see(server, tree, "n0") < 20
+        see(server, tree, "n0")
         assert news.so_far() == (0, 3, 0), news.so_far()
         assert len(lists(server)) == 1
 
@@ -156,7 +156,7 @@ def fault_5_an_old_event_replayed_brings_nobody_back(server):
         server.kube.delete("nodes", "n1")
         wait_for(lambda: tree.fields("nodes/n1") is None, "n1 is gone")
         strike(server, "malformed", text=line, resource="nodes")
-        assert see(server, tree, "n2") < 20, "not only when the next bookmark comes"
+        see(server, tree, "n2")
         assert news.so_far() == (0, 1, 1), news.so_far()
         assert len(lists(server, "nodes")) == 1, "what cannot be dated is looked up"
 
@@ -204,60 +204,18 @@ def fault_6_an_http_410_is_the_same(server):
         assert len(lists(server, "nodes")) == 1 and tree.counts()["gone"] == 0
 
 
-def stays_calm(server, tree, fault):
-    """A fault that comes again and again: few requests, nothing gone, and an end when it ends."""
-    wait_hits(server, fault, count=2)
-    rows = [row for row in quiet(server, 5) if row["resource"] == "nodes"]
-    assert 1 <= len(rows) <= 6, f"{len(rows)} requests within 5 s"
-    assert len(tree.objects("nodes")) == 5 and tree.counts()["gone"] == 0
-    see(server, tree, "default", "namespaces")
-    disarm(server, fault)
-
-
 @case
-def fault_6_a_server_whose_every_list_expires_is_not_asked_in_a_loop(server):
+def fault_6_a_server_that_expires_everything_is_not_asked_in_a_loop(server):
     server.kube.create_many("nodes", nodes(5))
     with steady(server) as tree:
         forever = arm(server, "gone_in_stream", resource="nodes", count=-1)
         label(server, "nodes", "n1", "x")
-        stays_calm(server, tree, forever)
-
-
-@case
-def fault_6_a_server_whose_every_watch_expires_is_not_asked_in_a_loop(server):
-    server.kube.create_many("nodes", nodes(5))
-    arm(server, "no_watchlist", verb="watch", count=-1)
-    with steady(server) as tree:
-        forever = arm(server, "status", verb="watch", resource="nodes", code=410, count=-1)
-        strike(server, "short_watch", resource="nodes")
-        stays_calm(server, tree, forever)
-
-
-@case
-def fault_31_an_object_made_again_unseen_is_another_one(server):
-    server.kube.create("nodes", node("n1", of="the-first"))
-    server.kube.create_many("nodes", nodes(1, start=2))
-    with steady(server) as tree:
-        news = News(tree)
-        arm(server, "drop_event", resource="nodes", event="DELETED")
-        server.kube.delete("nodes", "n1")
-        second = server.kube.create("nodes", node("n1", of="the-second"))["metadata"]["uid"]
-        wait_for(lambda: tree.objects("nodes")["nodes/n1"]["uid"] == second, "the second is seen")
-        assert tree.fields("nodes/n1")["labels"] == {"of": "the-second"}
-        assert news.so_far() == (1, 0, 1), f"the end of one, the beginning of another, not {news.so_far()}"
-
-
-@case
-def fault_31_the_end_of_the_first_does_not_end_the_second(server):
-    server.kube.create_many("nodes", nodes(3))
-    with steady(server) as tree:
-        news = News(tree)
-        arm(server, "swap_events", resource="nodes", event="DELETED")
-        server.kube.delete("nodes", "n1")
-        second = server.kube.create("nodes", node("n1"))["metadata"]["uid"]
-        see(server, tree, "n2")
-        assert tree.objects("nodes")["nodes/n1"]["uid"] == second
-        assert news.so_far() == (1, 1, 1), f"the end of one, the beginning of another, not {news.so_far()}"
+        wait_hits(server, forever, count=2)
+        rows = [row for row in quiet(server, 6) if row["resource"] == "nodes"]
+        assert 1 <= len(rows) <= 5, f"{len(rows)} requests within 6 s"
+        assert len(tree.objects("nodes")) == 5 and tree.counts()["gone"] == 0
+        see(server, tree, "default", "namespaces")
+        disarm(server)
 
 
 kubesuite.run(SimServer, prepare=lambda server: server.install(kubecrds.widgets()))
