@@ -33,6 +33,8 @@
 
 #define ACTOR_SECTIONS(A)							\
 	A(KUBE_WATCHER, "Reads the cluster for all actors and writes for them: holds its credential.") \
+	A(NODE_STATE, "Evaluates every node once, and tells the actors downstream what changed.") \
+	A(INSIGHT, "Keeps one NodeProgressInsight per node and one per MachineConfigPool.") \
 	A(METRICS, "Serves the figures of all actors, and the health checks.")
 
 /* run-dir: the path of a socket below it has at most 107 bytes (supervision.md 3, ipc). */
@@ -75,6 +77,18 @@
 	    "Rate of all actors' writes together; twice as many in a burst.")	\
 	S(KUBE_WATCHER, "max-objects", INT, "20000", 100, 1000000,		\
 	    "Objects to expect at most: the memory limit grows with it.")	\
+	S(KUBE_WATCHER, "insight-group", STR, "openshift.muller.dev", 1, 253,	\
+	    "API group of the insight kinds, as their CRDs have it.")		\
+	S(NODE_STATE, "metrics-node-label", CHOICE("auto|on|off"), "auto", 0, 0,	\
+	    "Label `node` on the evaluation metrics. auto: only up to 500 nodes.")	\
+	S(NODE_STATE, "max-nodes", INT, "20000", 100, 1000000,			\
+	    "Nodes to expect at most: the memory limit grows with it.")		\
+	S(INSIGHT, "nodes", BOOL, "true", 0, 0,					\
+	    "Keep a NodeProgressInsight for each node that a pool owns.")	\
+	S(INSIGHT, "pools", BOOL, "true", 0, 0,					\
+	    "Keep a MachineConfigPoolProgressInsight for each pool.")		\
+	S(INSIGHT, "max-nodes", INT, "20000", 100, 1000000,			\
+	    "Nodes to expect at most: the memory limit grows with it.")		\
 	S(METRICS, "metrics-bind-address", ADDR, ":8080", 0, 0,			\
 	    "Where /metrics is served.")					\
 	S(METRICS, "health-probe-bind-address", ADDR, ":9440", 0, 0,		\

@@ -10,6 +10,7 @@ static void put_flag(msgpack_packer *, const struct take *, const struct pack_fi
 static void put_i64(msgpack_packer *, const struct take *, const struct pack_field *);
 static void put_map(msgpack_packer *, const struct take *, const struct pack_field *);
 static void put_rows(msgpack_packer *, const struct take *, const struct pack_field *);
+static bool picked(const struct pack_field *, struct view, struct view *);
 static void put_view(msgpack_packer *, struct view);
 static const struct take_slot *slot_of(const struct take *, const struct pack_field *);
 static int append(void *, const char *, size_t);
@@ -36,6 +37,8 @@ pack_field_of(const struct kind_field *f, const struct way *w, uint16_t slot)
 			field.put = types[i].put;
 	}
 	MUST(field.put != NULL);
+	const char *brace = strchr(f->json, '{');
+	field.pick = brace != NULL ? brace + 1 : NULL;
 	for (size_t i = 1; i < w->nsteps && slot != SLOT_NONE; i++) {
 		if (w->steps[i].slot == slot)
 			field.columns = w->steps[i].columns;
@@ -95,12 +98,42 @@ static void
 put_map(msgpack_packer *pk, const struct take *t, const struct pack_field *f)
 {
 	const struct take_slot *s = slot_of(t, f);
+	uint32_t count = 0;
+	struct view key;
 
-	msgpack_pack_map(pk, s->count);
+	for (uint32_t e = s->head; e != 0; e = t->entries[e - 1].next)
+		count += picked(f, t->views[t->entries[e - 1].at], &key);
+	msgpack_pack_map(pk, count);
 	for (uint32_t e = s->head; e != 0; e = t->entries[e - 1].next) {
-		put_view(pk, t->views[t->entries[e - 1].at]);
+		if (!picked(f, t->views[t->entries[e - 1].at], &key))
+			continue;
+		put_view(pk, key);
 		put_view(pk, t->views[t->entries[e - 1].at + 1]);
 	}
+}
+
+/* "prefix name name}": keys of that prefix, without it; if names follow, only these. */
+static bool
+picked(const struct pack_field *f, struct view key, struct view *out)
+{
+	*out = key;
+	if (f->pick == NULL)
+		return true;
+	const size_t prefix = strcspn(f->pick, " }");
+	if (key.len <= prefix || memcmp(key.p, f->pick, prefix) != 0)
+		return false;
+	*out = (struct view){ key.p + prefix, key.len - prefix };
+	const char *name = f->pick + prefix;
+	if (*name == '}')
+		return true;
+	while (*name == ' ') {
+		const size_t len = strcspn(++name, " }");
+
+		if (len == out->len && memcmp(name, out->p, len) == 0)
+			return true;
+		name += len;
+	}
+	return false;
 }
 
 static void

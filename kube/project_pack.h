@@ -16,6 +16,7 @@ struct pack_field {
 	uint64_t	  readers;
 	uint16_t	  slot;		/* SLOT_NONE: always empty */
 	uint8_t		  columns;	/* of rows */
+	const char	 *pick;		/* of a map, behind its brace in kinds.h; NULL: all of it */
 };
 struct pack_field pack_field_of(const struct kind_field *f, const struct way *w, uint16_t slot);
 

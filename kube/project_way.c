@@ -37,6 +37,7 @@ static const struct {
 };
 
 static void add_list(struct way *, struct reading *, struct step *);
+static void skip_pick(const char *, struct reading *);
 static enum step_what leaf(const char *, struct reading *);
 static struct step *descend(struct way *, struct step *, struct reading *);
 static struct step *enter(struct way *, struct step *, const char *, size_t, uint32_t);
@@ -75,6 +76,7 @@ way_add(struct way *w, const char *type, const char *json, const char *proto, co
 		MUST(s->what == STEP_IN && strcmp(type, "str") == 0 && !r.both);
 		r.json++;
 	} else {
+		skip_pick(type, &r);
 		const enum step_what what = leaf(type, &r);
 		MUST(fresh || s->what == what);		/* two fields of one place share its slot */
 		s->what = (uint8_t)what;
@@ -129,6 +131,20 @@ add_list(struct way *w, struct reading *r, struct step *list)
 	}
 }
 
+/*
+ * Which entries of a map a field wants is project_pack.c's affair: another field may want all of
+ * them.
+ */
+static void
+skip_pick(const char *type, struct reading *r)
+{
+	if (*r->json != '{')
+		return;
+	MUST(strcmp(type, "map") == 0);
+	r->json += strcspn(r->json, "}");
+	MUST(*r->json++ == '}');
+}
+
 /* The letter stands in the protobuf path; where there is none, behind a colon in the other. */
 static enum step_what
 leaf(const char *type, struct reading *r)
@@ -153,7 +169,7 @@ descend(struct way *w, struct step *s, struct reading *r)
 {
 	do {
 		const char *name = r->json;
-		const size_t len = strcspn(name, ".,:[]!|");
+		const size_t len = strcspn(name, ".,:[]{!|");
 
 		r->json += len;
 		s = enter(w, s, name, len, r->both ? read_number(r) : 0);

@@ -14,7 +14,9 @@
  *	JSON path	names with dots. A list of records gives its columns in brackets:
  *			"spec.taints[key,value,effect]"; "[]" alone: a list of texts.
  *			"v1beta1=a.b|v1beta2=c.d" where versions differ. A trailing "!" (str only):
- *			the whole subtree as JSON text.
+ *			the whole subtree as JSON text. A map may want some entries only:
+ *			"metadata.annotations{example.com/ a b}" gives a and b of that prefix, without
+ *			it; "{example.com/}" all of that prefix.
  *	protobuf path	the same way in field numbers (k8s.io/api generated.proto); "" for kinds without
  *			protobuf. A letter after the last number says what stands there: t a metav1.Time (as
  *			RFC 3339 text), i an integer, b a bool, q a Quantity; none: a string.
@@ -40,24 +42,82 @@
 #define TEST_NODE_READERS	0
 #endif
 
+#define MCO_GROUP	"machineconfiguration.openshift.io"
+/* On the bus and in rights.h always this one; kube-watcher's setting insight-group renames it outside. */
+#define INSIGHT_GROUP	"openshift.muller.dev"
+
 #define KINDS(K)	/* ID, body, number, ONE, group, resource, Kind, scope, versions, form */ \
 	K(NODE, node, 0x0201, ONE, "", "nodes", "Node", CLUSTER, "v1", PROTO)			\
+	K(MACHINE_CONFIG_POOL, machine_config_pool, 0x0202, ONE, MCO_GROUP, "machineconfigpools",	\
+	    "MachineConfigPool", CLUSTER, "v1", JSON)						\
+	K(MACHINE_CONFIG, machine_config, 0x0203, ONE, MCO_GROUP, "machineconfigs",		\
+	    "MachineConfig", CLUSTER, "v1", JSON)						\
+	K(CLUSTER_VERSION, cluster_version, 0x0204, ONE, "config.openshift.io", "clusterversions",	\
+	    "ClusterVersion", CLUSTER, "v1", JSON)						\
+	K(NODE_INSIGHT, node_insight, 0x0205, ONE, INSIGHT_GROUP, "nodeprogressinsights",	\
+	    "NodeProgressInsight", CLUSTER, "v1alpha1", JSON)					\
+	K(POOL_INSIGHT, pool_insight, 0x0206, ONE, INSIGHT_GROUP, "machineconfigpoolprogressinsights",	\
+	    "MachineConfigPoolProgressInsight", CLUSTER, "v1alpha1", JSON)			\
 	TEST_KINDS(K)
 
-#define KIND_BODIES(B)	B(node) TEST_KIND_BODIES(B)
+#define KIND_BODIES(B)	B(node) B(machine_config_pool) B(machine_config) B(cluster_version)	\
+			B(node_insight) B(pool_insight) TEST_KIND_BODIES(B)
 
 #define NODE_READERS	(ROLE_BIT(NODE_STATE) | TEST_NODE_READERS)
 #define node_FIELDS(P)	/* type, name, JSON, protobuf, readers */ \
 	P(map,  labels,        "metadata.labels",                "1.11", NODE_READERS) \
-	P(map,  annotations,   "metadata.annotations",           "1.12", NODE_READERS) \
+	P(map,  annotations,   "metadata.annotations",           "1.12", TEST_NODE_READERS) \
+	P(map,  mco,           "metadata.annotations{" MCO_GROUP "/ currentConfig desiredConfig "	\
+	    "currentImage desiredImage state reason desiredDrain lastAppliedDrain}", "1.12",		\
+	    ROLE_BIT(NODE_STATE)) \
 	P(str,  deleted,       "metadata.deletionTimestamp",     "1.9t", NODE_READERS) \
-	P(rows, finalizers,    "metadata.finalizers[]",          "1.14[]", NODE_READERS) \
+	P(rows, finalizers,    "metadata.finalizers[]",          "1.14[]", TEST_NODE_READERS) \
 	P(str,  provider_id,   "spec.providerID",                "2.3",  NODE_READERS) \
 	P(flag, unschedulable, "spec.unschedulable",             "2.4",  NODE_READERS) \
 	P(rows, taints,        "spec.taints[key,value,effect]",  "2.5[1,2,3]", NODE_READERS) \
 	P(rows, conditions,    "status.conditions[type,status,reason,lastTransitionTime]", \
 	    "3.4[1,2,5,4t]", NODE_READERS) \
 	P(rows, addresses,     "status.addresses[type,address]", "3.5[1,2]", NODE_READERS)
+
+/* selector: the LabelSelector as JSON; "" when there is none, which here matches no node at all. */
+#define machine_config_pool_FIELDS(P)						\
+	P(map,  labels,      "metadata.labels{" MCO_GROUP "/ layering-enabled}", "", ROLE_BIT(NODE_STATE)) \
+	P(map,  annotations, "metadata.annotations{" MCO_GROUP "/ newestImageEquivalentConfig}", "",	\
+	    ROLE_BIT(NODE_STATE))						\
+	P(str,  selector,    "spec.nodeSelector!", "", ROLE_BIT(NODE_STATE))	\
+	P(flag, paused,      "spec.paused",        "", ROLE_BIT(NODE_STATE))
+
+/* Metadata alone: the objects are large. */
+#define machine_config_FIELDS(P)						\
+	P(map,  annotations, "metadata.annotations{" MCO_GROUP "/ release-image-version}", "",	\
+	    ROLE_BIT(NODE_STATE))
+
+/* history: newest first. */
+#define cluster_version_FIELDS(P)						\
+	P(rows, history, "status.history[state,version]", "", ROLE_BIT(NODE_STATE))
+
+#define node_insight_FIELDS(P)							\
+	P(str,  deleted,       "metadata.deletionTimestamp",    "", ROLE_BIT(INSIGHT)) \
+	P(str,  name,          "status.name",                   "", ROLE_BIT(INSIGHT)) \
+	P(str,  scope,         "status.scopeType",              "", ROLE_BIT(INSIGHT)) \
+	P(str,  pool_group,    "status.poolResource.group",     "", ROLE_BIT(INSIGHT)) \
+	P(str,  pool_resource, "status.poolResource.resource",  "", ROLE_BIT(INSIGHT)) \
+	P(str,  pool,          "status.poolResource.name",      "", ROLE_BIT(INSIGHT)) \
+	P(str,  version,       "status.version",                "", ROLE_BIT(INSIGHT)) \
+	P(str,  estimate,      "status.estimatedToComplete",    "", ROLE_BIT(INSIGHT)) \
+	P(str,  message,       "status.message",                "", ROLE_BIT(INSIGHT)) \
+	P(rows, conditions,    "status.conditions[type,status,reason,message,lastTransitionTime]", "",	\
+	    ROLE_BIT(INSIGHT))
+
+#define pool_insight_FIELDS(P)							\
+	P(str,  deleted,    "metadata.deletionTimestamp",       "", ROLE_BIT(INSIGHT)) \
+	P(str,  name,       "status.name",                      "", ROLE_BIT(INSIGHT)) \
+	P(str,  scope,      "status.scopeType",                 "", ROLE_BIT(INSIGHT)) \
+	P(str,  assessment, "status.assessment",                "", ROLE_BIT(INSIGHT)) \
+	P(i64,  percent,    "status.completionPercent",         "", ROLE_BIT(INSIGHT)) \
+	P(rows, summaries,  "status.summaries[type,count:i]",   "", ROLE_BIT(INSIGHT)) \
+	P(rows, conditions, "status.conditions[type,status,reason,message,lastTransitionTime]", "",	\
+	    ROLE_BIT(INSIGHT))
 
 enum kind {
 #define KIND_ENUM(ID, ...) KIND_##ID,

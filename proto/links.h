@@ -22,6 +22,7 @@
 #include "../tests/actors/links.def"
 #else
 #define TEST_LINKS(L)
+#define TEST_DOWN_BITS	UINT64_C(0)
 #endif
 
 /*
@@ -31,10 +32,17 @@
 #define KIND_VALUE_BIT(ID, ...)	| MSG_BIT(ID)
 #define KUBE_VALUES	(MSG_BIT(KIND) | MSG_BIT(LEADER) KINDS(KIND_VALUE_BIT))
 
+/* Node facts have a link of their own: a label is no news for insight, a drain none for a claimer. */
+#define FACT_READERS	(ROLE_BIT(VPSIE_CLAIMER) | ROLE_BIT(LKE_CLAIMER) | TEST_DOWN_BITS)
+
 #define LINKS(L)								\
 	L(STATS, "stats", ANY, ROLE_BIT(METRICS), MSG_BIT(STAT), BESIDE, READS)	\
 	L(KUBE_NODE_STATE, "kube.node-state", KUBE_WATCHER, ROLE_BIT(NODE_STATE), KUBE_VALUES, GATING,	\
 	    WRITES)								\
+	L(KUBE_INSIGHT, "kube.insight", KUBE_WATCHER, ROLE_BIT(INSIGHT), KUBE_VALUES, GATING, WRITES)	\
+	L(NODES, "nodes", NODE_STATE, ROLE_BIT(INSIGHT) | TEST_DOWN_BITS,	\
+	    MSG_BIT(NODE_STATE) | MSG_BIT(POOL_STATE), GATING, READS)		\
+	L(FACTS, "facts", NODE_STATE, FACT_READERS, MSG_BIT(NODE_FACT), GATING, READS)	\
 	TEST_LINKS(L)
 
 enum link {

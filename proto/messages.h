@@ -23,7 +23,8 @@
 #endif
 
 #define BODIES(B)	B(hello) B(snap_begin) B(item) B(snap_end) B(ack) B(beat) B(close) B(tap)	\
-			B(write) B(result) B(stat) B(kind) B(leader) B(raw) KIND_BODIES(B) TEST_BODIES(B)
+			B(write) B(result) B(stat) B(kind) B(leader) B(raw)		\
+			B(node_state) B(pool_state) B(node_fact) KIND_BODIES(B) TEST_BODIES(B)
 
 #define MESSAGES(M)	/* ID, body, number, bodies per frame */			\
 	/* the session protocol, the same on every link (session.h) */			\
@@ -46,6 +47,9 @@
 	M(KIND,       kind,       0x0102, ONE)	/* how one kind stands */		\
 	M(LEADER,     leader,     0x0103, ONE)	/* who may write, until when */		\
 	M(RAW,        raw,        0x0104, ONE)	/* an object nobody projects, as JSON */ \
+	M(NODE_STATE, node_state, 0x0105, ONE)	/* how far the update of one node is */	\
+	M(POOL_STATE, pool_state, 0x0106, ONE)	/* the same of one pool, from its nodes */ \
+	M(NODE_FACT,  node_fact,  0x0107, ONE)	/* what claimers want to know of a node */ \
 	KINDS(M)				/* objects: kinds.h */			\
 	TEST_MESSAGES(M)
 
@@ -106,5 +110,26 @@
 #define leader_FIELDS(F)	F(flag, leading) F(str, identity) F(str, holder) F(u64, term)	\
 				F(i64, since_ms) F(i64, until_ms) F(flag, clean)
 #define raw_FIELDS(F)		F(str, json)
+/*
+ * Key "nodes/<name>", only for nodes that a pool owns; gone when none does any more. Texts are those
+ * of the NodeProgressInsight. conditions: type, status, reason, message, since (RFC 3339 where the
+ * cause tells it, else ""). rule: which line of the assessment matched. reason: what made us look
+ * (enum cause). evaluated_us: wall clock. evaluations: of this node since the start. These three do
+ * not make a change by themselves.
+ */
+#define node_state_FIELDS(F)	F(str, pool) F(str, scope) F(str, version) F(str, target) F(str, current)	\
+				F(str, desired) F(str, phase) F(str, estimate) F(str, message)	\
+				F(rows, conditions) F(str, rule) F(str, reason) F(i64, evaluated_us)	\
+				F(u64, evaluations)
+/*
+ * Key "machineconfigpools/<name>". summaries: type, count. conditions: as above. reason and evaluated_us do
+ * not make a change by themselves.
+ */
+#define pool_state_FIELDS(F)	F(str, scope) F(flag, paused) F(str, target) F(str, assessment)	\
+				F(i64, percent) F(rows, summaries) F(rows, conditions) F(str, reason)	\
+				F(i64, evaluated_us)
+/* Key "nodes/<name>", for every node. addresses: type, address. taints: key, value, effect. */
+#define node_fact_FIELDS(F)	F(str, provider_id) F(str, hostname) F(rows, addresses) F(flag, ready)	\
+				F(flag, unschedulable) F(str, deleted) F(map, labels) F(rows, taints)
 
 #endif

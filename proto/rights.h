@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kinds.h"
 #include "roles.h"
 
 #ifdef MUSTER_TEST_ACTORS
@@ -37,6 +38,12 @@ enum verb {
 	R(KUBE_WATCHER, "coordination.k8s.io", "leases",				\
 	    VERB_BIT(GET) | VERB_BIT(WATCH) | VERB_BIT(CREATE) | VERB_BIT(UPDATE))	\
 	R(KUBE_WATCHER, "events.k8s.io", "events", VERB_BIT(CREATE) | VERB_BIT(PATCH))	\
+	R(INSIGHT, INSIGHT_GROUP, "nodeprogressinsights",				\
+	    VERB_BIT(CREATE) | VERB_BIT(DELETE))					\
+	R(INSIGHT, INSIGHT_GROUP, "nodeprogressinsights/status", VERB_BIT(UPDATE))	\
+	R(INSIGHT, INSIGHT_GROUP, "machineconfigpoolprogressinsights",			\
+	    VERB_BIT(CREATE) | VERB_BIT(DELETE))					\
+	R(INSIGHT, INSIGHT_GROUP, "machineconfigpoolprogressinsights/status", VERB_BIT(UPDATE))	\
 	TEST_RIGHTS(R)
 
 struct rights_row {

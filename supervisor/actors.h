@@ -26,12 +26,22 @@
 	C(KUBE_WATCHER, .program = "muster-kube-watcher", .stage = 1, .stop_stage = 3, .core = true,	\
 	    .ready_ms = 30000, .stop_ms = 8000, .data_mib = 96,			\
 	    .each_kib = 4, .each_of = "max-objects", .cluster = true)		\
+	C(NODE_STATE, .program = "muster-node-state", .stage = 2, .stop_stage = 2, .core = true,	\
+	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
+	    .each_kib = 8, .each_of = "max-nodes")				\
+	C(INSIGHT, .program = "muster-insight", .stage = 3, .stop_stage = 1,	\
+	    .ready_ms = 30000, .stop_ms = 5000, .data_mib = 64,			\
+	    .each_kib = 8, .each_of = "max-nodes")				\
 	C(METRICS, .program = "muster-metrics", .stage = 3, .stop_stage = 4,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
 	    .wants_tree = true, .default_on = true)				\
 	TEST_CHILDREN(C)
 
-#define NEEDS(N)	TEST_NEEDS(N)
+#define NEEDS(N)	/* who, needs, why */					\
+	N(NODE_STATE, KUBE_WATCHER, "it evaluates the nodes that kube-watcher reads")	\
+	N(INSIGHT, NODE_STATE, "it writes down what node-state evaluates")	\
+	N(INSIGHT, KUBE_WATCHER, "it writes its insights through it")		\
+	TEST_NEEDS(N)
 
 enum { STOP_STAGE_MAX = 4 };
 

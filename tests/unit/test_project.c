@@ -68,7 +68,7 @@ static const struct row {
 	const char	*object;	/* JSON; the protobuf is made of it */
 	const char	*wanted;	/* one line per role */
 } rows[] = {
-	{ "a node with everything", KIND_NODE, "v1", ROLE_BIT(NODE_STATE),
+	{ "a node with everything", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1),
 	  "{'kind':'Node','apiVersion':'v1','metadata':{'name':'w-1','uid':'u-1','resourceVersion':'42',"
 	  "'creationTimestamp':'2026-11-17T03:04:05Z','deletionTimestamp':'2026-11-17T03:04:06Z',"
 	  "'labels':{'b':'2','a':'1','c/d.e':''},"
@@ -83,21 +83,35 @@ static const struct row {
 	  "'addresses':[{'type':'InternalIP','address':'10.1.2.3'},{'type':'Hostname','address':'w-1'}],"
 	  "'images':[{'names':['a@sha256:1','a:1'],'sizeBytes':12345}]}}",
 	  "'labels':{'a':'1','b':'2','c/d.e':''},"
-	  "'annotations':{'x':'<text> \\'\xc3\xa9\xf0\x9f\x98\x80\\' \\n'},"
+	  "'annotations':{'x':'<text> \\'\xc3\xa9\xf0\x9f\x98\x80\\' \\n'},'mco':{},"
 	  "'deleted':'2026-11-17T03:04:06Z','finalizers':['f/one','f/two'],"
 	  "'provider_id':'linode://1','unschedulable':true,"
 	  "'taints':[['k','','NoSchedule'],['l','v','']],"
 	  "'conditions':[['Ready','True','KubeletReady','2026-11-17T03:00:00Z']],"
 	  "'addresses':[['InternalIP','10.1.2.3'],['Hostname','w-1']]\n" },
-	{ "a node with nothing", KIND_NODE, "v1", ROLE_BIT(NODE_STATE), "{" META "}",
-	  "'labels':{},'annotations':{},'deleted':'','finalizers':[],'provider_id':'',"
+	{ "a node with nothing", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1), "{" META "}",
+	  "'labels':{},'annotations':{},'mco':{},'deleted':'','finalizers':[],'provider_id':'',"
 	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[]\n" },
-	{ "missing, null and empty are the same", KIND_NODE, "v1", ROLE_BIT(NODE_STATE),
+	{ "missing, null and empty are the same", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1),
 	  "{'metadata':{'name':'a','uid':'u','resourceVersion':'7','labels':null,"
 	  "'deletionTimestamp':null,'finalizers':[]},"
 	  "'spec':null,'status':{'conditions':null,'addresses':[{'type':null}]}}",
-	  "'labels':{},'annotations':{},'deleted':'','finalizers':[],'provider_id':'',"
+	  "'labels':{},'annotations':{},'mco':{},'deleted':'','finalizers':[],'provider_id':'',"
 	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[['','']]\n" },
+	{ "of a map only what was picked, without its prefix; empty is not absent", KIND_NODE, "v1",
+	  ROLE_BIT(NODE_STATE) | ROLE_BIT(TEST_KUBE_2),
+	  META_WITH("'annotations':{'machineconfiguration.openshift.io/state':'Done','a':'b',"
+		    "'machineconfiguration.openshift.io/desiredConfig':'',"
+		    "'machineconfiguration.openshift.io/stat':'1',"
+		    "'machineconfiguration.openshift.io/state2':'2',"
+		    "'machineconfiguration.openshift.io/':'3','state':'4'}"),
+	  "'labels':{},'annotations':{},'mco':{'desiredConfig':'','state':'Done'},'deleted':'',"
+	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],'conditions':[],'addresses':[]\n"
+	  "'labels':{},'annotations':{'a':'b','machineconfiguration.openshift.io/':'3',"
+	  "'machineconfiguration.openshift.io/desiredConfig':'',"
+	  "'machineconfiguration.openshift.io/stat':'1','machineconfiguration.openshift.io/state':'Done',"
+	  "'machineconfiguration.openshift.io/state2':'2','state':'4'},'mco':{},'deleted':'',"
+	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],'conditions':[],'addresses':[]\n" },
 	{ "each role gets what it reads", KIND_POD, "v1", BOTH,
 	  OBJECT("'spec':{'nodeName':'w-1','priority':-5},'status':{'phase':'Running'}"),
 	  "'labels':{},'owners':[],'node':'w-1','priority':-5,'phase':'Running'\n"
@@ -302,7 +316,7 @@ text_is_mended_alike(void **state)
 {
 	const char *json = json_text(META_WITH("'annotations':{'a':'x\xff\xc3','b':'\xc3\xa9'},"
 	    "'labels':{'\xed\xa0\x80':''}"));
-	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(NODE_STATE));
+	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1));
 	struct projected out;
 	struct bytes b = { 0 }, m = identity(), e = { 0 };
 	char text[1024], again[1024];
@@ -366,7 +380,7 @@ first_one_wins(void **state)
 static void
 first_column_wins(void **state)
 {
-	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(NODE_STATE));
+	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1));
 	struct projected out;
 	struct bytes b = { 0 }, m = identity(), taint = { 0 }, spec = { 0 };
 	char text[1024];
@@ -413,7 +427,7 @@ static void
 refused_by_name(void **state)
 {
 	const char *json = json_text(OBJECT("'spec':{'unschedulable':3}"));
-	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(NODE_STATE));
+	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1));
 	struct projected out;
 
 	(void)state;
@@ -466,7 +480,7 @@ metadata_alone(void **state)
 static void
 too_large(void **state)
 {
-	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(NODE_STATE));
+	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1));
 	struct projected out;
 	struct bytes b = { 0 }, m = identity(), e = { 0 };
 
@@ -491,7 +505,7 @@ too_large(void **state)
 	bytes_message(&m, 12, &e);
 	bytes_message(&b, 1, &m);
 	assert_false(run(p, PROJECT_PROTO, b.p, b.len, 0, &out));
-	assert_non_null(strstr(out.error, "what node-state reads of it is 1000"));
+	assert_non_null(strstr(out.error, "what test-kube-1 reads of it is 1000"));
 	free(text);
 	bytes_free(&b);
 	projection_free(&p);
@@ -504,7 +518,7 @@ too_large(void **state)
 static void
 many_entries(void **state)
 {
-	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(NODE_STATE));
+	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1));
 	struct projected out;
 	struct bytes b = { 0 }, m = identity();
 	struct msg_arena arena;
