@@ -44,7 +44,7 @@
 	S(CACHE_OBJECTS, "muster_cache_objects", GAUGE, "Objects known of a kind.")			\
 	S(OBJECTS_REFUSED, "muster_objects_refused_total", COUNTER,					\
 	    "Objects that could not be read, by kind.")	\
-	S(WRITES, "muster_writes_total", COUNTER, "Writes for other actors, by actor, verb and outcome.") \
+	S(WRITES, "muster_writes_total", COUNTER, "Writes for other actors, by sender, verb and outcome.") \
 	S(WRITE_DURATION, "muster_write_duration_seconds", HISTOGRAM,				\
 	    "Time from an actor's request to its result, by verb.")				\
 	S(EVENTS_DROPPED, "muster_events_dropped_total", COUNTER,				\
@@ -53,6 +53,12 @@
 	    "1 while this instance leads, by name of the Lease.")	\
 	S(LEADER_SLOW, "leader_election_slowpath_total", COUNTER,					\
 	    "Renewals that had to read the Lease first.")	\
+	S(OUE_EVAL_TIME, "oue_node_state_evaluation_duration_seconds", HISTOGRAM,		\
+	    "Time one evaluation took, by node (label off: of all).")				\
+	S(OUE_EVAL, "oue_node_state_evaluation_total", COUNTER, "Evaluations, by node and result.")	\
+	S(OUE_NOTIFY, "oue_downstream_notification_duration_seconds", HISTOGRAM,		\
+	    "Time from a change to its sending downstream, by type of consumer; per batch, of its oldest.") \
+	S(OUE_ACTIVE, "oue_active_node_states", GAUGE, "Nodes that have a state.")			\
 	S(CPU, "process_cpu_seconds_total", COUNTER, "User and system CPU time.")			\
 	S(RSS, "process_resident_memory_bytes", GAUGE, "Resident memory.")				\
 	S(FDS, "process_open_fds", GAUGE, "Open file descriptors.")					\

@@ -1,0 +1,194 @@
+/* actors/node-state/conditions.c - the texts of a NodeProgressInsight. Pure. */
+#include "conditions.h"
+
+#include <string.h>
+
+#include "obj.h"
+#include "text.h"
+#include "utf8.h"
+
+#define RULE_ROW(ID, phase, status, message, text)	[RULE_##ID] = { status, message },
+static const struct {
+	const char	*status, *message;
+} updating[RULE_MAX] = { ASSESS_RULES(RULE_ROW) };
+
+/* Of a node that is neither degraded nor unavailable. */
+static const char *const estimates[PHASE_MAX] = {
+	[PHASE_DRAINING] = "10m0s", [PHASE_REBOOTING] = "10m0s", [PHASE_UPDATING] = "10m0s",
+	[PHASE_COMPLETED] = "0s",   [PHASE_PAUSED] = "",         [PHASE_PENDING] = "",
+};
+
+#define NOTHING	((struct wire_str){ .p = "" })
+
+static void tell_unavailable(const struct assess *, struct conditions *);
+static void tell_degraded(const struct assess_in *, struct conditions *);
+static struct wire_str join_causes(unsigned, char[CONDITIONS_CAUSES_MAX]);
+static bool take_number(struct wire_str *);
+static bool take_identifier(struct wire_str *);
+static bool take(struct wire_str *, char);
+static bool is_digit(char);
+static bool is_letter(char);
+
+void
+conditions_from(const struct assess_in *in, const struct assess *a, struct conditions *out)
+{
+	const bool certain = !a->degraded && a->available;
+
+	out->list[CONDITION_UPDATING] = (struct condition){
+		.type = "Updating", .status = updating[a->rule].status, .reason = assess_phase_name(a->phase),
+		.message = wire_str_of(updating[a->rule].message), .since = NOTHING,
+	};
+	out->list[CONDITION_AVAILABLE] = (struct condition){
+		.type = "Available", .status = "True", .reason = "AsExpected",
+		.message = wire_str_of("The node is available"), .since = NOTHING,
+	};
+	out->list[CONDITION_DEGRADED] = (struct condition){
+		.type = "Degraded", .status = "False", .reason = "AsExpected",
+		.message = wire_str_of("The node is not degraded"), .since = NOTHING,
+	};
+	out->scope = wire_str_of(conditions_scope(in->pool));
+	out->version = conditions_is_semver(in->current_version) ? in->current_version : NOTHING;
+	out->phase = wire_str_of(assess_phase_name(a->phase));
+	out->estimate = certain ? wire_str_of(estimates[a->phase]) : NOTHING;
+	out->message = NOTHING;
+	if (!a->available)
+		tell_unavailable(a, out);
+	if (a->degraded)
+		tell_degraded(in, out);
+}
+
+const char *
+conditions_scope(struct wire_str pool)
+{
+	return wire_str_compare(pool, wire_str_of("master")) == 0 ? "ControlPlane" : "WorkerPool";
+}
+
+struct wire_str
+conditions_cut(struct wire_str text, uint32_t points)
+{
+	uint32_t used = 0;
+
+	if (text.len == 0)
+		return NOTHING;
+	while (used < text.len && points > 0) {
+		const size_t n = utf8_length(text.p + used, text.len - used);
+
+		used += n > 0 ? (uint32_t)n : 1;
+		points--;
+	}
+	return (struct wire_str){ .p = text.p, .len = used };
+}
+
+/* 1.2.3 or 1.2.3-rc.1, as the CRD's pattern has it: no leading zeros, no build part. */
+bool
+conditions_is_semver(struct wire_str text)
+{
+	struct wire_str left = text;
+
+	if (text.len > CONDITIONS_VERSION_MAX)
+		return false;
+	if (!take_number(&left) || !take(&left, '.') || !take_number(&left) || !take(&left, '.')
+	    || !take_number(&left))
+		return false;
+	if (left.len == 0)
+		return true;
+	if (!take(&left, '-'))
+		return false;
+	while (take_identifier(&left)) {
+		if (left.len == 0)
+			return true;
+		if (!take(&left, '.'))
+			return false;
+	}
+	return false;
+}
+
+static void
+tell_unavailable(const struct assess *a, struct conditions *out)
+{
+	struct condition *const c = &out->list[CONDITION_AVAILABLE];
+
+	c->status = "False";
+	c->reason = "Unavailable";
+	c->message = join_causes(a->causes, out->causes);
+	c->since = a->since;
+	out->message = conditions_cut(c->message, CONDITIONS_MESSAGE_MAX);
+}
+
+/* What the daemon says can be long; where it goes decides where it is cut. */
+static void
+tell_degraded(const struct assess_in *in, struct conditions *out)
+{
+	struct condition *const c = &out->list[CONDITION_DEGRADED];
+
+	c->status = "True";
+	c->reason = "Degraded";
+	c->message = conditions_cut(in->mco[MCO_REASON], CONDITIONS_TEXT_MAX);
+	out->message = conditions_cut(in->mco[MCO_REASON], CONDITIONS_MESSAGE_MAX);
+}
+
+static struct wire_str
+join_causes(unsigned found, char buf[CONDITIONS_CAUSES_MAX])
+{
+	struct text t = { .p = buf, .size = CONDITIONS_CAUSES_MAX };
+
+	for (unsigned i = 0; i < CAUSE_MAX; i++) {
+		if ((found & 1U << i) == 0)
+			continue;
+		text_put(&t, t.len > 0 ? " | " : "");
+		text_put(&t, assess_cause_text(i));
+	}
+	return (struct wire_str){ .p = buf, .len = (uint32_t)t.len };
+}
+
+static bool
+take(struct wire_str *left, char c)
+{
+	if (left->len == 0 || left->p[0] != c)
+		return false;
+	left->p++;
+	left->len--;
+	return true;
+}
+
+static bool
+take_number(struct wire_str *left)
+{
+	uint32_t n = 0;
+
+	while (n < left->len && is_digit(left->p[n]))
+		n++;
+	if (n == 0 || (n > 1 && left->p[0] == '0'))
+		return false;
+	left->p += n;
+	left->len -= n;
+	return true;
+}
+
+/* Of a pre-release: letters, digits and dashes; only digits is a number. */
+static bool
+take_identifier(struct wire_str *left)
+{
+	bool number = true;
+	uint32_t n = 0;
+
+	for (; n < left->len && (is_digit(left->p[n]) || is_letter(left->p[n]) || left->p[n] == '-'); n++)
+		number = number && is_digit(left->p[n]);
+	if (number)
+		return take_number(left);
+	left->p += n;
+	left->len -= n;
+	return true;
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}

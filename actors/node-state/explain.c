@@ -1,0 +1,121 @@
+/*
+ * actors/node-state/explain.c - see explain.h. The answer is worked out anew from what is held now, by the
+ * same functions as the evaluation: nothing is kept for it.
+ */
+#include "explain.h"
+
+#include "conditions.h"
+#include "obj.h"
+
+static void explain_inputs(const struct fleet *, const struct body_node *, const struct assess_in *,
+    struct json *);
+static void explain_conditions(const struct conditions *, struct json *);
+static void text(struct json *, const char *, struct wire_str);
+
+static const struct {
+	enum assess_mco	 id;
+	const char	*name;
+} annotations[] = {
+#define ANNOTATION_ROW(ID, key) { MCO_##ID, (key) },
+	ASSESS_MCO(ANNOTATION_ROW)
+};
+
+void
+explain_node(const struct fleet *f, struct wire_str key, const struct body_node *node, bool openshift,
+    struct json *out)
+{
+	char why[CHOOSE_WHY_MAX];
+	struct assess_in in;
+
+	if (node == NULL)
+		return;
+	const struct pool *owner = pools_owner(fleet_pools(f), node->labels, NULL);
+	pools_owner_why(fleet_pools(f), node->labels, why, sizeof(why));
+	fleet_inputs(f, node, owner, &in);
+	explain_inputs(f, node, &in, out);
+	json_int(out, "evaluations", fleet_evaluations(f, key));
+	if (!fleet_is_open(f)) {
+		json_str(out, "unmanaged", "not evaluated yet: kube-watcher's picture is not complete");
+		return;
+	}
+	if (owner == NULL) {
+		json_str(out, "unmanaged",
+		    openshift ? why : "this cluster has no MachineConfigPools (no OpenShift): only facts are served");
+		return;
+	}
+	const struct assess a = assess_node(&in);
+	struct conditions c;
+	conditions_from(&in, &a, &c);
+	json_str(out, "pool", pool_name(owner));
+	json_str(out, "pool_rule", why);
+	json_str(out, "rule", assess_rule_text(a.rule));
+	text(out, "phase", c.phase);
+	text(out, "scope", c.scope);
+	text(out, "version", c.version);
+	text(out, "estimate", c.estimate);
+	text(out, "message", c.message);
+	explain_conditions(&c, out);
+}
+
+void
+explain_pool(const struct fleet *f, struct wire_str name, struct json *out)
+{
+	const struct pool *p = pools_find(fleet_pools(f), name);
+
+	if (p == NULL)
+		return;
+	json_open(out, "inputs", '{');
+	json_bool(out, "paused", pool_paused(p));
+	json_str(out, "nodeSelector", pool_selector_text(p));
+	if (pool_selector_error(p)[0] != '\0')
+		json_str(out, "selector error", pool_selector_error(p));
+	text(out, "image", pool_image(p));
+	text(out, "target version", fleet_target(f));
+	json_close(out, '}');
+}
+
+static void
+explain_inputs(const struct fleet *f, const struct body_node *node, const struct assess_in *in,
+    struct json *out)
+{
+	json_open(out, "inputs", '{');
+	for (size_t i = 0; i < NITEMS(annotations); i++) {
+		if (in->mco[annotations[i].id].p != NULL)
+			text(out, annotations[i].name, in->mco[annotations[i].id]);
+	}
+	text(out, "version of currentConfig", in->current_version);
+	text(out, "version of desiredConfig", in->desired_version);
+	text(out, "target version", fleet_target(f));
+	json_bool(out, "pool paused", in->paused);
+	json_bool(out, "unschedulable", node->unschedulable);
+	struct wire_rows conditions = node->conditions;
+	for (struct wire_str cells[ROWS_COLUMNS_MAX]; rows_next(&conditions, cells);) {
+		char name[80];
+
+		snprintf(name, sizeof(name), "condition %.*s", (int)cells[0].len, cells[0].p);
+		text(out, name, cells[1]);
+	}
+	json_close(out, '}');
+}
+
+static void
+explain_conditions(const struct conditions *c, struct json *out)
+{
+	json_open(out, "conditions", '[');
+	for (size_t i = 0; i < CONDITION_MAX; i++) {
+		json_open(out, NULL, '{');
+		json_str(out, "type", c->list[i].type);
+		json_str(out, "status", c->list[i].status);
+		json_str(out, "reason", c->list[i].reason);
+		text(out, "message", c->list[i].message);
+		text(out, "since", c->list[i].since);
+		json_close(out, '}');
+	}
+	json_close(out, ']');
+}
+
+static void
+text(struct json *out, const char *name, struct wire_str s)
+{
+	json_strn(out, name, s.p == NULL ? "" : s.p, s.len);
+}

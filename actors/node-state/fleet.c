@@ -1,0 +1,344 @@
+/*
+ * actors/node-state/fleet.c - see fleet.h. Of a node are kept: a hash of the state it had, who owned
+ * it, what it counted as there, and the hashes of its two configs; not the Node.
+ */
+#include <string.h>
+
+#include "fleet_private.h"
+
+#define CONFIGS		"machineconfigs"
+#define VERSIONS	"clusterversions"
+
+enum { POOL_NAME_MAX = 253, POOL_KEY_MAX = sizeof(POOLS) + POOL_NAME_MAX };
+
+/* Who asks each_node, and whom it looks for. */
+struct search {
+	struct fleet		*fleet;
+	const struct pool	*pool;
+	uint64_t		 trace;
+};
+
+static void take_node(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+static void take_pool(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+static void take_config(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+static void take_version(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+static void touch(struct fleet *, struct wire_str, enum fleet_cause, uint64_t);
+static void touch_id(struct fleet *, uint32_t, enum fleet_cause, uint64_t);
+static void touch_selected(struct wire_str, const struct body_node *, void *);
+static struct wire_str pool_key(char *, struct wire_str);
+static void touch_members(struct fleet *, struct wire_str, uint64_t);
+static char *copy(struct wire_str);
+
+static const struct {
+	enum msg	type;
+	void	      (*take)(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+} takers[] = {
+	{ MSG_NODE,                take_node },
+	{ MSG_MACHINE_CONFIG_POOL, take_pool },
+	{ MSG_MACHINE_CONFIG,      take_config },
+	{ MSG_CLUSTER_VERSION,     take_version },
+};
+
+struct fleet *
+fleet_new(struct fleet_hooks hooks)
+{
+	struct fleet *f;
+
+	OBJ_NEW(f, FLEET_MAGIC);
+	f->hooks = hooks;
+	f->pools = pools_new();
+	f->versions = versions_new();
+	f->target = obj_strdup("");
+	f->nodes = keytab_new();
+	f->sums = keytab_new();
+	msgpack_sbuffer_init(&f->rows);
+	msgpack_sbuffer_init(&f->summaries);
+	msgpack_sbuffer_init(&f->packed);
+	return f;
+}
+
+void
+fleet_free(struct fleet **fp)
+{
+	struct fleet *f;
+
+	if (*fp == NULL)
+		return;
+	OBJ_TAKE(f, fp, FLEET_MAGIC);
+	pools_free(&f->pools);
+	versions_free(&f->versions);
+	keytab_free(&f->nodes);
+	keytab_free(&f->sums);
+	free(f->target);
+	free(f->node);
+	free(f->sum);
+	msgpack_sbuffer_destroy(&f->rows);
+	msgpack_sbuffer_destroy(&f->summaries);
+	msgpack_sbuffer_destroy(&f->packed);
+	OBJ_FREE(f);
+}
+
+void
+fleet_take(struct fleet *f, enum msg type, struct wire_str key, const union msg_body *value, uint64_t trace)
+{
+	OBJ_CHECK(f, FLEET_MAGIC);
+	for (size_t i = 0; i < NITEMS(takers); i++) {
+		if (takers[i].type == type)
+			takers[i].take(f, key, value, trace);
+	}
+}
+
+void
+fleet_open(struct fleet *f)
+{
+	OBJ_CHECK(f, FLEET_MAGIC);
+	f->open = true;
+}
+
+bool
+fleet_is_open(const struct fleet *f)
+{
+	OBJ_CHECK(f, FLEET_MAGIC);
+	return f->open;
+}
+
+void
+fleet_each_pool(struct fleet *f, void (*fn)(void *arg, struct wire_str key), void *arg)
+{
+	char key[POOL_KEY_MAX];
+	uint32_t cursor = 0;
+
+	OBJ_CHECK(f, FLEET_MAGIC);
+	for (const struct pool *p; (p = pools_next(f->pools, &cursor)) != NULL;)
+		fn(arg, pool_key(key, wire_str_of(pool_name(p))));
+}
+
+uint32_t
+fleet_managed(const struct fleet *f)
+{
+	OBJ_CHECK(f, FLEET_MAGIC);
+	return f->managed;
+}
+
+uint32_t
+fleet_evaluations(const struct fleet *f, struct wire_str key)
+{
+	OBJ_CHECK(f, FLEET_MAGIC);
+	const uint32_t id = keytab_find(f->nodes, key.p, key.len);
+
+	return id == KEYTAB_NONE ? 0 : f->node[id].evaluations;
+}
+
+const struct pools *
+fleet_pools(const struct fleet *f)
+{
+	return f->pools;
+}
+
+const struct versions *
+fleet_versions(const struct fleet *f)
+{
+	return f->versions;
+}
+
+struct wire_str
+fleet_target(const struct fleet *f)
+{
+	return wire_str_of(f->target);
+}
+
+size_t
+fleet_bytes(const struct fleet *f)
+{
+	OBJ_CHECK(f, FLEET_MAGIC);
+	return sizeof(*f) + keytab_bytes(f->nodes) + keytab_bytes(f->sums) + pools_bytes(f->pools)
+	    + versions_bytes(f->versions) + f->node_room * sizeof(*f->node)
+	    + f->sum_room * sizeof(*f->sum) + f->rows.alloc + f->summaries.alloc + f->packed.alloc;
+}
+
+struct wire_str
+fleet_name(struct wire_str key, const char *resource)
+{
+	const size_t len = strlen(resource);
+
+	if (key.len <= len + 1 || memcmp(key.p, resource, len) != 0 || key.p[len] != '/')
+		return (struct wire_str){ "", 0 };
+	return (struct wire_str){ key.p + len + 1, key.len - (uint32_t)len - 1 };
+}
+
+/* ---- What comes in, and whom it touches ---- */
+
+static void
+take_node(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
+{
+	(void)value;
+	if (f->open)
+		touch(f, key, FLEET_NODE, trace);
+}
+
+/*
+ * Another selector: who was selected and who is. A pause or another image: whoever it owns. A pool
+ * that goes: whoever it selected, for it may have stood in another pool's way.
+ */
+static void
+take_pool(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
+{
+	const struct wire_str name = fleet_name(key, POOLS);
+	unsigned changed = POOL_SELECTOR;
+
+	if (name.len == 0 || name.len > POOL_NAME_MAX)
+		return;
+	if (value != NULL)
+		changed = pools_put(f->pools, name, &value->machine_config_pool);
+	struct search s = { .fleet = f, .pool = pools_find(f->pools, name), .trace = trace };
+	if (s.pool == NULL || changed == 0)
+		return;
+	if (f->open && (changed & POOL_SELECTOR) != 0)
+		f->hooks.each_node(f->hooks.arg, touch_selected, &s);
+	else if (f->open)
+		touch_members(f, name, trace);
+	fleet_touch_pool(f, name, FLEET_POOL, trace);
+	if (value == NULL)
+		pools_remove(f->pools, name);
+}
+
+static void
+take_config(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
+{
+	const struct wire_str name = fleet_name(key, CONFIGS);
+
+	if (name.len == 0)
+		return;
+	const bool another = value != NULL ? versions_put(f->versions, name, &value->machine_config)
+	    : versions_remove(f->versions, name);
+	const uint64_t hash = fleet_name_hash(name);
+	for (uint32_t id = 0; another && f->open && id < keytab_ids(f->nodes); id++) {
+		if (f->node[id].current == hash || f->node[id].desired == hash)
+			touch_id(f, id, FLEET_CONFIG, trace);
+	}
+}
+
+/* There is one, named version. The first of its history is what the cluster is on its way to. */
+static void
+take_version(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
+{
+	const struct wire_str name = fleet_name(key, VERSIONS);
+	struct wire_str cells[ROWS_COLUMNS_MAX] = { { "", 0 }, { "", 0 } };
+
+	if (name.len != strlen("version") || memcmp(name.p, "version", name.len) != 0)
+		return;
+	if (value != NULL) {
+		struct wire_rows history = value->cluster_version.history;
+
+		rows_next(&history, cells);
+	}
+	const struct wire_str target = cells[1];
+	if (strlen(f->target) == target.len && memcmp(f->target, target.p, target.len) == 0)
+		return;
+	free(f->target);
+	f->target = copy(target);
+	for (uint32_t id = 0; f->open && id < keytab_ids(f->nodes); id++)
+		touch_id(f, id, FLEET_VERSION, trace);
+	uint32_t cursor = 0;
+	for (const struct pool *p; (p = pools_next(f->pools, &cursor)) != NULL;)
+		fleet_touch_pool(f, wire_str_of(pool_name(p)), FLEET_VERSION, trace);
+}
+
+static void
+touch(struct fleet *f, struct wire_str key, enum fleet_cause cause, uint64_t trace)
+{
+	const uint32_t id = keytab_find(f->nodes, key.p, key.len);
+
+	if (id != KEYTAB_NONE)
+		f->node[id].cause = (uint8_t)cause;
+	f->hooks.touch(f->hooks.arg, key, trace);
+}
+
+/* id: any below keytab_ids; a free one is nobody. */
+static void
+touch_id(struct fleet *f, uint32_t id, enum fleet_cause cause, uint64_t trace)
+{
+	if (keytab_key(f->nodes, id, NULL) != NULL)
+		touch(f, fleet_key(f->nodes, id), cause, trace);
+}
+
+void
+fleet_touch_pool(struct fleet *f, struct wire_str name, enum fleet_cause cause, uint64_t trace)
+{
+	char key[POOL_KEY_MAX];
+
+	if (!f->open)
+		return;
+	f->sum[fleet_sum_id(f, name)].cause = (uint8_t)cause;
+	f->hooks.touch(f->hooks.arg, pool_key(key, name), trace);
+}
+
+static struct wire_str
+pool_key(char *buf, struct wire_str name)
+{
+	memcpy(buf, POOLS "/", sizeof(POOLS));
+	memcpy(buf + sizeof(POOLS), name.p, name.len);
+	return (struct wire_str){ buf, (uint32_t)sizeof(POOLS) + name.len };
+}
+
+static void
+touch_selected(struct wire_str key, const struct body_node *n, void *arg)
+{
+	const struct search *s = arg;
+
+	if (pool_matches(s->pool, n->labels) || pool_matched(s->pool, n->labels))
+		touch(s->fleet, key, FLEET_POOL, s->trace);
+}
+
+static void
+touch_members(struct fleet *f, struct wire_str pool, uint64_t trace)
+{
+	const uint32_t owner = keytab_find(f->sums, pool.p, pool.len);
+
+	for (uint32_t id = 0; owner != KEYTAB_NONE && id < keytab_ids(f->nodes); id++) {
+		if (f->node[id].owner == owner)
+			touch_id(f, id, FLEET_POOL, trace);
+	}
+}
+
+/* ---- Tables ---- */
+
+uint32_t
+fleet_sum_id(struct fleet *f, struct wire_str name)
+{
+	bool added;
+	const uint32_t id = keytab_add(f->sums, name.p, name.len, &added);
+
+	if (id >= f->sum_room) {
+		f->sum_room = id + 16;
+		f->sum = obj_realloc(f->sum, f->sum_room * sizeof(*f->sum));
+	}
+	if (added)
+		f->sum[id] = (struct pool_sum){ .cause = FLEET_FIRST };
+	return id;
+}
+
+uint64_t
+fleet_name_hash(struct wire_str name)
+{
+	return name.len == 0 ? 0 : hash64(name.p, name.len);
+}
+
+struct wire_str
+fleet_key(const struct keytab *k, uint32_t id)
+{
+	size_t len;
+	const char *key = keytab_key(k, id, &len);
+
+	return (struct wire_str){ key, (uint32_t)len };
+}
+
+static char *
+copy(struct wire_str s)
+{
+	char *text = obj_alloc(s.len + 1);
+
+	memcpy(text, s.p, s.len);
+	text[s.len] = '\0';
+	return text;
+}

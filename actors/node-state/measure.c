@@ -1,0 +1,92 @@
+/* actors/node-state/measure.c - see measure.h. */
+#include "measure.h"
+
+#include <string.h>
+
+#include "log.h"
+
+enum { LABELS_MAX = 600 };	/* a name of 253 bytes, every one of them escaped */
+
+static void drop(const char *);
+static struct stat_series *series(enum stat_id, const char *, const char *);
+static void give_up(struct measure *);
+
+void
+measure_init(struct measure *m, const char *setting)
+{
+	*m = (struct measure){ .labelled = strcmp(setting, "off") != 0,
+		.gives_up = strcmp(setting, "auto") == 0, .named = keytab_new() };
+}
+
+void
+measure_free(struct measure *m)
+{
+	keytab_free(&m->named);
+}
+
+void
+measure_look(struct measure *m, struct wire_str node, bool ok, double seconds)
+{
+	const char *name = NULL;
+
+	if (m->labelled) {
+		name = keytab_key(m->named, keytab_add(m->named, node.p, node.len, NULL), NULL);
+		if (m->gives_up && keytab_count(m->named) > MEASURE_NODES_MAX) {
+			give_up(m);
+			name = NULL;
+		}
+	}
+	stat_observe(series(STAT_OUE_EVAL_TIME, name, NULL), seconds);
+	stat_add(series(STAT_OUE_EVAL, name, ok ? "success" : "error"), 1);
+}
+
+void
+measure_gone(struct measure *m, struct wire_str node)
+{
+	const uint32_t id = keytab_find(m->named, node.p, node.len);
+
+	if (id == KEYTAB_NONE)
+		return;
+	drop(keytab_key(m->named, id, NULL));
+	keytab_remove(m->named, id);
+}
+
+void
+measure_active(uint32_t nodes)
+{
+	stat_set(series(STAT_OUE_ACTIVE, NULL, NULL), nodes);
+}
+
+static void
+give_up(struct measure *m)
+{
+	log_info("metrics go without the label node: there are too many nodes",
+	    KV_I(LIMIT, MEASURE_NODES_MAX), KV_S(HINT, "metrics-node-label: on keeps it"));
+	for (uint32_t id = 0; id < keytab_ids(m->named); id++) {
+		if (keytab_key(m->named, id, NULL) != NULL)
+			drop(keytab_key(m->named, id, NULL));
+	}
+	keytab_free(&m->named);
+	m->named = keytab_new();
+	m->labelled = false;
+}
+
+static void
+drop(const char *node)
+{
+	stat_drop(series(STAT_OUE_EVAL_TIME, node, NULL));
+	stat_drop(series(STAT_OUE_EVAL, node, "success"));
+	stat_drop(series(STAT_OUE_EVAL, node, "error"));
+}
+
+static struct stat_series *
+series(enum stat_id id, const char *node, const char *result)
+{
+	char labels[LABELS_MAX] = "";
+
+	if (node != NULL)
+		stat_label(labels, sizeof(labels), "node", node);
+	if (result != NULL)
+		stat_label(labels, sizeof(labels), "result", result);
+	return stat_get(id, labels);
+}

@@ -1,0 +1,334 @@
+/* actors/node-state/pools.c - the table of MachineConfigPools with their compiled selectors. */
+#include "pools.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "keytab.h"
+#include "kube/selector.h"
+#include "obj.h"
+
+#define LAYERED_LABEL	"layering-enabled"
+#define IMAGE_KEY	"newestImageEquivalentConfig"
+#define OS_LABEL	"kubernetes.io/os"
+
+enum {
+	POOLS_MAGIC	= 0x504f4f31,
+	POOLS_ROOM	= 16,		/* the list grows by so many */
+	ERROR_MAX	= 256,
+	/* A legal label value has at most 63 characters: one more, and it equals no value of any selector. */
+	LABEL_VALUE_MAX	= 64,
+};
+
+struct pool {
+	char		*name;
+	bool		 paused;
+	char		*image;			/* never NULL */
+	char		*text;			/* of the selector, as it came */
+	struct selector	*now, *before;		/* NULL: matches nothing */
+	char		 error[ERROR_MAX];
+};
+
+struct pools {
+	uint32_t	  magic;
+	struct keytab	 *names;
+	struct pool	**list;			/* by id; the pools themselves never move */
+	uint32_t	  room;
+};
+
+/* Selectors ask for texts that end in NUL; labels are views that do not. */
+struct asked {
+	struct wire_map	 labels;
+	char		*value;			/* LABEL_VALUE_MAX + 1 bytes */
+};
+
+static struct pool *add(struct pools *, uint32_t, struct wire_str);
+static void drop(struct pool **);
+static bool replace(char **, struct wire_str);
+static struct selector *compile(struct pool *);
+static bool selects(const struct selector *, struct wire_map);
+static const char *get_label(const char *, const void *);
+static size_t matching(const struct pools *, struct wire_map, const struct pool **);
+static struct choice choose(const struct pool *const *, size_t, struct wire_map, const char **);
+
+struct pools *
+pools_new(void)
+{
+	struct pools *p;
+
+	OBJ_NEW(p, POOLS_MAGIC);
+	p->names = keytab_new();
+	return p;
+}
+
+void
+pools_free(struct pools **pp)
+{
+	struct pools *p;
+
+	if (*pp == NULL)
+		return;
+	OBJ_TAKE(p, pp, POOLS_MAGIC);
+	for (uint32_t i = 0; i < p->room; i++)
+		drop(&p->list[i]);
+	free(p->list);
+	keytab_free(&p->names);
+	OBJ_FREE(p);
+}
+
+unsigned
+pools_put(struct pools *p, struct wire_str name, const struct body_machine_config_pool *body)
+{
+	struct wire_str layered, image;
+	unsigned changes = 0;
+	bool added;
+
+	OBJ_CHECK(p, POOLS_MAGIC);
+	const uint32_t id = keytab_add(p->names, name.p, name.len, &added);
+	struct pool *const o = added ? add(p, id, name) : p->list[id];
+
+	if (!map_get(body->labels, LAYERED_LABEL, &layered) || !map_get(body->annotations, IMAGE_KEY, &image))
+		image = (struct wire_str){ .p = "" };
+	selector_free(&o->before);
+	o->before = o->now;
+	if (replace(&o->text, body->selector))
+		changes |= POOL_SELECTOR;
+	o->now = compile(o);
+	if (replace(&o->image, image))
+		changes |= POOL_LAYERING;
+	if (o->paused != body->paused)
+		changes |= POOL_PAUSED;
+	o->paused = body->paused;
+	return added ? POOL_ADDED | POOL_SELECTOR | POOL_PAUSED | POOL_LAYERING : changes;
+}
+
+bool
+pools_remove(struct pools *p, struct wire_str name)
+{
+	OBJ_CHECK(p, POOLS_MAGIC);
+	const uint32_t id = keytab_find(p->names, name.p, name.len);
+
+	if (id == KEYTAB_NONE)
+		return false;
+	drop(&p->list[id]);
+	keytab_remove(p->names, id);
+	return true;
+}
+
+const struct pool *
+pools_find(const struct pools *p, struct wire_str name)
+{
+	OBJ_CHECK(p, POOLS_MAGIC);
+	const uint32_t id = keytab_find(p->names, name.p, name.len);
+
+	return id == KEYTAB_NONE ? NULL : p->list[id];
+}
+
+uint32_t
+pools_count(const struct pools *p)
+{
+	OBJ_CHECK(p, POOLS_MAGIC);
+	return keytab_count(p->names);
+}
+
+const struct pool *
+pools_next(const struct pools *p, uint32_t *cursor)
+{
+	OBJ_CHECK(p, POOLS_MAGIC);
+	while (*cursor < p->room) {
+		const struct pool *const o = p->list[(*cursor)++];
+
+		if (o != NULL)
+			return o;
+	}
+	return NULL;
+}
+
+const char *
+pool_name(const struct pool *o)
+{
+	return o->name;
+}
+
+bool
+pool_paused(const struct pool *o)
+{
+	return o->paused;
+}
+
+struct wire_str
+pool_image(const struct pool *o)
+{
+	return wire_str_of(o->image);
+}
+
+const char *
+pool_selector_text(const struct pool *o)
+{
+	return o->text;
+}
+
+const char *
+pool_selector_error(const struct pool *o)
+{
+	return o->error;
+}
+
+bool
+pool_matches(const struct pool *o, struct wire_map labels)
+{
+	return selects(o->now, labels);
+}
+
+bool
+pool_matched(const struct pool *o, struct wire_map labels)
+{
+	return selects(o->before, labels);
+}
+
+const struct pool *
+pools_owner(const struct pools *p, struct wire_map labels, struct choice *choice)
+{
+	const struct pool *found[POOLS_MATCH_MAX];
+	const char *names[POOLS_MATCH_MAX];
+	const struct choice c = choose(found, matching(p, labels, found), labels, names);
+
+	if (choice != NULL)
+		*choice = c;
+	return c.index >= 0 ? found[c.index] : NULL;
+}
+
+size_t
+pools_owner_why(const struct pools *p, struct wire_map labels, char *buf, size_t size)
+{
+	const struct pool *found[POOLS_MATCH_MAX];
+	const char *names[POOLS_MATCH_MAX];
+	const size_t count = matching(p, labels, found);
+
+	return choose_why(choose(found, count, labels, names), names, count, buf, size);
+}
+
+size_t
+pools_bytes(const struct pools *p)
+{
+	uint32_t cursor = 0;
+	size_t bytes = sizeof(*p) + keytab_bytes(p->names) + p->room * sizeof(*p->list);
+
+	for (const struct pool *o; (o = pools_next(p, &cursor)) != NULL;)
+		bytes += sizeof(*o) + strlen(o->name) + strlen(o->image) + 2 * strlen(o->text) + 3;
+	return bytes;
+}
+
+static struct pool *
+add(struct pools *p, uint32_t id, struct wire_str name)
+{
+	if (id >= p->room) {
+		p->list = obj_realloc(p->list, (p->room + POOLS_ROOM) * sizeof(*p->list));
+		memset(p->list + p->room, 0, POOLS_ROOM * sizeof(*p->list));
+		p->room += POOLS_ROOM;
+	}
+	struct pool *const o = obj_alloc(sizeof(*o));
+	replace(&o->name, name);
+	p->list[id] = o;
+	return o;
+}
+
+static void
+drop(struct pool **op)
+{
+	struct pool *const o = *op;
+
+	*op = NULL;
+	if (o == NULL)
+		return;
+	selector_free(&o->now);
+	selector_free(&o->before);
+	free(o->name);
+	free(o->image);
+	free(o->text);
+	free(o);
+}
+
+/* True: it is another text now. */
+static bool
+replace(char **text, struct wire_str s)
+{
+	if (*text != NULL && strlen(*text) == s.len && memcmp(*text, s.p, s.len) == 0)
+		return false;
+	free(*text);
+	*text = obj_alloc((size_t)s.len + 1);
+	memcpy(*text, s.p, s.len);
+	return true;
+}
+
+/* NULL: matches nothing, be it empty or wrong; o->error says which. */
+static struct selector *
+compile(struct pool *o)
+{
+	json_error_t where;
+	json_t *json;
+	struct selector *s;
+
+	o->error[0] = '\0';
+	if (o->text[0] == '\0')
+		return NULL;
+	json = json_loads(o->text, JSON_DECODE_ANY, &where);
+	if (json == NULL) {
+		snprintf(o->error, sizeof(o->error), "not JSON: %s", where.text);
+		return NULL;
+	}
+	s = selector_from_json(json, o->error, sizeof(o->error));
+	json_decref(json);
+	if (s != NULL && selector_empty(s))
+		selector_free(&s);
+	return s;
+}
+
+static bool
+selects(const struct selector *s, struct wire_map labels)
+{
+	char value[LABEL_VALUE_MAX + 1];
+	const struct asked asked = { .labels = labels, .value = value };
+
+	return s != NULL && selector_matches(s, get_label, &asked);
+}
+
+static const char *
+get_label(const char *key, const void *arg)
+{
+	const struct asked *const asked = arg;
+	struct wire_str value;
+
+	if (!map_get(asked->labels, key, &value))
+		return NULL;
+	const size_t len = value.len < LABEL_VALUE_MAX ? value.len : LABEL_VALUE_MAX;
+	memcpy(asked->value, value.p, len);
+	asked->value[len] = '\0';
+	return asked->value;
+}
+
+static size_t
+matching(const struct pools *p, struct wire_map labels, const struct pool **found)
+{
+	uint32_t cursor = 0;
+	size_t count = 0;
+
+	for (const struct pool *o; count < POOLS_MATCH_MAX && (o = pools_next(p, &cursor)) != NULL;) {
+		if (pool_matches(o, labels))
+			found[count++] = o;
+	}
+	return count;
+}
+
+static struct choice
+choose(const struct pool *const *found, size_t count, struct wire_map labels, const char **names)
+{
+	struct wire_str os;
+	const bool windows =
+	    map_get(labels, OS_LABEL, &os) && wire_str_compare(os, wire_str_of("windows")) == 0;
+
+	for (size_t i = 0; i < count; i++)
+		names[i] = found[i]->name;
+	return choose_pool(names, count, windows);
+}

@@ -1,0 +1,71 @@
+/*
+ * actors/node-state/pools.h - the MachineConfigPools: paused, layered, and whom they select.
+ *
+ * A selector is compiled when the pool comes, never when a node is looked at. None, {} and an
+ * invalid one match no node (MCO's reading; a normal label selector would match all with {}). Pools
+ * are few, nodes are many: a walk over all pools is cheap. Its order means nothing and must not
+ * show in any answer.
+ */
+#ifndef MUSTER_NODE_POOLS_H
+#define MUSTER_NODE_POOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "choose.h"
+#include "msg.h"
+
+/* What a put changed: bits. None: nobody needs to be looked at again. */
+enum pool_change {
+	POOL_ADDED	= 1,		/* comes with the three others */
+	POOL_SELECTOR	= 2,		/* nodes that matched before, and those that match now */
+	POOL_PAUSED	= 4,		/* its nodes: a flip alone changes Paused and Pending */
+	POOL_LAYERING	= 8,		/* its nodes: which desiredImage fits */
+};
+
+/*
+ * More than this many pools on one node are not named in explain. The choice is the same: at least
+ * all but two of them are custom pools.
+ */
+enum { POOLS_MATCH_MAX = 16 };
+
+struct pools;
+struct pool;
+
+struct pools *pools_new(void);
+void pools_free(struct pools **pp);
+
+/*
+ * enum pool_change. The body is copied; what the pool selected before stays askable until the next
+ * put of it.
+ */
+unsigned pools_put(struct pools *p, struct wire_str name, const struct body_machine_config_pool *body);
+/* False: there was none. Ask who matched before you call it; afterwards every struct pool * of it is gone. */
+bool pools_remove(struct pools *p, struct wire_str name);
+const struct pool *pools_find(const struct pools *p, struct wire_str name);	/* or NULL */
+uint32_t pools_count(const struct pools *p);
+/* Starts with *cursor = 0; NULL at the end. Between two calls nothing may be put or removed. */
+const struct pool *pools_next(const struct pools *p, uint32_t *cursor);
+
+/* A struct pool stays where it is until it is removed, whatever else is put. */
+const char *pool_name(const struct pool *o);
+bool pool_paused(const struct pool *o);
+/* Label layering-enabled and a non-empty newestImageEquivalentConfig: that image; else "" (not layered). */
+struct wire_str pool_image(const struct pool *o);
+const char *pool_selector_text(const struct pool *o);	/* the JSON as it came, for explain */
+const char *pool_selector_error(const struct pool *o);	/* "" when it is valid */
+bool pool_matches(const struct pool *o, struct wire_map labels);
+bool pool_matched(const struct pool *o, struct wire_map labels);	/* before the last put */
+
+/*
+ * The owner by the MCO rule, or NULL; *choice (may be NULL) says by which rule (its index means
+ * nothing here).
+ */
+const struct pool *pools_owner(const struct pools *p, struct wire_map labels, struct choice *choice);
+/* The same as a sentence: choose_why. */
+size_t pools_owner_why(const struct pools *p, struct wire_map labels, char *buf, size_t size);
+
+size_t pools_bytes(const struct pools *p);	/* memory held, for the bench */
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * actors/node-state/versions.h - MachineConfig name to release version: what turns "rendered-
+ * worker-<hash>" into "4.20.3".
+ *
+ * Only rendered MachineConfigs carry a version. None and an empty one are the same: not found.
+ */
+#ifndef MUSTER_NODE_VERSIONS_H
+#define MUSTER_NODE_VERSIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "msg.h"
+
+struct versions;
+
+struct versions *versions_new(void);
+void versions_free(struct versions **vp);
+/* True: what versions_find(name) says is another one now, so nodes that use this config must be looked at. */
+bool versions_put(struct versions *v, struct wire_str name, const struct body_machine_config *body);
+bool versions_remove(struct versions *v, struct wire_str name);
+/* len 0: not found. The view holds until that name is put or removed. */
+struct wire_str versions_find(const struct versions *v, struct wire_str name);
+uint32_t versions_count(const struct versions *v);	/* names that have a version */
+size_t versions_bytes(const struct versions *v);
+
+#endif

@@ -1,0 +1,417 @@
+/*
+ * tests/unit/test_node_fleet.c - B1, B3, B4: what a change touches, what is news, and what is not.
+ *
+ * A small cluster of three workers, an infra node and a master; each case changes one thing and says who
+ * must be looked at again, and what the look finds.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/node-state/fleet.h"
+#include "obj.h"
+
+#define ROLE	"node-role.kubernetes.io/"
+#define OLD	"rendered-worker-1"
+#define NEW	"rendered-worker-2"
+
+enum { NODES_MAX = 5 };
+
+struct words {
+	msgpack_sbuffer	bytes;
+	struct wire_map	map;
+};
+
+struct world {
+	struct fleet	*fleet;
+	struct {
+		const char	*key, *labels, *mco;
+	} nodes[NODES_MAX];
+	char		 touched[512];
+};
+
+/* "a=b c=" with ascending keys. */
+static void
+words_init(struct words *w, const char *text)
+{
+	*w = (struct words){ 0 };
+	msgpack_sbuffer_init(&w->bytes);
+	while (*text != '\0') {
+		const size_t len = strcspn(text, " "), key = strcspn(text, "=");
+
+		map_put(&w->bytes, &w->map, (struct wire_str){ text, (uint32_t)key },
+		    (struct wire_str){ text + key + 1, (uint32_t)(len - key - 1) });
+		text += len + strspn(text + len, " ");
+	}
+}
+
+/* Calls fn with the node of that key; false: there is none. */
+static bool
+with_node(struct world *w, const char *key, fleet_node_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < NODES_MAX; i++) {
+		struct words labels, mco;
+
+		if (w->nodes[i].key == NULL || strcmp(w->nodes[i].key, key) != 0)
+			continue;
+		words_init(&labels, w->nodes[i].labels);
+		words_init(&mco, w->nodes[i].mco);
+		const struct body_node n = { .labels = labels.map, .mco = mco.map };
+		fn(wire_str_of(key), &n, arg);
+		msgpack_sbuffer_destroy(&labels.bytes);
+		msgpack_sbuffer_destroy(&mco.bytes);
+		return true;
+	}
+	return false;
+}
+
+static void
+each_node(void *arg, fleet_node_fn *fn, void *fn_arg)
+{
+	struct world *w = arg;
+
+	for (size_t i = 0; i < NODES_MAX; i++) {
+		if (w->nodes[i].key != NULL)
+			with_node(w, w->nodes[i].key, fn, fn_arg);
+	}
+}
+
+/* Each key once, in the order of the first touch. */
+static void
+touch(void *arg, struct wire_str key, uint64_t trace)
+{
+	struct world *w = arg;
+	char name[300];
+
+	(void)trace;
+	snprintf(name, sizeof(name), "%.*s ", (int)key.len, key.p);
+	if (strstr(w->touched, name) == NULL)
+		strncat(w->touched, name, sizeof(w->touched) - strlen(w->touched) - 1);
+}
+
+struct look {
+	struct world		*world;
+	enum fleet_look		 found;
+	struct fleet_state	*out;
+};
+
+static void
+look_at(struct wire_str key, const struct body_node *n, void *arg)
+{
+	struct look *l = arg;
+
+	l->found = fleet_look(l->world->fleet, key, n, 7, 1000, l->out);
+}
+
+static enum fleet_look
+look(struct world *w, const char *key, struct fleet_state *out)
+{
+	struct look l = { .world = w, .out = out };
+
+	if (!with_node(w, key, look_at, &l))
+		l.found = fleet_look(w->fleet, wire_str_of(key), NULL, 7, 1000, out);
+	return l.found;
+}
+
+static void
+take_pool(struct world *w, const char *name, const char *role, bool paused)
+{
+	char key[300], selector[200];
+
+	snprintf(key, sizeof(key), "machineconfigpools/%s", name);
+	snprintf(selector, sizeof(selector), "{\"matchLabels\":{\"" ROLE "%s\":\"\"}}", role);
+	const union msg_body b = { .machine_config_pool = {
+		.selector = wire_str_of(selector), .paused = paused } };
+	fleet_take(w->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of(key), &b, 1);
+}
+
+static void
+take_config(struct world *w, const char *name, const char *version)
+{
+	char key[300], annotation[100];
+	struct words words;
+
+	snprintf(key, sizeof(key), "machineconfigs/%s", name);
+	snprintf(annotation, sizeof(annotation), "release-image-version=%s", version);
+	words_init(&words, annotation);
+	const union msg_body b = { .machine_config = { .annotations = words.map } };
+	fleet_take(w->fleet, MSG_MACHINE_CONFIG, wire_str_of(key), version[0] != '\0' ? &b : NULL, 1);
+	msgpack_sbuffer_destroy(&words.bytes);
+}
+
+static void
+take_version(struct world *w, const char *version)
+{
+	msgpack_sbuffer bytes;
+	union msg_body b = { 0 };
+
+	msgpack_sbuffer_init(&bytes);
+	const struct wire_str cells[] = { wire_str_of("Partial"), wire_str_of(version) };
+	rows_put(&bytes, &b.cluster_version.history, cells, 2);
+	fleet_take(w->fleet, MSG_CLUSTER_VERSION, wire_str_of("clusterversions/version"), &b, 1);
+	msgpack_sbuffer_destroy(&bytes);
+}
+
+static void
+look_first(struct wire_str key, const struct body_node *n, void *arg)
+{
+	struct world *w = arg;
+	struct fleet_state out;
+
+	fleet_look(w->fleet, key, n, 7, 1000, &out);
+}
+
+static void
+look_pool_first(void *arg, struct wire_str key)
+{
+	struct world *w = arg;
+	struct fleet_state out;
+
+	fleet_look(w->fleet, key, NULL, 7, 1000, &out);
+}
+
+static int
+set_up(void **state)
+{
+	static struct world w;
+	static const char done[] = "currentConfig=" OLD " desiredConfig=" OLD " state=Done";
+
+	w = (struct world){ .nodes = {
+		{ "nodes/w1", ROLE "worker=", done },
+		{ "nodes/w2", ROLE "worker=", done },
+		{ "nodes/w3", ROLE "worker=", "currentConfig=" OLD " desiredConfig=" NEW " state=Working" },
+		{ "nodes/i1", ROLE "infra= " ROLE "worker=", done },
+		{ "nodes/m1", ROLE "master=", "currentConfig=rendered-master-1 desiredConfig=rendered-master-1" },
+	} };
+	w.fleet = fleet_new((struct fleet_hooks){ .touch = touch, .each_node = each_node, .arg = &w });
+	take_pool(&w, "master", "master", false);
+	take_pool(&w, "worker", "worker", false);
+	take_pool(&w, "infra", "infra", false);
+	take_config(&w, OLD, "4.20.1");
+	take_config(&w, NEW, "4.20.2");
+	take_config(&w, "rendered-master-1", "4.20.1");
+	take_version(&w, "4.20.2");
+	assert_string_equal(w.touched, "");	/* B2: nothing before everything is there */
+	fleet_open(w.fleet);
+	each_node(&w, look_first, &w);
+	fleet_each_pool(w.fleet, look_pool_first, &w);
+	w.touched[0] = '\0';
+	*state = &w;
+	return 0;
+}
+
+static int
+tear_down(void **state)
+{
+	struct world *w = *state;
+
+	fleet_free(&w->fleet);
+	return 0;
+}
+
+static void
+expect(struct world *w, const char *touched)
+{
+	assert_string_equal(w->touched, touched);
+	w->touched[0] = '\0';
+}
+
+static void
+expect_phase(struct world *w, const char *key, enum fleet_look found, const char *now, const char *before)
+{
+	struct fleet_state s;
+
+	assert_int_equal(look(w, key, &s), found);
+	assert_string_equal(s.now, now);
+	assert_string_equal(s.before, before);
+}
+
+static void
+b1_a_state_says_where_it_came_from(void **state)
+{
+	struct world *w = *state;
+	struct fleet_state s;
+
+	w->nodes[2].mco = "currentConfig=" OLD " desiredConfig=" NEW " state=Rebooting";
+	assert_int_equal(look(w, "nodes/w3", &s), LOOK_CHANGED);
+	const struct body_node_state *n = &s.body.node_state;
+	assert_memory_equal(n->pool.p, "worker", 6);
+	assert_memory_equal(n->scope.p, "WorkerPool", 10);
+	assert_memory_equal(n->version.p, "4.20.1", 6);
+	assert_memory_equal(n->target.p, "4.20.2", 6);
+	assert_int_equal(n->conditions.count, 3);
+	assert_int_equal(n->evaluations, 2);
+	assert_int_equal(n->evaluated_us, 1000);
+	assert_int_equal(fleet_managed(w->fleet), 5);
+}
+
+static void
+b3_a_node_touches_itself_alone(void **state)
+{
+	struct world *w = *state;
+
+	fleet_take(w->fleet, MSG_NODE, wire_str_of("nodes/w1"), NULL, 1);
+	expect(w, "nodes/w1 ");
+}
+
+static void
+b3_what_did_not_change_is_no_news(void **state)
+{
+	struct world *w = *state;
+
+	expect_phase(w, "nodes/w1", LOOK_SAME, "Pending", "Pending");
+	expect_phase(w, "machineconfigpools/worker", LOOK_SAME, "Progressing", "Progressing");
+	take_pool(w, "worker", "worker", false);
+	take_config(w, OLD, "4.20.1");
+	take_version(w, "4.20.2");
+	expect(w, "");
+}
+
+/* Defect: a pause did not change the selector, so nobody was looked at until its node changed. */
+static void
+b3_a_pause_touches_the_pools_nodes(void **state)
+{
+	struct world *w = *state;
+
+	take_pool(w, "worker", "worker", true);
+	expect(w, "nodes/w1 nodes/w2 nodes/w3 machineconfigpools/worker ");
+	expect_phase(w, "nodes/w1", LOOK_CHANGED, "Paused", "Pending");
+	expect_phase(w, "nodes/w3", LOOK_SAME, "Updating", "Updating");
+	expect_phase(w, "machineconfigpools/worker", LOOK_CHANGED, "Excluded", "Progressing");
+}
+
+static void
+b3_another_selector_touches_who_was_and_who_is(void **state)
+{
+	struct world *w = *state;
+
+	take_pool(w, "infra", "master", false);
+	expect(w, "nodes/i1 nodes/m1 machineconfigpools/infra ");
+	/* i1 is a worker still; m1 is master's whatever other pool wants it */
+	expect_phase(w, "nodes/i1", LOOK_CHANGED, "Pending", "Pending");
+	expect_phase(w, "nodes/m1", LOOK_SAME, "Pending", "Pending");
+	expect(w, "machineconfigpools/infra machineconfigpools/worker ");
+}
+
+static void
+b3_a_pool_that_goes_touches_whom_it_selected(void **state)
+{
+	struct world *w = *state;
+	struct fleet_state s;
+
+	fleet_take(w->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of("machineconfigpools/master"), NULL, 1);
+	expect(w, "nodes/m1 machineconfigpools/master ");
+	assert_int_equal(look(w, "nodes/m1", &s), LOOK_GONE);
+	assert_int_equal(look(w, "machineconfigpools/master", &s), LOOK_GONE);
+	assert_int_equal(look(w, "machineconfigpools/master", &s), LOOK_SAME);
+	assert_int_equal(look(w, "nodes/m1", &s), LOOK_SAME);
+	assert_int_equal(fleet_managed(w->fleet), 4);
+}
+
+/* A second custom pool stands in the first one's way: nobody owns the node until it goes. */
+static void
+b3_a_pool_in_the_way(void **state)
+{
+	struct world *w = *state;
+	struct fleet_state s;
+
+	take_pool(w, "gpu", "infra", false);
+	expect(w, "nodes/i1 machineconfigpools/gpu ");
+	assert_int_equal(look(w, "nodes/i1", &s), LOOK_GONE);
+	assert_true(s.several);
+	w->touched[0] = '\0';
+	fleet_take(w->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of("machineconfigpools/gpu"), NULL, 1);
+	expect(w, "nodes/i1 machineconfigpools/gpu ");
+	expect_phase(w, "nodes/i1", LOOK_CHANGED, "Pending", "");
+}
+
+static void
+b3_a_config_touches_who_uses_it(void **state)
+{
+	struct world *w = *state;
+
+	take_config(w, NEW, "4.20.3");
+	expect(w, "nodes/w3 ");
+	expect_phase(w, "nodes/w3", LOOK_CHANGED, "Pending", "Updating");
+	take_config(w, "rendered-master-1", "");
+	expect(w, "machineconfigpools/worker nodes/m1 ");
+	take_config(w, "rendered-gpu-1", "4.20.2");
+	expect(w, "");
+}
+
+static void
+b3_the_cluster_version_touches_all(void **state)
+{
+	struct world *w = *state;
+
+	take_version(w, "4.20.1");
+	expect(w, "nodes/w1 nodes/w2 nodes/w3 nodes/i1 nodes/m1 "
+	    "machineconfigpools/master machineconfigpools/worker machineconfigpools/infra ");
+	expect_phase(w, "nodes/w1", LOOK_CHANGED, "Completed", "Pending");
+}
+
+/* Defect: a node that went was dropped without a word. */
+static void
+b4_a_node_that_goes_is_told(void **state)
+{
+	struct world *w = *state;
+	struct fleet_state s;
+
+	w->nodes[0].key = NULL;
+	fleet_take(w->fleet, MSG_NODE, wire_str_of("nodes/w1"), NULL, 1);
+	assert_int_equal(look(w, "nodes/w1", &s), LOOK_GONE);
+	expect(w, "nodes/w1 machineconfigpools/worker ");
+	assert_int_equal(look(w, "nodes/w1", &s), LOOK_SAME);
+	assert_int_equal(fleet_evaluations(w->fleet, wire_str_of("nodes/w1")), 0);
+	/* and it may come again under its name */
+	w->nodes[0].key = "nodes/w1";
+	expect_phase(w, "nodes/w1", LOOK_CHANGED, "Pending", "");
+}
+
+static void
+b4_a_node_that_leaves_all_pools_is_told(void **state)
+{
+	struct world *w = *state;
+	struct fleet_state s;
+
+	w->nodes[0].labels = ROLE "edge=";
+	assert_int_equal(look(w, "nodes/w1", &s), LOOK_GONE);
+	assert_int_equal(look(w, "machineconfigpools/worker", &s), LOOK_CHANGED);
+	struct wire_rows rows = s.body.pool_state.summaries;
+	struct wire_str cells[ROWS_COLUMNS_MAX];
+	assert_true(rows_next(&rows, cells));
+	assert_memory_equal(cells[0].p, "Total", 5);
+	assert_memory_equal(cells[1].p, "2", 1);
+}
+
+/* The text of a look lives until the next one: its message is made, not borrowed from the Node. */
+static void
+a_made_message_stays(void **state)
+{
+	struct world *w = *state;
+	struct fleet_state s;
+
+	w->nodes[0].mco = "currentConfig=" OLD " desiredConfig=" OLD " state=Working";
+	assert_int_equal(look(w, "nodes/w1", &s), LOOK_CHANGED);
+	assert_memory_equal(s.body.node_state.message.p, "Machine Config Daemon is processing the node", 44);
+}
+
+int
+main(void)
+{
+#define CASE(f)	cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+	static const struct CMUnitTest tests[] = {
+		CASE(b1_a_state_says_where_it_came_from), CASE(b3_a_node_touches_itself_alone),
+		CASE(b3_what_did_not_change_is_no_news), CASE(b3_a_pause_touches_the_pools_nodes),
+		CASE(b3_another_selector_touches_who_was_and_who_is),
+		CASE(b3_a_pool_that_goes_touches_whom_it_selected), CASE(b3_a_pool_in_the_way),
+		CASE(b3_a_config_touches_who_uses_it), CASE(b3_the_cluster_version_touches_all),
+		CASE(b4_a_node_that_goes_is_told), CASE(b4_a_node_that_leaves_all_pools_is_told),
+		CASE(a_made_message_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
