@@ -222,11 +222,11 @@ arm_one(struct sim *s, const json_t *spec, char *why)
 static json_t *
 do_one(struct sim *s, const json_t *order, char *why)
 {
-	const long n = world_do(s->world, order, why, WHY_MAX);
+	json_t *const answer = world_do(s->world, order, why, WHY_MAX);
 
-	return n < 0 ? NULL
-		     : json_pack("{s:I, s:I}", "changed", (json_int_t)n, "rv",
-			 (json_int_t)depot_rv(s->depot));
+	if (answer != NULL)
+		json_object_set_new(answer, "rv", json_integer((json_int_t)depot_rv(s->depot)));
+	return answer;
 }
 
 static json_t *

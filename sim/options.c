@@ -10,6 +10,7 @@
 
 #include "obj.h"
 
+enum { NOT_SAID = -1 };
 enum kind { SWITCH, TEXT, WHOLE, REAL, CRDS };
 
 /* One row: how it is written, where it goes, what may stand there. */
@@ -32,6 +33,11 @@ static const struct row {
 	{ "speed",            REAL,   offsetof(struct options, speed),            0.001, 1e6 },
 	{ "churn",            REAL,   offsetof(struct options, churn),            0, 1e5 },
 	{ "seed",             WHOLE,  offsetof(struct options, seed),             0, 1e15 },
+	{ "openshift",        SWITCH, offsetof(struct options, openshift),        0, 0 },
+	{ "masters",          WHOLE,  offsetof(struct options, masters),          0, 1e5 },
+	{ "infra",            WHOLE,  offsetof(struct options, infra),            0, 1e5 },
+	{ "workers",          WHOLE,  offsetof(struct options, workers),          0, 1e5 },
+	{ "release",          TEXT,   offsetof(struct options, release),          0, 0 },
 	{ "help",             SWITCH, offsetof(struct options, help),             0, 0 },
 	{ "version",          SWITCH, offsetof(struct options, version),          0, 0 },
 };
@@ -47,6 +53,9 @@ static const char usage[] =
     "  --crds PATH ...           CRDs to begin with: YAML or JSON files, or folders; may be repeated\n"
     "  --nodes N                 Nodes to begin with (default 0)\n"
     "  --node-bytes N            grow each Node to about N bytes of JSON (default: as they come, 4 KB)\n"
+    "  --openshift               an OpenShift: pools, MachineConfigs, a ClusterVersion, and updates\n"
+    "  --masters N --infra N --workers N   its Nodes by role (default 3, 0 and 3)\n"
+    "  --release VERSION         what it begins with (default 4.20.3)\n"
     "  --churn N                 changes of the world per second (default 0: it stands still)\n"
     "  --speed X                 how much faster than real time the world runs (default 1)\n"
     "  --seed N                  of everything that is random (default 1)\n"
@@ -62,6 +71,8 @@ static bool take(struct options *, const struct row *, const char *, char *);
 static bool add_crds(struct options *, const char *, char *);
 static bool number(const struct row *, const char *, double *, char *);
 static bool check(const struct options *, char *);
+static bool says_more_of_openshift(const struct options *);
+static void set_openshift_defaults(struct options *);
 
 bool
 options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX])
@@ -69,7 +80,8 @@ options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX]
 	struct option table[NITEMS(rows) + 1] = { 0 };
 	int i, c;
 
-	*o = (struct options){ .control = "127.0.0.1:0", .speed = 1, .seed = 1 };
+	*o = (struct options){ .control = "127.0.0.1:0", .speed = 1, .seed = 1,
+		.masters = NOT_SAID, .infra = NOT_SAID, .workers = NOT_SAID };
 	for (size_t k = 0; k < NITEMS(rows); k++)
 		table[k] = (struct option){ .name = rows[k].name,
 			.has_arg = rows[k].kind == SWITCH ? no_argument : required_argument };
@@ -93,7 +105,11 @@ options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX]
 		snprintf(why, OPTIONS_WHY_MAX, "unexpected word %s", argv[optind]);
 		return false;
 	}
-	return o->help || o->version || check(o, why);
+	if (o->help || o->version)
+		return true;
+	const bool fine = check(o, why);
+	set_openshift_defaults(o);
+	return fine;
 }
 
 const char *
@@ -167,7 +183,24 @@ check(const struct options *o, char *why)
 		wrong = "--tls-cert and --tls-key go together";
 	else if (o->client_ca != NULL && o->tls_cert == NULL)
 		wrong = "--client-ca needs --tls-cert and --tls-key";
+	else if (!o->openshift && says_more_of_openshift(o))
+		wrong = "--masters, --infra, --workers and --release need --openshift";
 	if (wrong != NULL)
 		snprintf(why, OPTIONS_WHY_MAX, "%s", wrong);
 	return wrong == NULL;
+}
+
+static bool
+says_more_of_openshift(const struct options *o)
+{
+	return o->masters != NOT_SAID || o->infra != NOT_SAID || o->workers != NOT_SAID || o->release != NULL;
+}
+
+static void
+set_openshift_defaults(struct options *o)
+{
+	o->masters = o->masters != NOT_SAID ? o->masters : 3;
+	o->infra = o->infra != NOT_SAID ? o->infra : 0;
+	o->workers = o->workers != NOT_SAID ? o->workers : 3;
+	o->release = o->release != NULL ? o->release : "4.20.3";
 }

@@ -17,6 +17,9 @@ struct options {
 	double		 speed;			/* of the simulated time */
 	double		 churn;			/* changes a second */
 	long		 seed;
+	bool		 openshift;
+	long		 masters, infra, workers;	/* Nodes of an OpenShift, by role */
+	const char	*release;		/* the version it begins with */
 	bool		 help, version;
 };
 

@@ -104,6 +104,8 @@ fill(struct sim *s, char *why, size_t size)
 	}
 	controllers_settle(s->controllers);
 	world_populate(s->world, (size_t)o->nodes);
+	if (o->openshift && !world_begin_openshift(s->world, why, size))
+		return false;
 	if (o->churn > 0)
 		world_churn(s->world, o->churn);
 	return true;

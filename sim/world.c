@@ -10,6 +10,7 @@
 #include "options.h"
 #include "random.h"
 #include "depot.h"
+#include "rollout.h"
 #include "world_node.h"
 
 enum { TICK_MS = 20 };
@@ -23,6 +24,7 @@ struct world {
 	size_t		 next;		/* the number of the next new Node */
 	double		 per_second, owed;	/* changes */
 	struct event	*timer;
+	struct rollout	*rollout;
 };
 
 /* What can happen to a Node. change: in place; false: nothing changed. */
@@ -54,6 +56,7 @@ static const struct op ops[] = {
 /* Beside the above: one Node more, one less. */
 enum { WEIGHT_ADD = 3, WEIGHT_REMOVE = 3 };
 
+static long do_to_nodes(struct world *, const json_t *, char *, size_t);
 static void add(struct world *);
 static void apply(struct world *, const struct op *, const char *, const json_t *);
 static void something(struct world *);
@@ -73,6 +76,7 @@ world_new(struct sim *s)
 	w->next = 1;
 	w->timer = event_new(s->base, -1, EV_PERSIST, on_tick, w);
 	MUST(w->timer != NULL);
+	w->rollout = rollout_new(s);
 	return w;
 }
 
@@ -84,6 +88,7 @@ world_free(struct world **wp)
 	if (*wp == NULL)
 		return;
 	OBJ_TAKE(w, wp, WORLD_MAGIC);
+	rollout_free(&w->rollout);
 	event_free(w->timer);
 	json_decref(w->images);
 	OBJ_FREE(w);
@@ -107,8 +112,35 @@ world_churn(struct world *w, double per_second)
 		event_del(w->timer);
 }
 
-long
+bool
+world_begin_openshift(struct world *w, char *err, size_t size)
+{
+	return rollout_begin(w->rollout, err, size);
+}
+
+json_t *
+world_node(struct world *w, const char *name)
+{
+	char uid[SIM_UID_MAX], now[SIM_TIME_MAX];
+
+	return node_new(&(struct node_spec){
+	    .number = w->next++, .name = name, .uid = sim_uid(w->sim, uid), .now = sim_now(now),
+	    .images = w->images, .managed = w->sim->options->node_bytes > 0,
+	});
+}
+
+json_t *
 world_do(struct world *w, const json_t *order, char *err, size_t size)
+{
+	if (rollout_knows(json_text(order, "op")))
+		return rollout_do(w->rollout, order, err, size);
+	const long n = do_to_nodes(w, order, err, size);
+	return n < 0 ? NULL : json_pack("{s:I}", "changed", (json_int_t)n);
+}
+
+/* How many it changed; -1 with a text in err. */
+static long
+do_to_nodes(struct world *w, const json_t *order, char *err, size_t size)
 {
 	const char *const name = json_text(order, "op");
 	const struct op *const op = find(name);
@@ -126,7 +158,7 @@ world_do(struct world *w, const json_t *order, char *err, size_t size)
 	if (op == NULL && !removes) {
 		snprintf(err, size,
 		    "op: \"%s\" is none of add, remove, heartbeat, label, annotate, taint, flap, ready, "
-		    "unready, cordon, churn",
+		    "unready, cordon, churn, and those of an OpenShift (docs/simulator.md)",
 		    name);
 		return -1;
 	}
@@ -149,14 +181,11 @@ world_do(struct world *w, const json_t *order, char *err, size_t size)
 static void
 add(struct world *w)
 {
-	char uid[SIM_UID_MAX], now[SIM_TIME_MAX], name[NODE_NAME_MAX];
+	char name[NODE_NAME_MAX];
 
 	while (storage_get(w->nodes, node_name(w->next, name)) != NULL)
 		w->next++;
-	json_t *const node = node_new(&(struct node_spec){
-		.number = w->next++, .uid = sim_uid(w->sim, uid), .now = sim_now(now),
-		.images = w->images, .managed = w->sim->options->node_bytes > 0,
-	});
+	json_t *const node = world_node(w, name);
 	depot_put(w->sim->depot, w->nodes, node);
 	json_decref(node);
 }

@@ -21,7 +21,14 @@ void world_free(struct world **wp);
 void world_populate(struct world *w, size_t n);
 /* Changes a second; 0: it stands still. */
 void world_churn(struct world *w, double per_second);
-/* {"op": ..., ...}: docs/simulator.md. How many objects it changed; -1 with a text in err. */
-long world_do(struct world *w, const json_t *order, char *err, size_t size);
+/* The OpenShift of --openshift. False with a text in err. */
+bool world_begin_openshift(struct world *w, char *err, size_t size);
+/* A Node of that name as a kubelet would register it, not stored yet. A new reference. */
+json_t *world_node(struct world *w, const char *name);
+/*
+ * {"op": ..., ...}: docs/simulator.md. {"changed": how many objects, ...}, a new reference; NULL
+ * with a text in err.
+ */
+json_t *world_do(struct world *w, const json_t *order, char *err, size_t size);
 
 #endif

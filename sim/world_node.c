@@ -44,9 +44,8 @@ node_name(size_t number, char buf[NODE_NAME_MAX])
 json_t *
 node_new(const struct node_spec *n)
 {
-	char name[NODE_NAME_MAX];
-
-	node_name(n->number, name);
+	char numbered[NODE_NAME_MAX];
+	const char *const name = n->name != NULL ? n->name : node_name(n->number, numbered);
 	json_t *const cidr = json_sprintf("10.%zu.%zu.0/24", n->number / 256 % 256, n->number % 256);
 	json_t *const node = json_pack(
 	    "{s:s, s:s, s:{s:s, s:s, s:s, s:o, s:{s:s, s:s, s:s}}, s:{s:o, s:[O], s:o}, s:o}",

@@ -9,6 +9,7 @@
 
 struct node_spec {
 	size_t		 number;	/* from 1: name, addresses and zone follow from it */
+	const char	*name;		/* NULL: that of the number */
 	const char	*uid, *now;
 	json_t		*images;	/* shared by all */
 	bool		 managed;	/* with a record of who set which field */
