@@ -23,12 +23,18 @@ clock_mono_ms(void)
 }
 
 int64_t
-clock_wall_ms(void)
+clock_wall_us(void)
 {
 	struct timespec ts;
 
 	MUST(clock_gettime(CLOCK_REALTIME, &ts) == 0);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
+}
+
+int64_t
+clock_wall_ms(void)
+{
+	return clock_wall_us() / 1000;
 }
 
 void

@@ -26,7 +26,7 @@ char *
 ask(const char *run_dir, const char *request, char why[ASK_WHY_MAX])
 {
 	const int64_t until_ms = clock_mono_ms() + ASK_TIMEOUT_MS;
-	char path[4096], line[256];
+	char path[4096], line[512];
 	char *answer = NULL;
 
 	if (run_dir[0] == '\0') {

@@ -15,6 +15,7 @@ struct options {
 
 static int run(const struct command *, struct cli *, int, char **);
 static int check_file(const char *);
+static int print_rbac(const char *);
 static void print_actor(const struct config *, enum role, const struct needs_answer *);
 
 static const struct flag flags[] = {
@@ -39,12 +40,17 @@ run(const struct command *self, struct cli *cli, int argc, char **argv)
 
 	if (!cli_words(self, cli, argc - 1, argv + 1, &o, 0, 1, &words, &code))
 		return code;
-	const int asked = words + o.defaults + o.reference + o.rbac;
-	if (asked != 1)
-		return cli_usage(self, asked == 0 ? "an argument is missing: FILE" : "a file, or one option");
-	if (words == 1)
-		return check_file(argv[1]);
-	(o.defaults ? config_print_defaults : o.rbac ? rbac_print : config_print_reference)(stdout);
+	const int options = o.defaults + o.reference + o.rbac;
+	if (options == 0 && words == 0)
+		return cli_usage(self, "an argument is missing: FILE");
+	if (options > 1 || (options == 1 && words == 1 && !o.rbac))
+		return cli_usage(self, "a file, or one option");
+	const char *const file = words == 1 ? argv[1] : NULL;
+	if (o.rbac)
+		return print_rbac(file);
+	if (file != NULL)
+		return check_file(file);
+	(o.defaults ? config_print_defaults : config_print_reference)(stdout);
 	return CLI_OK;
 }
 
@@ -69,6 +75,22 @@ check_file(const char *path)
 	}
 	config_free(&c);
 	return code;
+}
+
+/* Without a file: for the defaults. */
+static int
+print_rbac(const char *path)
+{
+	struct config_errors errs;
+	struct config *c = config_load(path, &errs);
+
+	if (c == NULL) {
+		config_errors_print(&errs, stderr);
+		return EXIT_CONFIG;
+	}
+	rbac_print_group(stdout, config_get(c, "kube-watcher", "insight-group"));
+	config_free(&c);
+	return CLI_OK;
 }
 
 /* One line for an actor that runs, with the reason, or that the file speaks of. */

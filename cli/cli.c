@@ -17,8 +17,8 @@ static const struct command help_command = {
 };
 
 static const struct command *const commands[] = {
-	&status_command, &tap_command, &check_command, &level_command, &restart_command, &reload_command,
-	&version_command, &help_command,
+	&status_command, &explain_command, &trace_command, &tap_command, &check_command, &level_command,
+	&restart_command, &reload_command, &version_command, &help_command,
 };
 
 /* Of every command. */
@@ -167,6 +167,7 @@ print_commands(FILE *out)
 	flags_print(out, own_flags, NITEMS(own_flags));
 	fprintf(out, "\nexamples:\n"
 	    "  muster status -w                           the actors, every second\n"
+	    "  muster explain node/worker-3               why it is in its state\n"
 	    "  muster tap --link stats -n 10              ten messages of that link\n"
 	    "  muster check /etc/muster/muster.yaml       before a reload\n"
 	    "  muster help tap                            everything about one command\n");

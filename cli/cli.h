@@ -7,7 +7,7 @@
 #include "flags.h"
 
 /* Exit codes that scripts rely on. */
-enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_DEGRADED = 3 };
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_DEGRADED = 3, CLI_UNKNOWN = 4 };
 
 /* What any command takes, before its name or behind it. */
 struct cli {
@@ -24,6 +24,7 @@ struct command {
 };
 
 extern const struct command status_command, tap_command, check_command, version_command;
+extern const struct command explain_command, trace_command;
 extern const struct command level_command, restart_command, reload_command;
 
 int cli_main(int argc, char **argv);

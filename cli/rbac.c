@@ -22,6 +22,7 @@ struct rule {
 };
 
 struct rules {
+	const char	*insight_group;
 	struct rule	 rows[RULES_MAX];
 	size_t		 count;
 };
@@ -37,7 +38,13 @@ static void print_binding(FILE *, const char *, bool);
 void
 rbac_print(FILE *out)
 {
-	struct rules rules = { .count = 0 };
+	rbac_print_group(out, INSIGHT_GROUP);
+}
+
+void
+rbac_print_group(FILE *out, const char *insight_group)
+{
+	struct rules rules = { .insight_group = insight_group };
 
 	collect(&rules);
 	fputs("# deploy/rbac.yaml - what kube-watcher may do in the cluster, and nothing else.\n"
@@ -67,8 +74,10 @@ collect(struct rules *r)
 }
 
 static void
-add(struct rules *r, const char *group, const char *resource, uint32_t verbs)
+add(struct rules *r, const char *named, const char *resource, uint32_t verbs)
 {
+	const char *const group = strcmp(named, INSIGHT_GROUP) == 0 ? r->insight_group : named;
+
 	for (size_t i = 0; i < r->count; i++) {
 		if (strcmp(r->rows[i].group, group) == 0 && strcmp(r->rows[i].resource, resource) == 0) {
 			r->rows[i].verbs |= verbs;

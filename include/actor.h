@@ -21,6 +21,7 @@
 
 struct actor;
 struct event_base;
+struct json;
 
 enum change_kind {
 	CHANGE_ADDED,
@@ -79,12 +80,28 @@ struct actor_spec {
 	void			(*on_write)(struct actor *a, void *self, const struct write_in *w);
 	void			(*on_tree)(struct actor *a, void *self, const char *json);
 	/*
+	 * `muster explain <resource>/<name>` ("nodes", "worker-1"): adds members (json.h) to the
+	 * object that is open in `out`; none: not known here. Reads only, what is at hand: the loop
+	 * waits. At most EXPLAIN_MAX bytes, or all of it is replaced by an error. Members that the
+	 * command lays out, all optional; any other is shown as it is:
+	 *	inputs		{name: text or number or bool}: what was looked at
+	 *	rule		text: the line that matched, and why
+	 *	conditions	[{type, status, reason, message, since}]
+	 *	unmanaged	text: why nothing is decided about it
+	 *	stored		{...}: what the API server holds, as far as we know
+	 *	write		{what, outcome, message, at_us}: the last write that was asked for
+	 */
+	void			(*explain)(struct actor *a, void *self, const char *resource, const char *name,
+				    struct json *out);
+	/*
 	 * Asked to stop: finish what must not be left half done, then actor_exit(a, 0). NULL: the
 	 * loop ends at once.
 	 */
 	void			(*ending)(struct actor *a, void *self);
 	void			(*stop)(struct actor *a, void *self);	/* last words; then the loop ends */
 };
+
+enum { EXPLAIN_MAX = 24 * 1024 };
 
 int actor_main(const struct actor_spec *spec, int argc, char **argv);
 
@@ -189,6 +206,21 @@ void actor_enqueue(struct actor *a, const char *key, size_t len, enum work_prior
 void actor_enqueue_after(struct actor *a, const char *key, size_t len, int64_t after_ms, uint64_t trace);
 /* For work that ends later (a request in flight): work returns WORK_PENDING and this finishes the key. */
 void actor_finish(struct actor *a, const char *key, size_t len, enum work_result result, int64_t after_ms);
+
+/*
+ * A hop of our own for `muster trace`, beside those that the runtime records wherever an item or a
+ * write passes: what became of that key, in a few words (HOP_TEXT bytes of recall.h; more is cut). Costs
+ * tens of nanoseconds, and nothing is kept but the last RECALL_HOPS of them.
+ */
+void actor_hop(struct actor *a, const char *key, uint64_t trace, const char *text);
+
+/*
+ * Measures, on a link of ours, the time from a change until it is handed to each consumer's socket
+ * (timing.h), into STAT_OUE_NOTIFY. `type` names the label controller_type of what goes to that
+ * consumer; NULL: not measured. Once per link, from `start` on.
+ */
+typedef const char *notify_type(enum role consumer, enum msg type);
+void actor_time_link(struct actor *a, enum link l, notify_type *type);
 
 /* One line for `muster status`. */
 void actor_status(struct actor *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

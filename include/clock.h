@@ -7,5 +7,6 @@
 int64_t clock_mono_ms(void);	/* timers, deadlines, ages: never jumps */
 int64_t clock_mono_us(void);
 int64_t clock_wall_ms(void);	/* display only */
+int64_t clock_wall_us(void);
 
 #endif

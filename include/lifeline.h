@@ -19,6 +19,8 @@
  *	go		everything needed is told: bind, connect, run
  *	level <level>	log level from now on
  *	tree <json>	what `muster status -o json` prints; only for actors with wants_tree
+ *	ask <id> <explain|trace> <resource>/<name>
+ *			somebody wants to know; answered at once, or never
  *	stop		finish and exit 0 (SIGTERM means the same)
  *
  * actor -> supervisor
@@ -30,6 +32,8 @@
  *			that peer sent what it may not: supervision.md 4.10
  *	extend <ms>	stopping takes longer; granted once
  *	status <text>	one line for people
+ *	answer <id> <json>
+ *			to an `ask`, once. musterd does not look into it
  */
 #ifndef MUSTER_LIFELINE_H
 #define MUSTER_LIFELINE_H

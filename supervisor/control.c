@@ -20,6 +20,7 @@
 #include "json.h"
 #include "lifeline.h"
 #include "obj.h"
+#include "question.h"
 #include "request.h"
 #include "tree.h"
 
@@ -31,6 +32,7 @@ struct client {
 	int64_t		 deadline_ms;
 	char		 request[REQUEST_MAX];
 	size_t		 len;
+	struct question	*question;	/* the actors are asked; NULL: no */
 	char		*answer;	/* NULL: still asking */
 	size_t		 answer_len, sent;
 };
@@ -50,19 +52,22 @@ static bool descends(pid_t);
 static pid_t parent_of(pid_t);
 static void hear(struct client *);
 static void answer(struct client *, const char *, size_t);
+static bool ask_actors(struct client *, const struct request *);
+static void tell(struct client *);
 static void say(struct client *);
 static void hang_up(struct client *);
 static size_t do_status(const struct request *, char *);
 static size_t do_level(const struct request *, char *);
 static size_t do_reload(const struct request *, char *);
 static size_t do_restart(const struct request *, char *);
+static size_t do_ask(const struct request *, char *);
 static size_t do_stop(const struct request *, char *);
 static size_t fine(char *);
 static size_t error(char *, const char *);
 
 static size_t (*const verbs[REQ_MAX])(const struct request *, char *) = {
 	[REQ_STATUS] = do_status, [REQ_LEVEL] = do_level, [REQ_RELOAD] = do_reload,
-	[REQ_RESTART] = do_restart, [REQ_STOP] = do_stop,
+	[REQ_RESTART] = do_restart, [REQ_EXPLAIN] = do_ask, [REQ_TRACE] = do_ask, [REQ_STOP] = do_stop,
 };
 
 bool
@@ -101,8 +106,12 @@ void
 control_expire(int64_t now_ms)
 {
 	for (size_t i = 0; i < CLIENTS; i++) {
-		if (control.clients[i].watch.fd != -1 && now_ms >= control.clients[i].deadline_ms)
-			hang_up(&control.clients[i]);
+		struct client *const c = &control.clients[i];
+
+		if (c->watch.fd != -1 && c->question != NULL && question_ended(c->question, now_ms))
+			tell(c);
+		if (c->watch.fd != -1 && now_ms >= c->deadline_ms)
+			hang_up(c);
 	}
 }
 
@@ -112,8 +121,12 @@ control_next_ms(void)
 	int64_t next_ms = INT64_MAX;
 
 	for (size_t i = 0; i < CLIENTS; i++) {
-		if (control.clients[i].watch.fd != -1 && control.clients[i].deadline_ms < next_ms)
-			next_ms = control.clients[i].deadline_ms;
+		const struct client *const c = &control.clients[i];
+
+		if (c->watch.fd != -1 && c->deadline_ms < next_ms)
+			next_ms = c->deadline_ms;
+		if (c->watch.fd != -1 && c->question != NULL && question_until_ms(c->question) < next_ms)
+			next_ms = question_until_ms(c->question);
 	}
 	return next_ms;
 }
@@ -200,9 +213,13 @@ on_client(void *arg, uint32_t events)
 {
 	struct client *const c = arg;
 
-	(void)events;
 	if (c->watch.fd == -1)
 		return;
+	if (c->question != NULL) {
+		if ((events & (EPOLLHUP | EPOLLERR)) != 0)
+			hang_up(c);	/* it does not wait for the answer */
+		return;
+	}
 	if (c->answer == NULL)
 		hear(c);
 	if (c->answer != NULL)
@@ -236,12 +253,38 @@ static void
 answer(struct client *c, const char *line, size_t len)
 {
 	struct request r;
-	const char *const wrong = line == NULL ? "a request is one line of at most 256 bytes"
+	const char *const wrong = line == NULL ? "a request is one line of at most 512 bytes"
 					       : request_parse(line, len, &r);
 
+	if (wrong == NULL && ask_actors(c, &r))
+		return;
 	c->answer = obj_alloc(ANSWER_MAX + 1);
 	c->answer_len = wrong != NULL ? error(c->answer, wrong) : verbs[r.verb](&r, c->answer);
 	c->answer[c->answer_len++] = '\n';
+}
+
+/* True: it is answered later, when the actors have answered. */
+static bool
+ask_actors(struct client *c, const struct request *r)
+{
+	if (r->verb != REQ_EXPLAIN && r->verb != REQ_TRACE)
+		return false;
+	c->question =
+	    question_ask(control.tree, r->verb == REQ_EXPLAIN ? "explain" : "trace", r->object);
+	if (c->question == NULL)
+		return false;
+	c->deadline_ms = control.tree->now_ms + PATIENCE_MS;
+	watch_events(&c->watch, 0);	/* but its end is heard */
+	return true;
+}
+
+static void
+tell(struct client *c)
+{
+	c->answer = question_json(c->question, &c->answer_len);
+	c->answer[c->answer_len++] = '\n';	/* where the NUL was */
+	question_free(&c->question);
+	say(c);
 }
 
 static void
@@ -271,6 +314,7 @@ hang_up(struct client *c)
 	for (int i = 0; i < UNREAD_READS && recv(c->watch.fd, unread, sizeof(unread), MSG_DONTWAIT) > 0; i++)
 		;
 	watch_close(&c->watch);
+	question_free(&c->question);
 	free(c->answer);
 	c->answer = NULL;
 }
@@ -324,6 +368,14 @@ do_restart(const struct request *r, char *out)
 	log_info("actor restarts: somebody asked", KV_S(ACTOR, ch->name));
 	act_feed(ch, EV_RESTART);
 	return fine(out);
+}
+
+/* What ask_actors could not. */
+static size_t
+do_ask(const struct request *r, char *out)
+{
+	(void)r;
+	return error(out, "too many questions at once; try again");
 }
 
 static size_t

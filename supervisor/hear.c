@@ -7,6 +7,7 @@
 #include "lifeline.h"
 #include "links.h"
 #include "obj.h"
+#include "question.h"
 #include "tree.h"
 
 enum {
@@ -21,12 +22,13 @@ static void on_beat(struct child *, const struct note *);
 static void on_report(struct child *, const struct note *);
 static void on_extend(struct child *, const struct note *);
 static void on_status(struct child *, const struct note *);
+static void on_answer(struct child *, const struct note *);
 static void bad_record(struct child *);
 
 static void (*const handlers[NOTE_MAX])(struct child *, const struct note *) = {
 	[NOTE_BOUND] = on_bound, [NOTE_SYNCED] = on_synced, [NOTE_UNSYNCED] = on_synced,
 	[NOTE_BEAT] = on_beat, [NOTE_REPORT] = on_report, [NOTE_EXTEND] = on_extend,
-	[NOTE_STATUS] = on_status,
+	[NOTE_STATUS] = on_status, [NOTE_ANSWER] = on_answer,
 };
 
 void
@@ -53,7 +55,7 @@ hear_all(struct child *ch)
 static bool
 hear_one(struct child *ch)
 {
-	char record[2048];	/* longer than any record we know */
+	static char record[LIFELINE_MAX + 1];
 	struct note note;
 
 	if (ch->lifeline.fd == -1)
@@ -106,6 +108,12 @@ on_status(struct child *ch, const struct note *n)
 		return;
 	memcpy(ch->status, n->text, sizeof(ch->status));
 	ch->tree->reworded = true;
+}
+
+static void
+on_answer(struct child *ch, const struct note *n)
+{
+	question_answer(ch, n->number, n->body, n->body_len);
 }
 
 /*

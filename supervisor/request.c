@@ -5,16 +5,17 @@
 
 #include "obj.h"
 
-enum { WORDS_MAX = 3, WORD_MAX_BYTES = 32 };
+enum { WORDS_MAX = 3 };
 
 struct words {
-	char	text[WORDS_MAX][WORD_MAX_BYTES + 1];
+	char	text[WORDS_MAX][OBJECT_MAX + 1];
 	size_t	count;
 };
 
 static const char *no_more(const struct words *, struct request *);
 static const char *whose_level(const struct words *, struct request *);
 static const char *which_actor(const struct words *, struct request *);
+static const char *which_object(const struct words *, struct request *);
 static bool split(const char *, size_t, struct words *);
 
 static const struct {
@@ -25,6 +26,8 @@ static const struct {
 	[REQ_LEVEL]   = { "level",   whose_level },
 	[REQ_RELOAD]  = { "reload",  no_more },
 	[REQ_RESTART] = { "restart", which_actor },
+	[REQ_EXPLAIN] = { "explain", which_object },
+	[REQ_TRACE]   = { "trace",   which_object },
 	[REQ_STOP]    = { "stop",    no_more },
 };
 
@@ -35,14 +38,15 @@ request_parse(const char *line, size_t len, struct request *out)
 
 	*out = (struct request){ .role = ROLE_NONE };
 	if (!split(line, len, &w))
-		return "not a request: up to three words of printable text, each at most 32 bytes";
+		return "not a request: up to three words of printable text, each at most 384 bytes";
 	for (unsigned i = 0; i < NITEMS(verbs); i++) {
 		if (w.count > 0 && strcmp(w.text[0], verbs[i].name) == 0) {
 			out->verb = (enum request_verb)i;
 			return verbs[i].check(&w, out);
 		}
 	}
-	return "unknown request; there are: status, level <actor|all> <level>, reload, restart <actor>, stop";
+	return "unknown request; there are: status, level <actor|all> <level>, reload, restart <actor>, "
+	       "explain <object>, trace <object>, stop";
 }
 
 static const char *
@@ -78,6 +82,31 @@ which_actor(const struct words *w, struct request *out)
 	return out->role == ROLE_NONE ? "no such actor" : NULL;
 }
 
+/* It goes into a record for every actor as it stands: names as Kubernetes allows them, and nothing else. */
+static const char *
+which_object(const struct words *w, struct request *out)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-";
+	const char *at = w->text[1];
+	int parts = 0;
+
+	if (w->count != 2)
+		return "usage: explain|trace <resource>/<name>";
+	for (;; at++) {
+		const size_t len = strspn(at, allowed);
+
+		at += len;
+		if (len == 0 || ++parts > 3 || (*at != '/' && *at != '\0'))
+			return "not an object: <resource>/<name> or <resource>/<namespace>/<name>, in lower case";
+		if (*at == '\0')
+			break;
+	}
+	if (parts < 2)
+		return "not an object: a name is missing behind the resource, as in nodes/worker-1";
+	memcpy(out->object, w->text[1], strlen(w->text[1]) + 1);
+	return NULL;
+}
+
 /* Words between single or repeated spaces; a carriage return at the end is forgiven (telnet, nc -C). */
 static bool
 split(const char *line, size_t len, struct words *w)
@@ -95,7 +124,7 @@ split(const char *line, size_t len, struct words *w)
 		char *const text = w->text[w->count++];
 		size_t n = 0;
 		for (; i < len && line[i] != ' '; i++) {
-			if (n == WORD_MAX_BYTES || line[i] < '!' || line[i] > '~')
+			if (n == OBJECT_MAX || line[i] < '!' || line[i] > '~')
 				return false;
 			text[n++] = line[i];
 		}

@@ -9,6 +9,7 @@
 #include "clock.h"
 #include "confine.h"
 #include "obj.h"
+#include "paths.h"
 #include "random.h"
 #include "sdnotify.h"
 
@@ -25,6 +26,15 @@ static void tell(struct tree *);
 static void hurry(struct tree *, const char *);
 static bool any_process(const struct tree *);
 static int64_t earlier(int64_t, int64_t);
+
+struct config *
+tree_config(const struct tree_setup *setup, struct config_errors *errs)
+{
+	const char *const text = setup->config_text;
+
+	return text != NULL ? config_parse("flags", text, strlen(text), errs)
+			    : config_load(paths_config(setup->config_path), errs);
+}
 
 struct tree *
 tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd, struct config **config,

@@ -17,6 +17,7 @@
 /* What the command line decided; valid as long as the tree. */
 struct tree_setup {
 	const char		*config_path;	/* NULL: the default file, if it exists */
+	const char		*config_text;	/* instead of a file: from the flags of another program */
 	struct spec_search	 search;
 	const char		*run_dir;
 	bool			 level_fixed;	/* by --log-level: the file does not change it */
@@ -51,6 +52,8 @@ struct tree {
 	bool			 hurried;
 };
 
+/* What the setup says is the configuration, read now; NULL with errs. */
+struct config *tree_config(const struct tree_setup *setup, struct config_errors *errs);
 /* Takes config and specs. */
 struct tree *tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd, struct config **config,
     struct spec_set **specs);

@@ -33,7 +33,7 @@
 enum { BOOT_TIMEOUT_MS = 10000, STATS_MS = 1000, PROCESS_EVERY = 10, REPORT_GAP_MS = 1000 };
 
 typedef void record_fn(struct actor *, char *);
-static record_fn on_peer, on_level, on_tree, on_stop, on_go;
+static record_fn on_peer, on_level, on_tree, on_ask, on_stop, on_go;
 
 static const struct {
 	const char	*word;
@@ -43,6 +43,7 @@ static const struct {
 	{ "go",    on_go    },
 	{ "level", on_level },
 	{ "tree",  on_tree  },
+	{ "ask",   on_ask   },
 	{ "stop",  on_stop  },
 };
 
@@ -248,6 +249,7 @@ on_go(struct actor *a, char *rest)
 	(void)rest;
 	MUST(!a->running);
 	a->running = true;
+	a->started_us = clock_wall_us();
 	if (!bus_bind(a->bus))
 		fatal("cannot bind a link", KV_S(PATH, a->boot.run_dir));
 	view_set_ready(bus_view(a->bus, LINK_STATS));
@@ -358,6 +360,12 @@ on_tree(struct actor *a, char *record)
 {
 	if (a->spec->on_tree != NULL && a->running)
 		a->spec->on_tree(a, a->self, record + strlen("tree") + (record[strlen("tree")] == ' '));
+}
+
+static void
+on_ask(struct actor *a, char *record)
+{
+	explain_answer(a, record);
 }
 
 static void

@@ -26,8 +26,8 @@ actor_publish_packed(struct actor *a, enum link l, const char *key, const char *
 	const struct wire_str k = wire_str_of(key), u = wire_str_of(uid), r = wire_str_of(rv);
 	const enum err e = force ? view_force(v, k, u, r, type, value, trace)
 				 : view_set(v, k, u, r, type, value, trace, &changed);
-	if (changed)
-		bus_touch(a->bus);
+	if (changed && e == E_OK)
+		bus_published(a->bus, l, k, r, trace, false);
 	return e;
 }
 
@@ -38,7 +38,7 @@ actor_retract(struct actor *a, enum link l, const char *key, uint64_t trace)
 
 	MUST(v != NULL);
 	if (view_remove(v, wire_str_of(key), trace))
-		bus_touch(a->bus);
+		bus_published(a->bus, l, wire_str_of(key), wire_str_of(""), trace, true);
 }
 
 void
@@ -100,4 +100,23 @@ bool
 actor_fresh(const struct actor *a, enum link l)
 {
 	return bus_fresh(a->bus, l);
+}
+
+void
+actor_hop(struct actor *a, const char *key, uint64_t trace, const char *text)
+{
+	actor_hop_as(a, HOP_NOTE, key, trace, text);
+}
+
+void
+actor_hop_as(struct actor *a, enum hop_what what, const char *key, uint64_t trace, const char *text)
+{
+	bus_hop(a->bus, &(struct bus_hop){ .what = what, .link = LINK_MAX, .peer = ROLE_NONE,
+	    .key = wire_str_of(key), .trace = trace, .text = text });
+}
+
+void
+actor_time_link(struct actor *a, enum link l, notify_type *type)
+{
+	bus_time(a->bus, l, type);
 }

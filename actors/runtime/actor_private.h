@@ -1,4 +1,7 @@
-/* actors/runtime/actor_private.h - the actor's insides, for actor*.c, work.c and publish.c only. */
+/*
+ * actors/runtime/actor_private.h - the actor's insides, for actor*.c, explain.c, work.c and
+ * publish.c only.
+ */
 #ifndef MUSTER_ACTOR_PRIVATE_H
 #define MUSTER_ACTOR_PRIVATE_H
 
@@ -27,6 +30,7 @@ struct actor {
 	bool			 stop_asked;	/* spec.ending may be at work */
 	bool			 synced;	/* as last told */
 	int			 exit_code;
+	int64_t			 started_us;	/* wall clock */
 	int64_t			 reported_ms, stats_due_ms;
 	unsigned		 stats_turns;
 	/* work.c */
@@ -44,6 +48,9 @@ void work_open(struct actor *a);
 void work_close(struct actor *a);
 unsigned work_waiting(const struct actor *a);
 void work_stats(struct actor *a);
+
+/* A question about one object (explain.c), answered at once over the lifeline. */
+void explain_answer(struct actor *a, const char *record);
 
 /* The series that changed, into the STATS view; to the actor's own row too, if it has one (metrics). */
 void stats_publish(struct actor *a);

@@ -28,6 +28,7 @@ bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t i
 	b->incarnation = incarnation;
 	b->token = *token;
 	b->tap = tap;
+	b->recall = recall_new();
 	b->owner = *owner;
 	msg_arena_init(&b->arena);
 	msg_arena_init(&b->arena_gone);
@@ -53,6 +54,7 @@ bus_free(struct bus **bp)
 	}
 	asks_free(&b->asks);
 	answers_free(&b->answers);
+	recall_free(&b->recall);
 	event_free(b->pump);
 	event_free(b->timer);
 	msg_arena_free(&b->arena);

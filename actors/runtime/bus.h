@@ -16,7 +16,9 @@
 #include "actor.h"
 #include "log.h"
 #include "mirror.h"
+#include "recall.h"
 #include "tap.h"
+#include "timing.h"
 #include "view.h"
 
 struct bus;
@@ -66,5 +68,29 @@ enum err bus_result_items(struct bus *b, uint64_t handle, const struct body_item
 void bus_result(struct bus *b, uint64_t handle, const struct body_result *r,
     const char *const *keys, size_t nkeys);
 void bus_stats(struct bus *b);				/* refresh gauges */
+
+/* A key of that link's store changed (gone: was removed): sent soon, recorded, and its time taken. */
+void bus_published(
+    struct bus *b, enum link l, struct wire_str key, struct wire_str rv, uint64_t trace, bool gone);
+void bus_time(struct bus *b, enum link l, notify_type *type);
+
+/* One hop of the recorder; of an object: metrics and keys that begin with a colon leave none. */
+struct bus_hop {
+	enum hop_what	 what;
+	enum link	 link;		/* LINK_MAX: none */
+	enum role	 peer;		/* ROLE_NONE: none */
+	struct wire_str	 key, rv;
+	uint32_t	 hash;		/* where the key is not at hand any more: recall_key of it; 0: none */
+	uint64_t	 trace;
+	int64_t		 at_us;		/* wall clock; 0: now. Of a frame it is read once, not for each item */
+	const char	*text;		/* NULL: none */
+	bool		 spare;		/* see recall_add */
+};
+void bus_hop(struct bus *b, const struct bus_hop *h);
+const struct recall *bus_recall(const struct bus *b);
+/* Where the key is held: one element per store and mirror, of a list that is open in j. False: nowhere. */
+bool bus_held(struct bus *b, struct wire_str key, struct json *j);
+/* Every key of every store and mirror, some more than once. */
+void bus_keys(struct bus *b, void (*fn)(struct wire_str key, void *arg), void *arg);
 
 #endif

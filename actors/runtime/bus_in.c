@@ -12,6 +12,7 @@
 
 #include "bus_private.h"
 #include "clock.h"
+#include "json.h"
 #include "obj.h"
 #include "random.h"
 
@@ -32,6 +33,7 @@ struct bus_in {
 	bool			 complete;	/* has had a whole snapshot */
 	bool			 writable;	/* the socket had a connection when we last looked */
 	struct stat_series	*items, *frames_in, *frames_out;
+	int64_t			 taken_us;	/* wall clock, of the frame that is (or was last) taken */
 	const union msg_body	*fresh;		/* the value being applied, decoded when it was checked */
 };
 
@@ -43,6 +45,11 @@ struct walk {
 	void			*arg;
 };
 
+struct key_walk {
+	void	(*fn)(struct wire_str, void *);
+	void	 *arg;
+};
+
 static struct turn wait_for(struct bus_in *, bool, int64_t, int64_t);
 static bool receive(struct bus_in *, int64_t);
 static void on_frame(struct bus_in *, const void *, size_t, int64_t);
@@ -51,6 +58,7 @@ static const char *on_answer(struct bus_in *, struct frame *, union msg_body *);
 static const char *item_refusal(struct bus_in *, enum msg, const struct body_item *, union msg_body *);
 static void on_change(enum mirror_change, const struct body_item *, void *);
 static void each_copy(enum mirror_change, const struct body_item *, void *);
+static void each_key(enum mirror_change, const struct body_item *, void *);
 static const union msg_body *decode(const struct body_item *, struct msg_arena *, union msg_body *);
 static struct change change_of(
     struct bus_in *, enum change_kind, const struct body_item *, const union msg_body *);
@@ -169,6 +177,7 @@ in_fresh(const struct bus_in *i)
 void
 in_drop(struct bus_in *i)
 {
+	i->taken_us = clock_wall_us();
 	mirror_clear(i->mirror, on_change, i);
 }
 
@@ -220,6 +229,32 @@ in_stats(struct bus_in *i)
 	bus_gauge(STAT_KEYS, i->link, "side", "mirror", (double)mirror_count(i->mirror));
 }
 
+bool
+in_held(struct bus_in *i, struct wire_str key, struct json *j)
+{
+	struct body_item item;
+
+	if (!mirror_get(i->mirror, key, &item))
+		return false;
+	json_open(j, NULL, '{');
+	json_strn(j, "key", key.p, key.len);
+	json_str(j, "link", link_table[i->link].name);
+	json_str(j, "side", "mirror");
+	json_str(j, "from", role_name(i->producer));
+	json_strn(j, "rv", item.rv.p, item.rv.len);
+	json_bool(j, "fresh", in_fresh(i));
+	json_close(j, '}');
+	return true;
+}
+
+void
+in_keys(struct bus_in *i, void (*fn)(struct wire_str, void *), void *arg)
+{
+	struct key_walk w = { .fn = fn, .arg = arg };
+
+	mirror_each(i->mirror, each_key, &w);
+}
+
 /* ---- Receiving ---- */
 
 /* True: stopped at the turn's limit, more is waiting. */
@@ -256,6 +291,7 @@ on_frame(struct bus_in *i, const void *bytes, size_t len, int64_t now_ms)
 	union msg_body body;
 
 	stat_add(i->frames_in, 1);
+	i->taken_us = clock_wall_us();
 	msg_arena_reset(&b->arena);
 	const char *wrong = frame_open(&f, bytes, len, &b->arena);
 	if (wrong == NULL && !frame_next(&f, &b->arena, &body))
@@ -382,6 +418,9 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	const union msg_body *value =
 	    kind == MIRROR_GONE ? decode(item, &i->bus->arena_gone, &last) : i->fresh;
 	const struct change c = change_of(i, kinds[kind], item, value);
+	bus_hop(i->bus, &(struct bus_hop){ .what = HOP_TAKEN, .at_us = i->taken_us, .link = i->link, .peer = i->producer,
+	    .key = item->key, .rv = item->rv, .trace = item->trace, .spare = c.initial,
+	    .text = kind == MIRROR_GONE ? "gone" : NULL });
 	i->bus->owner.changed(&c, i->bus->owner.arg);
 }
 
@@ -394,6 +433,15 @@ each_copy(enum mirror_change kind, const struct body_item *item, void *arg)
 	(void)kind;
 	const struct change c = change_of(w->in, CHANGE_UPDATED, item, decode(item, &w->arena, &value));
 	w->fn(&c, w->arg);
+}
+
+static void
+each_key(enum mirror_change kind, const struct body_item *item, void *arg)
+{
+	const struct key_walk *w = arg;
+
+	(void)kind;
+	w->fn(item->key, w->arg);
 }
 
 /* What the mirror holds was checked when it came in. An arena of its own: a frame may still be in use. */

@@ -13,6 +13,7 @@
 
 #include "bus_private.h"
 #include "clock.h"
+#include "json.h"
 #include "obj.h"
 
 enum { REFUSED_GAP_MS = 200 };
@@ -28,8 +29,10 @@ struct bus_out {
 	uint32_t		 sessions;	/* opened since the start: makes epochs */
 	int64_t			 refused_ms;	/* when a refused HELLO was last logged */
 	struct stat_series	*items, *frames_out, *frames_in;
+	struct timing		*timing;	/* NULL: nobody measures */
 };
 
+static const char *how_told(const struct bus_out *, const struct consumer *, struct wire_str);
 static bool receive(struct bus_out *, int64_t);
 static void on_frame(struct bus_out *, const char *, size_t, const zmq_msg_t *, bool, int64_t);
 static void on_hello(
@@ -44,6 +47,8 @@ static void refuse(struct bus_out *, struct consumer *, const char *);
 static bool serve(struct bus_out *, struct consumer *, int64_t, int64_t *);
 static bool perform(struct bus_out *, struct consumer *, const struct out_step *, int64_t);
 static bool send_items(struct bus_out *, struct consumer *, const struct out_step *, int64_t);
+static void note_sent(
+    struct bus_out *, const struct consumer *, enum msg, const struct body_item *, uint32_t);
 static bool send_one(struct bus_out *, struct consumer *, enum msg, const union msg_body *);
 static bool send_buffer(struct bus_out *, struct consumer *, enum msg);
 static void send_close(struct bus_out *, const char *, size_t, uint64_t, uint64_t, const char *);
@@ -85,6 +90,7 @@ out_free(struct bus_out **op)
 	OBJ_TAKE(o, op, OUT_MAGIC);
 	socket_free(&o->socket);
 	view_free(&o->view);
+	timing_free(&o->timing);
 	OBJ_FREE(o);
 }
 
@@ -92,6 +98,54 @@ struct view *
 out_view(struct bus_out *o)
 {
 	return o->view;
+}
+
+void
+out_told(struct bus_out *o, const struct consumer *c)
+{
+	if (o->timing != NULL && view_pending(o->view, c->slot) == 0)
+		timing_idle(o->timing, (size_t)(c - o->consumers));
+}
+
+struct timing **
+out_timing(struct bus_out *o)
+{
+	return &o->timing;
+}
+
+bool
+out_held(struct bus_out *o, struct wire_str key, struct json *j)
+{
+	struct body_item item;
+
+	if (!view_get(o->view, key, &item))
+		return false;
+	json_open(j, NULL, '{');
+	json_strn(j, "key", key.p, key.len);
+	json_str(j, "link", link_table[o->link].name);
+	json_str(j, "side", "store");
+	json_strn(j, "rv", item.rv.p, item.rv.len);
+	json_open(j, "consumers", '{');
+	for (size_t i = 0; i < NITEMS(o->consumers); i++) {
+		const struct consumer *c = &o->consumers[i];
+
+		if (c->open)
+			json_str(j, role_name(c->role), how_told(o, c, key));
+	}
+	json_close(j, '}');
+	json_close(j, '}');
+	return true;
+}
+
+/* How far the news of that key has come to this consumer. */
+static const char *
+how_told(const struct bus_out *o, const struct consumer *c, struct wire_str key)
+{
+	if (c->slot == NO_SLOT)
+		return "waiting";
+	if (view_queued(o->view, c->slot, key))
+		return "queued";
+	return c->session.acked == c->session.seq ? "acknowledged" : "sent";
 }
 
 struct turn
@@ -373,6 +427,8 @@ perform(struct bus_out *o, struct consumer *c, const struct out_step *step, int6
 			return false;
 		c->slot = view_attach(o->view);
 		MUST(c->slot != NO_SLOT);	/* as many slots as consumers */
+		if (o->timing != NULL)		/* what changed before is part of the snapshot */
+			timing_idle(o->timing, (size_t)(c - o->consumers));
 		session_out_sent(&c->session, step, view_pending(o->view, c->slot), 0, now_ms);
 		return true;
 	case OUT_SEND_ITEMS:
@@ -417,9 +473,29 @@ send_items(struct bus_out *o, struct consumer *c, const struct out_step *step, i
 			return false;
 		stat_add(o->items, n);
 	}
+	if (n > 0)	/* before the commit, which may free what they show */
+		note_sent(o, c, step->type, items, n);
 	view_commit(o->view, c->slot, keys, first);
 	session_out_sent(&c->session, step, keys, n, now_ms);
+	out_told(o, c);
 	return true;
+}
+
+/* For the recorder, and for who measures: the frame went to the socket. */
+static void
+note_sent(struct bus_out *o, const struct consumer *c, enum msg m, const struct body_item *items, uint32_t n)
+{
+	const int64_t at_us = clock_wall_us();
+	uint64_t types = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bus_hop(o->bus, &(struct bus_hop){ .what = HOP_SENT, .at_us = at_us, .link = o->link,
+		    .peer = c->role, .key = items[i].key, .trace = items[i].trace,
+		    .spare = m == MSG_SNAP_ITEMS, .text = items[i].gone ? "gone" : NULL });
+		types |= o->timing == NULL ? 0 : UINT64_C(1) << msg_by_number(items[i].type);
+	}
+	if (o->timing != NULL && m == MSG_DELTA)
+		timing_sent(o->timing, (size_t)(c - o->consumers), c->role, types, clock_mono_us());
 }
 
 static bool

@@ -25,6 +25,7 @@ struct bus {
 	uint64_t		 incarnation;
 	struct secret		 token;
 	struct tap		*tap;
+	struct recall		*recall;
 	struct bus_owner	 owner;
 	struct event		*pump;		/* run soon */
 	struct event		*timer;		/* run at the next deadline */
@@ -61,6 +62,9 @@ struct bus_out *out_new(struct bus *b, enum link l);
 void out_free(struct bus_out **op);
 struct turn out_turn(struct bus_out *o, int64_t now_ms);
 struct view *out_view(struct bus_out *o);
+void out_told(struct bus_out *o, const struct consumer *c);	/* its queue may be empty now */
+struct timing **out_timing(struct bus_out *o);		/* NULL in it: nobody measures */
+bool out_held(struct bus_out *o, struct wire_str key, struct json *j);
 void out_peer_gone(struct bus_out *o, enum role who, uint64_t newer_than);
 void out_stats(struct bus_out *o);
 /* The open session of that epoch; NULL: it is over. */
@@ -81,6 +85,8 @@ void in_drop(struct bus_in *i);			/* the producer is off: everything it told is 
 void in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg);
 bool in_get(struct bus_in *i, struct wire_str key, void (*fn)(const struct change *, void *), void *arg);
 void in_stats(struct bus_in *i);
+bool in_held(struct bus_in *i, struct wire_str key, struct json *j);
+void in_keys(struct bus_in *i, void (*fn)(struct wire_str, void *), void *arg);
 bool in_live(const struct bus_in *i);		/* inside a session, after its snapshot */
 uint64_t in_epoch(const struct bus_in *i);
 enum link in_link(const struct bus_in *i);
@@ -112,6 +118,9 @@ struct bus_address {
 
 /* The frame in b->buffer to a socket, copied to the tap if somebody looks. False with errno. */
 bool bus_send(struct bus *b, struct socket *s, const struct bus_address *to, enum link l, enum msg m);
+/* Of a write, for a hop: "update status", "ok 200". */
+void bus_hop_order(char text[HOP_TEXT + 1], enum op op, struct wire_str subresource);
+void bus_hop_outcome(char text[HOP_TEXT + 1], enum outcome how, unsigned status);
 void bus_wake(void *arg);
 void bus_count(enum stat_id id, enum link l, const char *label, const char *value);
 void bus_gauge(enum stat_id id, enum link l, const char *label, const char *value, double n);

@@ -18,6 +18,7 @@ enum {
 	HWM_TAP		 = 1000,
 	RECONNECT_MS	 = 20,
 	RECONNECT_MAX_MS = 500,
+	UNKNOWN		 = -1,
 };
 
 struct socket {
@@ -28,8 +29,15 @@ struct socket {
 	struct event	*event;
 	void	       (*wake)(void *);
 	void		*arg;
+	/*
+	 * What others do comes with an edge; what we do may take that edge away. So until either,
+	 * what was seen last is still so, and an idle socket costs no system call.
+	 */
+	bool		 dry;		/* there was nothing to read */
+	int		 events;	/* ZMQ_EVENTS, or UNKNOWN */
 };
 
+static int look(struct socket *);
 static void on_event(evutil_socket_t, short, void *);
 
 struct socket *
@@ -45,6 +53,7 @@ socket_new(enum socket_kind kind, const char *path, const char *id, struct event
 	OBJ_NEW(s, SOCKET_MAGIC);
 	s->wake = wake;
 	s->arg = arg;
+	s->events = UNKNOWN;
 	s->sock = zsock_new(types[kind]);
 	MUST(s->sock != NULL);
 	s->handle = zsock_resolve(s->sock);
@@ -100,20 +109,24 @@ socket_free(struct socket **sp)
 bool
 socket_readable(struct socket *s)
 {
-	return (zsock_events(s->sock) & ZMQ_POLLIN) != 0;
+	return !s->dry && (look(s) & ZMQ_POLLIN) != 0;
 }
 
 bool
 socket_writable(struct socket *s)
 {
-	return (zsock_events(s->sock) & ZMQ_POLLOUT) != 0;
+	return (look(s) & ZMQ_POLLOUT) != 0;
 }
 
 bool
 socket_recv(struct socket *s, zmq_msg_t *msg, bool *more)
 {
+	if (s->dry)
+		return false;
+	s->events = UNKNOWN;
 	if (zmq_msg_recv(msg, s->handle, ZMQ_DONTWAIT) == -1) {
 		MUST(errno == EAGAIN || errno == EINTR);
+		s->dry = errno == EAGAIN;
 		return false;
 	}
 	*more = zmq_msg_more(msg) != 0;
@@ -125,11 +138,26 @@ socket_send(struct socket *s, const void *p, size_t len, bool more)
 {
 	int rc;
 
+	s->events = UNKNOWN;
+	s->dry = false;
 	do {	/* a signal between two parts must not leave half a message behind */
 		rc = zmq_send(s->handle, p, len, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0));
 	} while (rc == -1 && errno == EINTR);
 	MUST(rc != -1 || errno == EAGAIN || errno == EHOSTUNREACH);
 	return rc != -1;
+}
+
+static int
+look(struct socket *s)
+{
+	size_t size = sizeof(s->events);
+
+	if (s->events != UNKNOWN)
+		return s->events;
+	while (zmq_getsockopt(s->handle, ZMQ_EVENTS, &s->events, &size) == -1)
+		MUST(errno == EINTR);
+	s->dry = (s->events & ZMQ_POLLIN) == 0;
+	return s->events;
 }
 
 static void
@@ -138,5 +166,7 @@ on_event(evutil_socket_t fd, short what, void *arg)
 	struct socket *s = arg;
 
 	(void)fd, (void)what;
+	s->events = UNKNOWN;
+	s->dry = false;
 	s->wake(s->arg);
 }

@@ -58,6 +58,7 @@ static void entry_bury(struct view *, uint32_t);
 static void mark(struct view *, uint32_t, uint32_t);
 static void mark_gone(struct view *, uint32_t);
 static void compact(struct view *, int);
+static void unqueue_last(struct view *, int, uint32_t);
 static void item_of(const struct view *, uint32_t, struct body_item *);
 static void ring_push(struct ring *, uint32_t);
 static uint32_t ring_at(const struct ring *, uint32_t);
@@ -279,9 +280,30 @@ view_tell(struct view *v, int s, struct wire_str key, struct body_item *out)
 	if (id == KEYTAB_NONE || (v->entries[id].gone && (v->entries[id].known & bit) == 0))
 		return false;
 	item_of(v, id, out);
-	if (!out->gone)
+	if (!out->gone) {
 		v->entries[id].known |= bit;
+		unqueue_last(v, s, id);
+	}
 	return true;
+}
+
+bool
+view_get(const struct view *v, struct wire_str key, struct body_item *out)
+{
+	const uint32_t id = keytab_find(v->keys, key.p, key.len);
+
+	if (id == KEYTAB_NONE || v->entries[id].gone)
+		return false;
+	item_of(v, id, out);
+	return true;
+}
+
+bool
+view_queued(const struct view *v, int s, struct wire_str key)
+{
+	const uint32_t id = keytab_find(v->keys, key.p, key.len);
+
+	return id != KEYTAB_NONE && (v->entries[id].dirty >> s & 1) != 0;
 }
 
 uint64_t
@@ -460,6 +482,18 @@ compact(struct view *v, int s)
 	}
 	slot->queue.len = kept;
 	slot->ghosts = 0;
+}
+
+/* Searching the whole queue would cost more than it saves; a write that was just answered stands last. */
+static void
+unqueue_last(struct view *v, int s, uint32_t id)
+{
+	struct slot *slot = &v->slots[s];
+
+	if (slot->queue.len <= slot->snapshot || ring_at(&slot->queue, slot->queue.len - 1) != id)
+		return;
+	slot->queue.len--;
+	v->entries[id].dirty &= ~(1u << s);
 }
 
 static void

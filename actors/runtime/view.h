@@ -54,10 +54,14 @@ void view_commit(struct view *v, int slot, uint32_t keys, uint64_t first_seq);
 void view_acked(struct view *v, int slot, uint64_t seq);
 /*
  * How the key stands, to be told to that consumer outside its numbers, now; false when there is
- * nothing to tell. From then on it counts as known to the consumer. It stays queued if it was: the
- * news comes once more, in its place.
+ * nothing to tell. From then on it counts as known to the consumer, and is queued no more if it was
+ * the last that was; otherwise, and when it is gone, the news comes once more, in its place.
  */
 bool view_tell(struct view *v, int slot, struct wire_str key, struct body_item *out);
+
+/* Views of a present key; false: there is none. */
+bool view_get(const struct view *v, struct wire_str key, struct body_item *out);
+bool view_queued(const struct view *v, int slot, struct wire_str key);	/* not sent to that consumer yet */
 
 uint64_t view_count(const struct view *v);	/* present keys */
 uint64_t view_hash(const struct view *v);	/* XOR of view_item_hash over them */

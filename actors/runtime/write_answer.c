@@ -6,6 +6,7 @@
  * over the same socket as the deltas, so that a mirror never goes back. An answer that cannot be
  * sent ends the session, and its outcome is unknown.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "bus_private.h"
@@ -18,6 +19,7 @@ enum { REASON_MAX = 256, MESSAGE_MAX = 8 * 1024, CAUSES_MAX = 32 * 1024 };
 struct open_write {
 	uint64_t	handle, id, epoch, trace;
 	enum link	link;
+	uint32_t	key;		/* recall_key of the object; 0: none */
 	uint64_t	items;		/* sent so far */
 };
 
@@ -42,6 +44,8 @@ static struct open_write *open_write(struct bus *, enum link, uint64_t, const st
 static size_t count(const struct answers *, enum link, uint64_t, uint64_t, bool *);
 static struct open_write *find(struct bus *, uint64_t, struct consumer **);
 static void forget(struct answers *, size_t);
+static uint32_t note_ordered(struct bus *, enum link, enum role, const struct body_write *, uint64_t);
+static void note_result(struct bus *, const struct batch *, const struct body_result *);
 static void quick(struct bus *, uint64_t, enum outcome);
 static bool batch_add(struct batch *, const struct body_item *);
 static bool batch_flush(struct batch *);
@@ -75,7 +79,9 @@ answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelo
 	const size_t open = count(b->answers, l, c->session.epoch, w->id, &repeated);
 	if (repeated)
 		return "a write with the id of another";
-	const uint64_t handle = open_write(b, l, c->session.epoch, w, env->trace)->handle;
+	struct open_write *const mine = open_write(b, l, c->session.epoch, w, env->trace);
+	const uint64_t handle = mine->handle;
+	mine->key = note_ordered(b, l, c->role, w, env->trace);
 	if (open >= WRITES_MAX)
 		quick(b, handle, OUTCOME_BUSY);
 	else if (now_ms >= w->deadline_ms)
@@ -141,6 +147,7 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 	}
 	if (!batch_flush(&batch))
 		return;
+	out_told(b->outs[l], batch.to);
 	union msg_body body = { .result = *r };
 	body.result.id = batch.write->id;
 	body.result.items = batch.write->items;
@@ -152,6 +159,7 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 	frame_begin(&b->buffer, &(struct envelope){ .type = MSG_RESULT, .epoch = batch.write->epoch,
 	    .seq = batch.write->id, .trace = batch.write->trace });
 	msg_pack(&b->buffer, MSG_RESULT, &body);
+	note_result(b, &batch, &body.result);
 	forget(b->answers, (size_t)(batch.write - b->answers->open));
 	out_send(b->outs[l], batch.to, MSG_RESULT);
 }
@@ -233,6 +241,37 @@ quick(struct bus *b, uint64_t handle, enum outcome how)
 	const struct body_result r = { .outcome = (uint64_t)how, .message = wire_str_of(outcome_text(how)) };
 
 	bus_result(b, handle, &r, NULL, 0);
+}
+
+/* ---- For the recorder ---- */
+
+static uint32_t
+note_ordered(struct bus *b, enum link l, enum role from, const struct body_write *w, uint64_t trace)
+{
+	char resource[OBJECT_KEY_MAX + 1], ns[OBJECT_KEY_MAX + 1], name[OBJECT_KEY_MAX + 1];
+	char key[OBJECT_KEY_MAX + 1], what[HOP_TEXT + 1];
+
+	if (w->op == OP_EVENT)	/* about another object than it names */
+		return 0;
+	snprintf(resource, sizeof(resource), "%.*s", (int)w->resource.len, w->resource.p);
+	snprintf(ns, sizeof(ns), "%.*s", (int)w->ns.len, w->ns.p);
+	snprintf(name, sizeof(name), "%.*s", (int)w->name.len, w->name.p);
+	if (!object_key(key, sizeof(key), resource, ns, name))
+		return 0;
+	bus_hop_order(what, (enum op)w->op, w->subresource);
+	bus_hop(b, &(struct bus_hop){ .what = HOP_ORDERED, .link = l, .peer = from,
+	    .key = wire_str_of(key), .trace = trace, .text = what });
+	return recall_key(key, strlen(key));
+}
+
+static void
+note_result(struct bus *b, const struct batch *batch, const struct body_result *r)
+{
+	char what[HOP_TEXT + 1];
+
+	bus_hop_outcome(what, (enum outcome)r->outcome, (unsigned)r->status);
+	bus_hop(b, &(struct bus_hop){ .what = HOP_RESULT, .link = batch->write->link, .peer = batch->to->role,
+	    .hash = batch->write->key, .rv = r->rv, .trace = batch->write->trace, .text = what });
 }
 
 /* ---- Sending ---- */

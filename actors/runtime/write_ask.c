@@ -27,6 +27,7 @@ struct ask {
 	msgpack_sbuffer		 items;		/* of the answer, packed, as far as they have come */
 	uint64_t		 nitems;
 	enum outcome		 refused;	/* OK: it is in the table */
+	uint32_t		 key;		/* recall_key of the object; 0: none */
 	write_done		*done;
 	void			*arg;
 };
@@ -46,6 +47,8 @@ static void ask_free(struct ask *);
 static bool name_object(struct ask *, const struct write_ask *);
 static bool claims(enum op);
 static void pack(struct ask *, const struct write_ask *, int64_t);
+static void note_asked(struct bus *, struct ask *, const struct write_ask *);
+static void note_wrote(struct bus *, const struct ask *, const struct write_result *);
 static struct wire_str text(const char *);
 static void end(struct bus *, int64_t);
 static struct ask *find(struct asks *, uint64_t);
@@ -69,6 +72,7 @@ bus_write(struct bus *b, enum link l, const struct write_ask *w, write_done *don
 	struct asks *all = b->asks;
 	struct ask *ask = ask_new(l, w, done, arg, now_ms);
 	ask->id = ++all->last_id;
+	note_asked(b, ask, w);
 	if (w->body_len > WRITE_BODY_MAX || !name_object(ask, w))
 		ask->refused = OUTCOME_INVALID;
 	else if (!write_table_add(&all->table, ask->id, l, ask->object[0] != '\0' ? ask->object : NULL,
@@ -282,6 +286,31 @@ pack(struct ask *ask, const struct write_ask *w, int64_t now_ms)
 	msg_pack(&ask->body, MSG_WRITE, &body);
 }
 
+/* For the recorder. An Event is about another object than it names: no hop. */
+static void
+note_asked(struct bus *b, struct ask *ask, const struct write_ask *w)
+{
+	char key[OBJECT_KEY_MAX + 1], what[HOP_TEXT + 1];
+
+	if (w->op == OP_EVENT || !object_key(key, sizeof(key), w->resource, text(w->ns).p, text(w->name).p))
+		return;
+	ask->key = recall_key(key, strlen(key));
+	bus_hop_order(what, w->op, text(w->subresource));
+	bus_hop(b, &(struct bus_hop){ .what = HOP_ASKED, .link = ask->link,
+	    .peer = link_table[ask->link].binder, .hash = ask->key, .trace = w->trace, .text = what });
+}
+
+static void
+note_wrote(struct bus *b, const struct ask *ask, const struct write_result *r)
+{
+	char what[HOP_TEXT + 1];
+
+	bus_hop_outcome(what, r->outcome, r->status);
+	bus_hop(b, &(struct bus_hop){ .what = HOP_WROTE, .link = ask->link,
+	    .peer = link_table[ask->link].binder, .hash = ask->key, .rv = r->rv, .trace = ask->trace,
+	    .text = what });
+}
+
 static struct wire_str
 text(const char *s)
 {
@@ -317,6 +346,7 @@ finish(struct bus *b, struct ask *ask, struct write_result r)
 	r.id = ask->id;
 	r.op = ask->op;
 	r.trace = ask->trace;
+	note_wrote(b, ask, &r);
 	log_set_trace(ask->trace);
 	b->owner.wrote(&r, ask->done, ask->arg, b->owner.arg);
 	log_set_trace(0);

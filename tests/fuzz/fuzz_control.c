@@ -23,6 +23,9 @@ fuzz_request(const char *line, size_t len)
 	MUST((unsigned)r.verb < REQ_MAX);
 	MUST((unsigned)r.role <= ROLE_NONE);
 	MUST((unsigned)r.level < LEVEL_MAX);
+	MUST(memchr(r.object, '\0', sizeof(r.object)) != NULL);
+	MUST((r.verb == REQ_EXPLAIN || r.verb == REQ_TRACE) == (r.object[0] != '\0'));
+	MUST(strpbrk(r.object, " \n%") == NULL);
 	MUST(r.verb != REQ_RESTART || (unsigned)r.role < ROLE_MAX);
 }
 
@@ -38,6 +41,8 @@ fuzz_record(const char *record, size_t len)
 	MUST(n.kind != NOTE_EXTEND || n.number <= NOTE_MAX_MS);
 	MUST((unsigned)n.role < ROLE_MAX || n.role == ROLE_NONE);
 	MUST(n.kind != NOTE_REPORT || n.text[0] != '\0');
+	MUST(n.kind != NOTE_ANSWER || (n.body > record && n.body_len > 0
+	    && n.body + n.body_len == record + len));
 	MUST(memchr(n.text, '\0', sizeof(n.text)) != NULL);
 	for (const char *c = n.text; *c != '\0'; c++)
 		MUST(*c >= ' ' && *c <= '~');

@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
+#include "json.h"
 #include "obj.h"
-#include "supervisor/json.h"
 
 static size_t
 example(char *buf, size_t size)

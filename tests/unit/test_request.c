@@ -8,6 +8,9 @@
 #include "obj.h"
 #include "supervisor/request.h"
 
+#define N58	"0123456789012345678901234567890123456789012345678901234567"
+#define C64	N58 "012345"
+
 static const struct row {
 	const char	*name, *line;
 	const char	*wrong;		/* NULL: fine; else a part of the text */
@@ -36,7 +39,21 @@ static const struct row {
 	{ "an unknown level", "level metrics loud", "unknown level", { 0 } },
 	{ "level of a stranger", "level nobody info", "no such actor", { 0 } },
 	{ "four words", "level metrics info now", "not a request", { 0 } },
-	{ "a word of 33 bytes", "restart 012345678901234567890123456789012", "not a request", { 0 } },
+	{ "a word of 385 bytes", "restart " C64 C64 C64 C64 C64 C64 "a", "not a request", { 0 } },
+	{ "an object of 384 bytes", "explain nodes/" C64 C64 C64 C64 C64 N58, NULL,
+	  { .verb = REQ_EXPLAIN, .role = ROLE_NONE, .object = "nodes/" C64 C64 C64 C64 C64 N58 } },
+	{ "explain", "explain nodes/worker-1", NULL,
+	  { .verb = REQ_EXPLAIN, .role = ROLE_NONE, .object = "nodes/worker-1" } },
+	{ "trace, in a namespace", "trace leases/kube-node-lease/a.b", NULL,
+	  { .verb = REQ_TRACE, .role = ROLE_NONE, .object = "leases/kube-node-lease/a.b" } },
+	{ "explain nothing", "explain", "usage: explain", { 0 } },
+	{ "explain two", "explain nodes/a nodes/b", "usage: explain", { 0 } },
+	{ "explain a name alone", "explain worker-1", "a name is missing", { 0 } },
+	{ "explain an empty name", "explain nodes/", "not an object", { 0 } },
+	{ "explain an empty resource", "explain /a", "not an object", { 0 } },
+	{ "explain four parts", "explain a/b/c/d", "not an object", { 0 } },
+	{ "explain in capitals", "explain nodes/A", "not an object", { 0 } },
+	{ "explain a newline's escape", "explain nodes/a%0a", "not an object", { 0 } },
 	{ "a control character", "status\x1b", "not a request", { 0 } },
 	{ "a tab", "level\tmetrics\tinfo", "not a request", { 0 } },
 	{ "not ASCII", "stat\xc3\xbcs", "not a request", { 0 } },
@@ -60,6 +77,7 @@ check_row(void **state)
 	assert_int_equal(q.verb, r->want.verb);
 	assert_int_equal(q.role, r->want.role);
 	assert_int_equal(q.level, r->want.level);
+	assert_string_equal(q.object, r->want.object);
 }
 
 int

@@ -1,4 +1,4 @@
-/* supervisor/json.c - the few pieces of JSON that the status needs. Pure: no allocation, no printf. */
+/* base/json.c - the few pieces of JSON that we write. Pure: no allocation, no printf. */
 #include "json.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "utf8.h"
 
 static void put(struct json *, const char *, size_t);
-static void put_quoted(struct json *, const char *);
+static void put_quoted(struct json *, const char *, size_t);
 static void member(struct json *, const char *);
 
 void
@@ -51,11 +51,19 @@ json_bool(struct json *j, const char *name, bool b)
 void
 json_str(struct json *j, const char *name, const char *s)
 {
+	if (s != NULL) {
+		json_strn(j, name, s, strlen(s));
+		return;
+	}
 	member(j, name);
-	if (s == NULL)
-		put(j, "null", 4);
-	else
-		put_quoted(j, s);
+	put(j, "null", 4);
+}
+
+void
+json_strn(struct json *j, const char *name, const char *s, size_t len)
+{
+	member(j, name);
+	put_quoted(j, s, len);
 }
 
 size_t
@@ -77,10 +85,8 @@ put(struct json *j, const char *s, size_t len)
 }
 
 static void
-put_quoted(struct json *j, const char *s)
+put_quoted(struct json *j, const char *s, size_t left)
 {
-	size_t left = strlen(s);
-
 	put(j, "\"", 1);
 	while (left > 0) {
 		char shown[UTF8_SHOWN_MAX];
@@ -101,7 +107,7 @@ member(struct json *j, const char *name)
 		put(j, ",", 1);
 	j->comma = true;
 	if (name != NULL) {
-		put_quoted(j, name);
+		put_quoted(j, name, strlen(name));
 		put(j, ":", 1);
 	}
 }

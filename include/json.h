@@ -1,5 +1,5 @@
 /*
- * supervisor/json.h - writes JSON into a buffer that somebody else owns.
+ * include/json.h - writes JSON into a buffer that somebody else owns.
  *
  *	struct json j = { .buf = buf, .size = sizeof(buf) };
  *
@@ -30,6 +30,7 @@ void json_int(struct json *j, const char *name, int64_t n);
 void json_bool(struct json *j, const char *name, bool b);
 /* NULL becomes null; control characters and bytes that are no UTF-8 are escaped. */
 void json_str(struct json *j, const char *name, const char *s);
+void json_strn(struct json *j, const char *name, const char *s, size_t len);
 /* NUL-terminates; the length, or 0 when it did not fit. */
 size_t json_end(struct json *j);
 

@@ -1,0 +1,127 @@
+/*
+ * actors/runtime/bus_hop.c - what the bus remembers and tells of single keys: hops, times, where
+ * each is held.
+ */
+#include <stdio.h>
+
+#include "bus_private.h"
+#include "clock.h"
+#include "obj.h"
+
+_Static_assert((unsigned)LINK_MAX < (unsigned)HOP_NOBODY && (unsigned)ROLE_NONE < (unsigned)HOP_NOBODY,
+    "a hop has one byte for each");
+
+struct key_walk {
+	void	(*fn)(struct wire_str, void *);
+	void	 *arg;
+};
+
+static void each_key(const struct body_item *, void *);
+
+void
+bus_hop(struct bus *b, const struct bus_hop *n)
+{
+	if (n->link == LINK_STATS || (n->key.len == 0 ? n->hash == 0 : n->key.p[0] == ':'))
+		return;
+	if (n->spare && recall_count(b->recall) == RECALL_HOPS)
+		return;
+	struct hop h = {
+		.at_us = n->at_us != 0 ? n->at_us : clock_wall_us(), .trace = n->trace,
+		.key = n->key.len == 0 ? n->hash : recall_key(n->key.p, n->key.len),
+		.what = (uint8_t)n->what,
+		.link = n->link == LINK_MAX ? HOP_NOBODY : (uint8_t)n->link,
+		.peer = n->peer == ROLE_NONE ? HOP_NOBODY : (uint8_t)n->peer,
+	};
+	if (n->text != NULL || n->rv.len > 0)
+		hop_say(&h, n->text != NULL ? n->text : "", n->rv);
+	recall_add(b->recall, &h, n->spare);
+}
+
+void
+bus_hop_order(char text[HOP_TEXT + 1], enum op op, struct wire_str subresource)
+{
+	snprintf(text, HOP_TEXT + 1, "%s%s%.*s", op_table[op].name, subresource.len > 0 ? " " : "",
+	    (int)subresource.len, subresource.len > 0 ? subresource.p : "");
+}
+
+void
+bus_hop_outcome(char text[HOP_TEXT + 1], enum outcome how, unsigned status)
+{
+	if (status != 0)
+		snprintf(text, HOP_TEXT + 1, "%s %u", outcome_name(how), status);
+	else
+		snprintf(text, HOP_TEXT + 1, "%s", outcome_name(how));
+}
+
+const struct recall *
+bus_recall(const struct bus *b)
+{
+	return b->recall;
+}
+
+void
+bus_published(struct bus *b, enum link l, struct wire_str key, struct wire_str rv, uint64_t trace, bool gone)
+{
+	struct timing *const t = *out_timing(b->outs[l]);
+
+	bus_hop(b,
+	    &(struct bus_hop){ .what = HOP_PUBLISHED,
+		.link = l,
+		.peer = ROLE_NONE,
+		.key = key,
+		.rv = rv,
+		.trace = trace,
+		.text = gone ? "gone" : NULL,
+		.spare = !view_ready(out_view(b->outs[l])) });
+	if (t != NULL)
+		timing_changed(t, clock_mono_us());
+	bus_touch(b);
+}
+
+void
+bus_time(struct bus *b, enum link l, notify_type *type)
+{
+	MUST(b->outs[l] != NULL && *out_timing(b->outs[l]) == NULL);
+	*out_timing(b->outs[l]) = timing_new(type);
+}
+
+bool
+bus_held(struct bus *b, struct wire_str key, struct json *j)
+{
+	bool held = false;
+
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		if (b->outs[l] != NULL && out_held(b->outs[l], key, j))
+			held = true;
+		for (unsigned r = 0; r < ROLE_MAX; r++) {
+			if (b->ins[l][r] != NULL && in_held(b->ins[l][r], key, j))
+				held = true;
+		}
+	}
+	return held;
+}
+
+void
+bus_keys(struct bus *b, void (*fn)(struct wire_str, void *), void *arg)
+{
+	struct key_walk w = { .fn = fn, .arg = arg };
+
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		if (l == LINK_STATS)
+			continue;
+		if (b->outs[l] != NULL)
+			view_each(out_view(b->outs[l]), each_key, &w);
+		for (unsigned r = 0; r < ROLE_MAX; r++) {
+			if (b->ins[l][r] != NULL)
+				in_keys(b->ins[l][r], fn, arg);
+		}
+	}
+}
+
+static void
+each_key(const struct body_item *item, void *arg)
+{
+	const struct key_walk *w = arg;
+
+	w->fn(item->key, w->arg);
+}

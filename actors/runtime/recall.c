@@ -1,0 +1,171 @@
+/* actors/runtime/recall.c - a ring of hops. Pure but for its memory. */
+#include "recall.h"
+
+#include <string.h>
+
+#include "keytab.h"
+#include "obj.h"
+
+_Static_assert(sizeof(struct hop) == 48, "the ring is 96 KiB");
+
+struct recall {
+	uint32_t	 magic;
+#define RECALL_MAGIC	0x5245434cu
+	struct hop	*ring;		/* NULL: nothing has passed yet */
+	uint64_t	 added;		/* ever */
+};
+
+static size_t say(struct hop *, size_t, const char *, size_t);
+static const struct hop *at(const struct recall *, size_t);
+static size_t traces_of(const struct recall *, const uint32_t *, size_t, uint64_t *);
+static bool has_key(const uint32_t *, size_t, uint32_t);
+static bool has_trace(const uint64_t *, size_t, uint64_t);
+
+static const char *const names[HOP_MAX] = {
+#define HOP_NAME(ID, name) [HOP_##ID] = (name),
+	HOPS(HOP_NAME)
+#undef HOP_NAME
+};
+
+const char *
+hop_name(enum hop_what w)
+{
+	return (unsigned)w < HOP_MAX ? names[w] : "?";
+}
+
+struct recall *
+recall_new(void)
+{
+	struct recall *r;
+
+	OBJ_NEW(r, RECALL_MAGIC);
+	return r;
+}
+
+void
+recall_free(struct recall **rp)
+{
+	struct recall *r;
+
+	if (*rp == NULL)
+		return;
+	OBJ_TAKE(r, rp, RECALL_MAGIC);
+	free(r->ring);
+	OBJ_FREE(r);
+}
+
+/*
+ * 32 bits: that one of 2,048 hops bears the hash of the key that was asked for, is one chance in
+ * two million.
+ */
+uint32_t
+recall_key(const char *key, size_t len)
+{
+	const uint64_t h = hash64(key, len);
+
+	return (uint32_t)(h ^ h >> 32);
+}
+
+void
+recall_add(struct recall *r, const struct hop *h, bool spare)
+{
+	if (spare && r->added >= RECALL_HOPS)
+		return;
+	if (r->ring == NULL)
+		r->ring = obj_alloc(RECALL_HOPS * sizeof(*r->ring));
+	r->ring[r->added++ % RECALL_HOPS] = *h;
+}
+
+size_t
+recall_find(const struct recall *r, const uint32_t *keys, size_t nkeys, const struct hop **out)
+{
+	uint64_t traces[RECALL_TRACES];
+	const size_t ntraces = traces_of(r, keys, nkeys, traces);
+	const size_t count = recall_count(r);
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct hop *h = at(r, i);
+
+		if (h->trace != 0 ? has_trace(traces, ntraces, h->trace) : has_key(keys, nkeys, h->key))
+			out[n++] = h;
+	}
+	return n;
+}
+
+size_t
+recall_count(const struct recall *r)
+{
+	return r->added < RECALL_HOPS ? r->added : RECALL_HOPS;
+}
+
+int64_t
+recall_since_us(const struct recall *r)
+{
+	return r->added == 0 ? 0 : at(r, 0)->at_us;
+}
+
+void
+hop_say(struct hop *h, const char *words, struct wire_str rv)
+{
+	size_t n = 0;
+
+	memset(h->text, 0, HOP_TEXT);
+	n = say(h, n, words, strlen(words));
+	if (rv.len == 0)
+		return;
+	n = n > 0 ? say(h, n, " rv ", 4) : say(h, n, "rv ", 3);
+	say(h, n, rv.p, rv.len);
+}
+
+static size_t
+say(struct hop *h, size_t n, const char *s, size_t len)
+{
+	for (size_t i = 0; i < len && n < HOP_TEXT; i++)
+		h->text[n++] = s[i] >= ' ' && s[i] <= '~' ? s[i] : '?';
+	return n;
+}
+
+/* The i-th of those that are left, oldest first. */
+static const struct hop *
+at(const struct recall *r, size_t i)
+{
+	const uint64_t first = r->added < RECALL_HOPS ? 0 : r->added;
+
+	return &r->ring[(first + i) % RECALL_HOPS];
+}
+
+/* The newest changes that touched one of the keys. */
+static size_t
+traces_of(const struct recall *r, const uint32_t *keys, size_t nkeys, uint64_t *traces)
+{
+	size_t n = 0;
+
+	for (size_t i = recall_count(r); i > 0 && n < RECALL_TRACES; i--) {
+		const struct hop *h = at(r, i - 1);
+
+		if (h->trace != 0 && has_key(keys, nkeys, h->key) && !has_trace(traces, n, h->trace))
+			traces[n++] = h->trace;
+	}
+	return n;
+}
+
+static bool
+has_key(const uint32_t *keys, size_t nkeys, uint32_t key)
+{
+	for (size_t i = 0; i < nkeys; i++) {
+		if (keys[i] == key)
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_trace(const uint64_t *traces, size_t n, uint64_t trace)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (traces[i] == trace)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,27 @@
+/*
+ * actors/runtime/timing.h - how long changes of a link wait for each of its consumers.
+ *
+ * From the change to its frame's handing to the consumer's socket; one without credit makes it wait. Not
+ * to the ACK: a consumer acknowledges a few items together, when it likes. Measured per frame of
+ * deltas, from its oldest change on: a consumer's queue has one clock, which starts when something
+ * is queued and stops when it is empty. Costs a walk over the consumers per change, and nothing on
+ * links that nobody measures.
+ */
+#ifndef MUSTER_TIMING_H
+#define MUSTER_TIMING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "actor.h"
+
+struct timing;
+
+struct timing *timing_new(notify_type *type);
+void timing_free(struct timing **tp);
+void timing_changed(struct timing *t, int64_t now_us);
+/* A frame of deltas went to consumer i; its types as a mask. */
+void timing_sent(struct timing *t, size_t i, enum role consumer, uint64_t types, int64_t now_us);
+void timing_idle(struct timing *t, size_t i);	/* nothing is queued for it, or its session is another one */
+
+#endif

@@ -1,0 +1,340 @@
+/* cli/about.c - one question about one object, for `muster explain` and `muster trace`. */
+#include "about.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "ask.h"
+#include "kinds.h"
+#include "obj.h"
+#include "utf8.h"
+#include "config/nearest.h"
+
+enum { NAME_MAX_BYTES = 253, LAST_MAX = 1000, LAST_DEFAULT = 10 };
+
+/* Short names that people use; beside them every resource of kinds.h as it is written in a path. */
+static const struct {
+	const char	*word, *resource;
+} sorts[] = {
+	{ "node",              "nodes" },
+	{ "pool",              "machineconfigpools" },
+	{ "mcp",               "machineconfigpools" },
+	{ "machineconfigpool", "machineconfigpools" },
+	{ "machineconfig",     "machineconfigs" },
+	{ "mc",                "machineconfigs" },
+};
+
+const struct flag about_flags[] = {
+	{ "output", 'o', "text|json", offsetof(struct about_options, output), "json: one object, on one line" },
+	{ "last",   'n', "N",         offsetof(struct about_options, last),   "the last N changes (10)" },
+};
+
+static const char *resource_of(const char *, size_t);
+static const char *nearest_sort(const char *, size_t);
+static bool read_answers(struct about *);
+static bool parse_last(const char *, int *);
+static int report(const struct about_command *, const struct about *, const char *, bool, int);
+static void put_list(FILE *, const json_t *, const char *);
+
+int
+about_run(const struct about_command *c, struct cli *cli, int argc, char **argv)
+{
+	struct about_options o = { .output = "text" };
+	char object[ABOUT_OBJECT_MAX + 1], why[ASK_WHY_MAX], request[ABOUT_OBJECT_MAX + 16];
+	int words, code, last = LAST_DEFAULT;
+
+	if (!cli_words(c->command, cli, argc - 1, argv + 1, &o, 1, 1, &words, &code))
+		return code;
+	const bool json = strcmp(o.output, "json") == 0;
+	if (!json && strcmp(o.output, "text") != 0)
+		return cli_usage(c->command, "unknown output `%.64s`; there are text and json", o.output);
+	if (o.last != NULL && !parse_last(o.last, &last))
+		return cli_usage(c->command, "-n takes a number from 1 to %d, not `%.64s`", LAST_MAX, o.last);
+	if (!about_object(argv[1], object, why, sizeof(why)))
+		return cli_usage(c->command, "%s", why);
+	snprintf(request, sizeof(request), "%s %s", c->request, object);
+	char *line = ask(cli->run_dir, request, why);
+	if (line == NULL)
+		return cli_failed(c->command, "%s", why);
+	struct about *a = about_parse(line, why, sizeof(why));
+	free(line);
+	if (a == NULL)
+		return cli_failed(c->command, "%s", why);
+	code = report(c, a, argv[1], json, last);
+	about_free(&a);
+	return code;
+}
+
+static int
+report(const struct about_command *c, const struct about *a, const char *word, bool json, int last)
+{
+	if (json) {
+		json_dumpf(a->answer, stdout, JSON_COMPACT);
+		printf("\n");
+	} else if (a->known) {
+		c->draw(stdout, a, last);
+	}
+	fflush(stdout);
+	if (a->known)
+		return CLI_OK;
+	if (!json)
+		about_put_rest(stderr, a);
+	if (!a->complete)
+		return cli_failed(c->command, "nobody who answered knows %s, but not everybody did", word);
+	fprintf(stderr, "muster %s: no actor knows %s; is the name right, and does an enabled actor read it?\n",
+	    c->command->name, word);
+	return CLI_UNKNOWN;
+}
+
+static bool
+parse_last(const char *text, int *last)
+{
+	char *end;
+
+	errno = 0;
+	const long n = strtol(text, &end, 10);
+	if (errno != 0 || end == text || *end != '\0' || n < 1 || n > LAST_MAX)
+		return false;
+	*last = (int)n;
+	return true;
+}
+
+/* ---- The object ---- */
+
+bool
+about_object(const char *word, char object[ABOUT_OBJECT_MAX + 1], char *why, size_t size)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-/";
+	const char *slash = strchr(word, '/');
+	const size_t len = slash != NULL ? (size_t)(slash - word) : strlen(word);
+	const char *resource = resource_of(word, len);
+
+	if (slash == NULL || slash[1] == '\0') {
+		snprintf(why, size, "a name is missing: `%.64s` shall be node/NAME or pool/NAME", word);
+		return false;
+	}
+	if (resource == NULL) {
+		const char *near = nearest_sort(word, len);
+
+		snprintf(why, size, "unknown sort of object `%.*s`%s%s%s; there are node/NAME, pool/NAME, "
+		    "and the resources of docs/kubernetes.md", len < 64 ? (int)len : 64, word,
+		    near != NULL ? ": did you mean `" : "", near != NULL ? near : "",
+		    near != NULL ? "`?" : "");
+		return false;
+	}
+	const char *name = strrchr(word, '/') + 1;
+	if (slash[1 + strspn(slash + 1, allowed)] != '\0' || *name == '\0' || strstr(word, "//") != NULL) {
+		snprintf(why, size, "`%.64s` is no name: lower case letters, digits, `-` and `.`", slash + 1);
+		return false;
+	}
+	if (strlen(name) > NAME_MAX_BYTES || strlen(resource) + strlen(slash) > ABOUT_OBJECT_MAX) {
+		snprintf(why, size, "a name has at most %d characters", NAME_MAX_BYTES);
+		return false;
+	}
+	snprintf(object, ABOUT_OBJECT_MAX + 1, "%s%s", resource, slash);
+	return true;
+}
+
+static const char *
+resource_of(const char *word, size_t len)
+{
+	for (size_t i = 0; i < NITEMS(sorts); i++) {
+		if (strlen(sorts[i].word) == len && memcmp(sorts[i].word, word, len) == 0)
+			return sorts[i].resource;
+	}
+	for (unsigned k = 0; k < KIND_MAX; k++) {
+		if (strlen(kind_table[k].resource) == len && memcmp(kind_table[k].resource, word, len) == 0)
+			return kind_table[k].resource;
+	}
+	return NULL;
+}
+
+static const char *
+nearest_sort(const char *word, size_t len)
+{
+	const char *names[NITEMS(sorts) + KIND_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < NITEMS(sorts); i++)
+		names[n++] = sorts[i].word;
+	for (unsigned k = 0; k < KIND_MAX; k++)
+		names[n++] = kind_table[k].resource;
+	return nearest_word(word, len, names, n);
+}
+
+/* ---- The answer ---- */
+
+struct about *
+about_parse(const char *line, char *why, size_t size)
+{
+	json_error_t error;
+	json_t *answer = json_loads(line, JSON_REJECT_DUPLICATES, &error);
+	const char *said = json_string_value(json_object_get(answer, "error"));
+	struct about *a = NULL;
+
+	if (answer == NULL) {
+		snprintf(why, size, "musterd's answer cannot be read: %s", error.text);
+	} else if (said != NULL) {
+		snprintf(why, size, "musterd says: %.200s", said);
+	} else {
+		a = obj_alloc(sizeof(*a));
+		a->answer = json_incref(answer);
+		a->object = about_text(answer, "object");
+		if (!read_answers(a)) {
+			snprintf(why, size,
+			    "musterd's answer is not one to this question; is it of another version?");
+			about_free(&a);
+		}
+	}
+	json_decref(answer);
+	return a;
+}
+
+void
+about_free(struct about **ap)
+{
+	if (*ap == NULL)
+		return;
+	json_decref((*ap)->answer);
+	free(*ap);
+	*ap = NULL;
+}
+
+/* Each text becomes what it says; who says nothing that can be read is named in `unreadable`. */
+static bool
+read_answers(struct about *a)
+{
+	static const char *const absent[] = { "missing", "down", "left_off", "unreadable" };
+	json_t *actors = json_object_get(a->answer, "actors"), *text;
+	json_t *read = json_object(), *unreadable = json_array();
+	const char *name;
+
+	json_object_foreach(actors, name, text) {
+		json_t *said = json_loadb(json_string_value(text), json_string_length(text), 0, NULL);
+
+		if (!json_is_object(said)) {
+			json_array_append_new(unreadable, json_string(name));
+		} else {
+			a->known = a->known || json_is_true(json_object_get(said, "known"));
+			json_object_set(read, name, said);
+		}
+		json_decref(said);
+	}
+	json_object_set_new(a->answer, "actors", read);
+	json_object_set_new(a->answer, "unreadable", unreadable);
+	a->complete = true;
+	for (size_t i = 0; i < NITEMS(absent); i++) {
+		if (json_array_size(json_object_get(a->answer, absent[i])) > 0)
+			a->complete = false;
+	}
+	return a->object[0] != '\0' && actors != NULL;
+}
+
+const char *
+about_text(const json_t *o, const char *name)
+{
+	const char *text = json_string_value(json_object_get(o, name));
+
+	return text != NULL ? text : "";
+}
+
+int64_t
+about_int(const json_t *o, const char *name)
+{
+	return json_integer_value(json_object_get(o, name));
+}
+
+/* ---- Printing ---- */
+
+int
+about_put(FILE *out, const char *text)
+{
+	int columns = 0;
+
+	while (*text != '\0') {
+		char shown[UTF8_SHOWN_MAX];
+		size_t n;
+		const size_t used = utf8_show_text(text, strlen(text), shown, &n);
+
+		fwrite(shown, 1, n, out);
+		columns += shown[0] == *text && n == used ? 1 : (int)n;
+		text += used;
+	}
+	return columns;
+}
+
+void
+about_put_padded(FILE *out, const char *text, int width)
+{
+	const int columns = about_put(out, text);
+
+	fprintf(out, "%*s", columns < width ? width - columns : 0, "");
+}
+
+const char *
+about_time(int64_t us, char buf[ABOUT_TIME_MAX])
+{
+	const time_t s = (time_t)(us / 1000000);
+	struct tm tm;
+	size_t n = 0;
+
+	if (localtime_r(&s, &tm) != NULL)
+		n = strftime(buf, ABOUT_TIME_MAX, "%H:%M:%S", &tm);
+	snprintf(buf + n, ABOUT_TIME_MAX - n, ".%06d", (int)(us % 1000000 < 0 ? 0 : us % 1000000));
+	return buf;
+}
+
+/* A restarted actor has forgotten, and each remembers only so much. */
+void
+about_put_since(FILE *out, const struct about *a)
+{
+	const char *actor;
+	json_t *said;
+	char at[ABOUT_TIME_MAX];
+
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
+		const int64_t left_off = about_int(said, "hops_left_off");
+		const int64_t others = about_int(said, "hops_of_others");
+
+		if (!json_is_true(json_object_get(said, "known")))
+			continue;
+		fprintf(out, "-- ");
+		about_put(out, actor);
+		fprintf(out, " started at %s", about_time(about_int(said, "started_us"), at));
+		if (about_int(said, "hops_since_us") != 0)
+			fprintf(out, ", remembers hops since %s",
+			    about_time(about_int(said, "hops_since_us"), at));
+		if (left_off > 0)
+			fprintf(out, ", %" PRId64 " older hops left off", left_off);
+		if (others > 0)
+			fprintf(out,
+			    ", %" PRId64 " hops of other objects by the same causes left out",
+			    others);
+		fprintf(out, "\n");
+	}
+}
+
+void
+about_put_rest(FILE *out, const struct about *a)
+{
+	put_list(out, json_object_get(a->answer, "down"), "is not running");
+	put_list(out, json_object_get(a->answer, "missing"), "did not answer in time");
+	put_list(out, json_object_get(a->answer, "left_off"), "said more than fits an answer");
+	put_list(out, json_object_get(a->answer, "unreadable"), "said what cannot be read");
+}
+
+static void
+put_list(FILE *out, const json_t *names, const char *what)
+{
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(names, i, name) {
+		fprintf(out, "-- ");
+		about_put(out, json_is_string(name) ? json_string_value(name) : "?");
+		fprintf(out, " %s\n", what);
+	}
+}

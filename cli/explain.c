@@ -1,0 +1,371 @@
+/*
+ * cli/explain.c - `muster explain`: what an object's state was made from, by which rule, who was told,
+ * and what was written.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "about.h"
+#include "obj.h"
+#include "trace.h"
+
+enum {
+	NAME_COLUMNS   = 18,
+	TYPE_COLUMNS   = 12,
+	STATUS_COLUMNS = 8,
+	REASON_COLUMNS = 22,
+	PAIR_COLUMNS   = 34,
+	HOW_COLUMNS    = 14,
+	TIME_COLUMNS   = 18,
+};
+
+typedef void put_fn(FILE *, const json_t *);
+static put_fn put_members, put_sentence, put_conditions, put_write;
+
+/* Members that actors may give (actor.h), in the order in which they are shown. */
+static const struct section {
+	const char	*member, *title;
+	put_fn		*put;
+} sections[] = {
+	{ "unmanaged",  "Unmanaged",  put_sentence },
+	{ "inputs",     "Inputs",     put_members },
+	{ "rule",       "Rule",       put_sentence },
+	{ "conditions", "Conditions", put_conditions },
+	{ "stored",     "Stored",     put_members },
+	{ "write",      "Last write", put_write },
+};
+
+static int run(const struct command *, struct cli *, int, char **);
+static void put_section(FILE *, const struct about *, const struct section *);
+static void put_more(FILE *, const struct about *);
+static bool laid_out(const char *);
+static void put_notified(FILE *, const struct about *);
+static void put_consumers(FILE *, const char *, const json_t *, const json_t *);
+static void put_writes(FILE *, const struct about *);
+static void put_held(FILE *, const struct about *);
+static void put_value(FILE *, const json_t *);
+static int64_t sent_us(const json_t *, const json_t *, const char *);
+static void put_title(FILE *, const char *, const char *);
+static void put_insight(FILE *, const struct about *);
+static bool names(const struct about *, const char *, const char *);
+
+const struct command explain_command = {
+	.name = "explain", .synopsis = "node/NAME|pool/NAME [-o text|json]",
+	.summary = "Tells why an object is in the state it is in, who was told, and what was written.",
+	.flags = about_flags, .nflags = ABOUT_FLAGS - 1,
+	.more = "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor knows the object\n\n"
+		"examples:\n"
+		"  muster explain node/worker-3\n"
+		"  muster explain pool/worker -o json | jq '.actors[\"node-state\"].facts.inputs'\n",
+	.run = run,
+};
+
+static int
+run(const struct command *self, struct cli *cli, int argc, char **argv)
+{
+	const struct about_command c = { .command = self, .request = "explain", .draw = explain_draw };
+
+	return about_run(&c, cli, argc, argv);
+}
+
+void
+explain_draw(FILE *out, const struct about *a, int last)
+{
+	(void)last;
+	fprintf(out, "%s\n", a->object);
+	for (size_t i = 0; i < NITEMS(sections); i++)
+		put_section(out, a, &sections[i]);
+	put_more(out, a);
+	put_notified(out, a);
+	put_writes(out, a);
+	put_held(out, a);
+	fprintf(out, "\n");
+	put_insight(out, a);
+	about_put_since(out, a);
+	about_put_rest(out, a);
+}
+
+/* ---- What the actors say themselves ---- */
+
+static void
+put_section(FILE *out, const struct about *a, const struct section *s)
+{
+	const char *actor;
+	json_t *said;
+
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
+		const json_t *const value = json_object_get(json_object_get(said, "facts"), s->member);
+
+		if (value == NULL)
+			continue;
+		put_title(out, s->title, actor);
+		s->put(out, value);
+	}
+}
+
+static void
+put_more(FILE *out, const struct about *a)
+{
+	const char *actor, *name;
+	json_t *said, *value;
+
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
+		bool titled = false;
+
+		json_object_foreach(json_object_get(said, "facts"), name, value) {
+			if (laid_out(name))
+				continue;
+			if (!titled)
+				put_title(out, "More", actor);
+			titled = true;
+			fprintf(out, "  ");
+			about_put_padded(out, name, NAME_COLUMNS);
+			put_value(out, value);
+			fprintf(out, "\n");
+		}
+		if (about_text(said, "error")[0] != '\0') {
+			put_title(out, "Error", actor);
+			put_sentence(out, json_object_get(said, "error"));
+		}
+	}
+}
+
+static bool
+laid_out(const char *name)
+{
+	for (size_t i = 0; i < NITEMS(sections); i++) {
+		if (strcmp(sections[i].member, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void
+put_members(FILE *out, const json_t *o)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)o, name, value) {
+		fprintf(out, "  ");
+		about_put_padded(out, name, NAME_COLUMNS);
+		put_value(out, value);
+		fprintf(out, "\n");
+	}
+}
+
+static void
+put_sentence(FILE *out, const json_t *value)
+{
+	fprintf(out, "  ");
+	put_value(out, value);
+	fprintf(out, "\n");
+}
+
+static void
+put_conditions(FILE *out, const json_t *list)
+{
+	size_t i;
+	json_t *c;
+
+	json_array_foreach(list, i, c) {
+		const char *const since = about_text(c, "since");
+
+		fprintf(out, "  ");
+		about_put_padded(out, about_text(c, "type"), TYPE_COLUMNS);
+		about_put_padded(out, about_text(c, "status"), STATUS_COLUMNS);
+		about_put_padded(out, about_text(c, "reason"), REASON_COLUMNS);
+		about_put(out, about_text(c, "message"));
+		if (since[0] != '\0') {
+			fprintf(out, "  since ");
+			about_put(out, since);
+		}
+		fprintf(out, "\n");
+	}
+}
+
+static void
+put_write(FILE *out, const json_t *w)
+{
+	char at[ABOUT_TIME_MAX];
+
+	fprintf(out, "  %-18s", about_int(w, "at_us") != 0 ? about_time(about_int(w, "at_us"), at) : "-");
+	about_put(out, about_text(w, "what"));
+	fprintf(out, "  ");
+	about_put(out, about_text(w, "outcome"));
+	if (about_text(w, "message")[0] != '\0') {
+		fprintf(out, ": ");
+		about_put(out, about_text(w, "message"));
+	}
+	fprintf(out, "\n");
+}
+
+static void
+put_value(FILE *out, const json_t *value)
+{
+	char *text;
+
+	if (json_is_string(value)) {
+		about_put(out, json_string_value(value)[0] != '\0' ? json_string_value(value) : "-");
+		return;
+	}
+	text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+	fprintf(out, "%s", text != NULL ? text : "?");	/* jansson escapes control characters */
+	free(text);
+}
+
+/* ---- What the runtime knows of it ---- */
+
+static void
+put_notified(FILE *out, const struct about *a)
+{
+	const char *actor;
+	json_t *said, *held;
+	size_t i;
+
+	put_title(out, "Notified", NULL);
+	bool nobody = true;
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
+		json_array_foreach(json_object_get(said, "held"), i, held) {
+			put_consumers(out, actor, said, held);
+			nobody = nobody && json_object_size(json_object_get(held, "consumers")) == 0;
+		}
+	}
+	if (nobody)
+		fprintf(out, "  nobody\n");
+}
+
+static void
+put_consumers(FILE *out, const char *actor, const json_t *said, const json_t *held)
+{
+	const char *consumer;
+	json_t *how;
+
+	json_object_foreach(json_object_get(held, "consumers"), consumer, how) {
+		char pair[160], at[ABOUT_TIME_MAX];
+		const int64_t us = sent_us(said, held, consumer);
+
+		snprintf(pair, sizeof(pair), "%s -> %s", actor, consumer);
+		fprintf(out, "  ");
+		about_put_padded(out, pair, PAIR_COLUMNS);
+		about_put_padded(out, json_is_string(how) ? json_string_value(how) : "?", HOW_COLUMNS);
+		about_put_padded(out, us != 0 ? about_time(us, at) : "not lately", TIME_COLUMNS);
+		about_put(out, about_text(held, "key"));
+		fprintf(out, "\n");
+	}
+}
+
+/* When it was last told, as far as its recorder goes back. */
+static int64_t
+sent_us(const json_t *said, const json_t *held, const char *consumer)
+{
+	int64_t us = 0;
+	size_t i;
+	json_t *hop;
+
+	json_array_foreach(json_object_get(said, "hops"), i, hop) {
+		if (strcmp(about_text(hop, "what"), "sent") == 0
+		    && strcmp(about_text(hop, "peer"), consumer) == 0
+		    && strcmp(about_text(hop, "link"), about_text(held, "link")) == 0
+		    && strcmp(about_text(hop, "key"), about_text(held, "key")) == 0)
+			us = about_int(hop, "at_us");
+	}
+	return us;
+}
+
+/* As the recorders saw them: what was asked for, and how it ended. */
+static void
+put_writes(FILE *out, const struct about *a)
+{
+	const char *actor;
+	json_t *said, *hop;
+	bool titled = false;
+	size_t i;
+
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
+		json_array_foreach(json_object_get(said, "hops"), i, hop) {
+			const char *const what = about_text(hop, "what");
+			char at[ABOUT_TIME_MAX];
+
+			if (strcmp(what, "asked") != 0 && strcmp(what, "wrote") != 0)
+				continue;
+			if (!titled)
+				put_title(out, "Writes", NULL);
+			titled = true;
+			fprintf(out, "  ");
+			about_put_padded(out, actor, PAIR_COLUMNS);
+			about_put_padded(out, strcmp(what, "asked") == 0 ? "asked" : "ended", HOW_COLUMNS);
+			about_put_padded(out, about_time(about_int(hop, "at_us"), at), TIME_COLUMNS);
+			about_put(out, about_text(hop, "key"));
+			fprintf(out, "  ");
+			about_put(out, about_text(hop, "text"));
+			fprintf(out, "\n");
+		}
+	}
+}
+
+static void
+put_held(FILE *out, const struct about *a)
+{
+	const char *actor;
+	json_t *said, *held;
+	size_t i;
+
+	put_title(out, "Held by", NULL);
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
+		json_array_foreach(json_object_get(said, "held"), i, held) {
+			const char *const rv = about_text(held, "rv");
+
+			fprintf(out, "  ");
+			about_put_padded(out, actor, NAME_COLUMNS);
+			about_put_padded(out, about_text(held, "link"), NAME_COLUMNS);
+			about_put_padded(out, about_text(held, "side"), STATUS_COLUMNS);
+			about_put(out, about_text(held, "key"));
+			fprintf(out, "%s", rv[0] != '\0' ? "  rv " : "");
+			about_put(out, rv);
+			if (json_is_false(json_object_get(held, "fresh")))
+				fprintf(out, "  stale: its producer is silent");
+			fprintf(out, "\n");
+		}
+	}
+}
+
+static void
+put_title(FILE *out, const char *title, const char *actor)
+{
+	fprintf(out, "\n%s", title);
+	if (actor != NULL) {
+		fprintf(out, " (");
+		about_put(out, actor);
+		fprintf(out, ")");
+	}
+	fprintf(out, "\n");
+}
+
+/* Who looks for a write that nobody makes, looks for this line. */
+static void
+put_insight(FILE *out, const struct about *a)
+{
+	static const char *const lists[] = { "missing", "down", "left_off", "unreadable" };
+
+	if (json_object_get(json_object_get(a->answer, "actors"), "insight") != NULL)
+		return;
+	for (size_t i = 0; i < NITEMS(lists); i++) {
+		if (names(a, lists[i], "insight"))
+			return;
+	}
+	fprintf(out, "-- insight is not enabled: nothing is written down about it\n");
+}
+
+static bool
+names(const struct about *a, const char *list, const char *actor)
+{
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(json_object_get(a->answer, list), i, name) {
+		if (json_is_string(name) && strcmp(json_string_value(name), actor) == 0)
+			return true;
+	}
+	return false;
+}
