@@ -27,7 +27,11 @@ value_allowed(const struct value_rule *rule, char *buf, size_t size)
 		    or_empty);
 		break;
 	case VALUE_ADDR:
-		snprintf(buf, size, ":port, host:port or [IPv6]:port; port 0 takes any free one");
+		snprintf(buf, size, ":port, host:port or [IPv6]:port; port 0 takes any free one%s",
+		    rule->min == 0 ? "; \"0\" or off: none" : "");
+		break;
+	case VALUE_DOMAIN:
+		snprintf(buf, size, "a domain of at most %" PRId64 " bytes, with a dot in it", rule->max);
 		break;
 	case VALUE_INT:
 		snprintf(buf, size, "a number from %" PRId64 " to %" PRId64, rule->min, rule->max);

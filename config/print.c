@@ -33,7 +33,8 @@ static const char reference_head[] =
     "- **Durations** are numbers with a unit: `500ms`, `10s`, `2m`, `1h30m`, or `0`. No sign, no\n"
     "  fraction, no blank; units in lower case, largest first.\n"
     "- **Numbers and booleans** are not quoted; booleans are `true` and `false` only.\n"
-    "- **Addresses** are `:port`, `host:port` or `[IPv6]:port`. Port 0 takes any free one.\n"
+    "- **Addresses** are `:port`, `host:port` or `[IPv6]:port`. Port 0 takes any free one. `\"0\"` or\n"
+    "  `off` instead of an address: nothing is served there.\n"
     "- **Secrets** never stand in this file: a setting that needs one names the file that holds it.\n"
     "- One document of at most 1 MiB in UTF-8. No anchors, aliases, merge keys or tags; no key twice.\n";
 
@@ -128,6 +129,7 @@ initial_of(const struct setting *row, char *buf, size_t size)
 		[VALUE_PATH] = true,
 		[VALUE_CREDENTIAL] = true,
 		[VALUE_ADDR] = true,
+		[VALUE_DOMAIN] = true,
 	};
 
 	snprintf(buf, size, quoted[row->rule.type] ? "\"%s\"" : "%s", row->initial);

@@ -10,7 +10,8 @@
  * STR		any text			bytes (min 0: may be empty)
  * PATH		absolute path			bytes
  * CREDENTIAL	absolute path of a file with a secret; the secret itself has no way in	bytes
- * ADDR		host:port or :port; port 0: any	-
+ * ADDR		host:port or :port; port 0: any	min 0: or "0" or off, which is none
+ * DOMAIN	example.com			bytes
  * INT		decimal				number
  * BOOL		true or false			-
  * DURATION	500ms, 10s, 1h30m, 0		ms
@@ -77,7 +78,7 @@
 	    "Rate of all actors' writes together; twice as many in a burst.")	\
 	S(KUBE_WATCHER, "max-objects", INT, "20000", 100, 1000000,		\
 	    "Objects to expect at most: the memory limit grows with it.")	\
-	S(KUBE_WATCHER, "insight-group", STR, "openshift.muller.dev", 1, 253,	\
+	S(KUBE_WATCHER, "insight-group", DOMAIN, "openshift.muller.dev", 1, 253,	\
 	    "API group of the insight kinds, as their CRDs have it.")		\
 	S(NODE_STATE, "metrics-node-label", CHOICE("auto|on|off"), "auto", 0, 0,	\
 	    "Label `node` on the evaluation metrics. auto: only up to 500 nodes.")	\
@@ -90,7 +91,7 @@
 	S(INSIGHT, "max-nodes", INT, "20000", 100, 1000000,			\
 	    "Nodes to expect at most: the memory limit grows with it.")		\
 	S(METRICS, "metrics-bind-address", ADDR, ":8080", 0, 0,			\
-	    "Where /metrics is served.")					\
+	    "Where /metrics is served; it is plain HTTP.")			\
 	S(METRICS, "health-probe-bind-address", ADDR, ":9440", 0, 0,		\
 	    "Where /healthz and /readyz are served.")				\
 	TEST_SETTINGS(S)

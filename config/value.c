@@ -19,13 +19,14 @@ enum digits { DIGITS_OK, DIGITS_NONE, DIGITS_OVERFLOW };
 
 typedef enum value_fault parser(const struct value_rule *, struct text, int64_t *);
 
-static parser parse_str, parse_path, parse_addr, parse_int, parse_word, parse_duration;
+static parser parse_str, parse_path, parse_addr, parse_domain, parse_int, parse_word, parse_duration;
 
 static parser *const parsers[VALUE_TYPE_MAX] = {
 	[VALUE_STR] = parse_str,
 	[VALUE_PATH] = parse_path,
 	[VALUE_CREDENTIAL] = parse_path,
 	[VALUE_ADDR] = parse_addr,
+	[VALUE_DOMAIN] = parse_domain,
 	[VALUE_INT] = parse_int,
 	[VALUE_BOOL] = parse_word,
 	[VALUE_DURATION] = parse_duration,
@@ -56,6 +57,7 @@ static size_t take_unit(struct text *t, size_t first);
 static bool is_host(struct text host);
 static bool is_port(struct text port);
 static bool is_name(struct text host);
+static bool is_off(struct text addr);
 static bool is_ip(int family, struct text host);
 
 static bool
@@ -229,14 +231,37 @@ parse_duration(const struct value_rule *rule, struct text t, int64_t *num)
 static enum value_fault
 parse_addr(const struct value_rule *rule, struct text t, int64_t *num)
 {
-	(void)rule;
 	(void)num;
+	if (rule->min == 0 && is_off(t))
+		return VALUE_FAULT_NONE;
 	const char *colon = t.p == t.end ? NULL : memrchr(t.p, ':', (size_t)(t.end - t.p));
 	if (colon == NULL)
 		return VALUE_FAULT_NO_PORT;
 	if (!is_host((struct text){ t.p, colon }))
 		return VALUE_FAULT_HOST;
 	return is_port((struct text){ colon + 1, t.end }) ? VALUE_FAULT_NONE : VALUE_FAULT_PORT;
+}
+
+/* What an API group may be: a name in lower case, with a dot in it (apiextensions wants one). */
+static enum value_fault
+parse_domain(const struct value_rule *rule, struct text t, int64_t *num)
+{
+	bool dotted = false, lower = true;
+
+	for (const char *p = t.p; p < t.end; p++) {
+		dotted = dotted || *p == '.';
+		lower = lower && !(*p >= 'A' && *p <= 'Z');
+	}
+	return dotted && lower && is_name(t) ? parse_str(rule, t, num) : VALUE_FAULT_DOMAIN;
+}
+
+static bool
+is_off(struct text addr)
+{
+	static const struct value_rule words = { .type = VALUE_CHOICE, .words = VALUE_ADDR_OFF };
+	int64_t place = 0;
+
+	return parse_word(&words, addr, &place) == VALUE_FAULT_NONE;
 }
 
 static bool

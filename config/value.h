@@ -12,6 +12,7 @@
 	T(PATH,       NULL)			\
 	T(CREDENTIAL, NULL)			\
 	T(ADDR,       NULL)			\
+	T(DOMAIN,     NULL)			\
 	T(INT,        NULL)			\
 	T(BOOL,       "false|true")		\
 	T(DURATION,   NULL)			\
@@ -33,7 +34,8 @@
 	F(RELATIVE, "is not an absolute path")				\
 	F(NO_PORT,  "has no :port at its end")				\
 	F(PORT,     "has a port that is not a number from 0 to 65535")	\
-	F(HOST,     "has a host that is no name and no address; IPv6 goes into brackets")
+	F(HOST,     "has a host that is no name and no address; IPv6 goes into brackets")	\
+	F(DOMAIN,   "is not a domain: labels of lower case letters, digits and -, joined by dots")
 
 enum value_type {
 #define VALUE_ENUM(ID, words) VALUE_##ID,
@@ -51,9 +53,12 @@ enum value_fault {
 
 struct value_rule {
 	enum value_type	 type;
-	int64_t		 min, max;	/* of a number, of ms, of the bytes of a text or path */
+	int64_t		 min, max;	/* of a number, of ms, of the bytes of a text; settings.h */
 	const char	*words;		/* "one|two" for VALUE_CHOICE; other types know theirs */
 };
+
+/* Words instead of an address, where none may be wanted; "0" as controller-runtime has it. */
+#define VALUE_ADDR_OFF	"0|off"
 
 /* Largest first: "1h30m" has them in this order, each at most once. */
 enum { VALUE_UNITS = 4 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "dropin.h"
 #include "err.h"
 #include "lifeline.h"
 #include "loop.h"
@@ -22,7 +23,7 @@
 #include "version.h"
 
 static void prepare_process(void);
-static struct config *load_config(const char *);
+static struct config *load_config(const struct tree_setup *);
 static void open_log(const struct options *, const struct config *, struct tree_setup *);
 static _Noreturn void refuse(const char *);
 static int run(struct tree_setup *, struct config *, struct spec_set *);
@@ -30,19 +31,32 @@ static int run(struct tree_setup *, struct config *, struct spec_set *);
 int
 main(int argc, char **argv)
 {
-	struct options o;
+	struct options o = { 0 };
+	struct dropin dropin = { 0 };
 	char err[SPEC_ERROR_MAX];
+	int first;
 
 	prepare_process();
-	if (!options_parse(argc, argv, &o, err, sizeof(err)))
+	const struct dropin_program *const instead = dropin_find(argc, argv, &first);
+	if (instead != NULL) {
+		const int code = dropin_read(instead, argc - first, argv + first, &dropin, stdout, stderr);
+
+		if (code != DROPIN_RUN)
+			return code;
+	} else if (!options_parse(argc, argv, &o, err, sizeof(err))) {
 		refuse(err);
+	}
 	if (o.help || o.version) {
 		printf("%s", o.help ? options_usage : "musterd " MUSTER_VERSION "\n");
 		return 0;
 	}
-	struct tree_setup setup = { .config_path = o.config, .search = paths_programs(o.libexec_dir) };
-	struct config *config = load_config(paths_config(o.config));
+	struct tree_setup setup = {
+		.config_path = o.config, .config_text = dropin.yaml, .search = paths_programs(o.libexec_dir),
+	};
+	struct config *config = load_config(&setup);
 	open_log(&o, config, &setup);
+	if (instead != NULL)
+		dropin_tell(&dropin);
 	struct spec_set *specs = spec_load(config, &setup.search, err, sizeof(err));
 	if (specs == NULL)
 		refuse(err);
@@ -60,7 +74,9 @@ main(int argc, char **argv)
 		       "$MUSTER_RUN_DIR, nor $XDG_RUNTIME_DIR is set");
 	if (!rundir_take(setup.run_dir, specs->change_user ? specs->uid : geteuid(), specs->gid, err))
 		refuse(err);
-	return run(&setup, config, specs);
+	const int code = run(&setup, config, specs);
+	dropin_close(&dropin);
+	return code;
 }
 
 static int
@@ -112,10 +128,10 @@ prepare_process(void)
 }
 
 static struct config *
-load_config(const char *path)
+load_config(const struct tree_setup *setup)
 {
 	struct config_errors *const errs = obj_alloc(sizeof(*errs));
-	struct config *const config = config_load(path, errs);
+	struct config *const config = tree_config(setup, errs);
 
 	if (config == NULL) {
 		config_errors_print(errs, stderr);

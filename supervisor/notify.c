@@ -21,6 +21,7 @@ static bool take_nothing(struct rest *, struct note *);
 static bool take_number(struct rest *, struct note *);
 static bool take_report(struct rest *, struct note *);
 static bool take_text(struct rest *, struct note *);
+static bool take_answer(struct rest *, struct note *);
 static bool word(struct rest *, const char **, size_t *);
 static bool number(const char *, size_t, uint64_t *);
 
@@ -36,6 +37,7 @@ static const struct {
 	[NOTE_REPORT]   = { "report",   take_report,  INT64_MAX },
 	[NOTE_EXTEND]   = { "extend",   take_number,  NOTE_MAX_MS },
 	[NOTE_STATUS]   = { "status",   take_text,    0 },
+	[NOTE_ANSWER]   = { "answer",   take_answer,  INT64_MAX },
 };
 
 bool
@@ -99,6 +101,20 @@ take_text(struct rest *rest, struct note *out)
 	for (size_t i = 0; i < len; i++)
 		out->text[i] = rest->at[i] >= ' ' && rest->at[i] <= '~' ? rest->at[i] : '?';
 	out->text[len] = '\0';
+	return true;
+}
+
+/* <id> <json>: whoever asked reads it, not we. */
+static bool
+take_answer(struct rest *rest, struct note *out)
+{
+	const char *w;
+	size_t len;
+
+	if (!word(rest, &w, &len) || !number(w, len, &out->number) || rest->len == 0)
+		return false;
+	out->body = rest->at;
+	out->body_len = rest->len;
 	return true;
 }
 

@@ -15,14 +15,17 @@ enum {
 
 enum note_kind {
 	NOTE_BOUND, NOTE_SYNCED, NOTE_UNSYNCED, NOTE_BEAT, NOTE_REPORT, NOTE_EXTEND, NOTE_STATUS,
+	NOTE_ANSWER,
 	NOTE_MAX
 };
 
 struct note {
 	enum note_kind	kind;
-	uint64_t	number;		/* beat: mailbox; extend: ms; report: incarnation */
+	uint64_t	number;		/* beat: mailbox; extend: ms; report: incarnation; answer: id */
 	enum role	role;		/* report: ROLE_NONE for `-` */
 	char		text[NOTE_TEXT_MAX + 1];	/* report, status: printable ASCII */
+	const char	*body;		/* answer: the rest of the record, any bytes */
+	size_t		body_len;
 };
 
 /* False: not a record we know, *out is undefined. The bytes come from an actor and are not trusted. */

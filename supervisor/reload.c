@@ -4,7 +4,6 @@
 
 #include "clock.h"
 #include "obj.h"
-#include "paths.h"
 #include "sdnotify.h"
 #include "tree.h"
 
@@ -49,7 +48,7 @@ read_file(struct tree *t, struct config **config, struct spec_set **specs)
 	char err[SPEC_ERROR_MAX];
 	struct config_errors *const errs = obj_alloc(sizeof(*errs));
 
-	*config = config_load(paths_config(t->setup.config_path), errs);
+	*config = tree_config(&t->setup, errs);
 	if (*config == NULL) {
 		say_errors(errs);
 		snprintf(why, sizeof(why), "%s:%d: %s; the old configuration stays", errs->file,

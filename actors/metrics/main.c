@@ -18,7 +18,7 @@
 #include "serve.h"
 #include "roster.h"
 
-enum { ADDRESS_MAX = 64 };
+enum { ADDRESS_MAX = 64, PATH_ROOM = 4096 };
 
 enum port { PORT_METRICS, PORT_HEALTH, PORT_MAX };
 
@@ -56,7 +56,10 @@ static const struct actor_spec spec = {
 
 static serve_answer answer;
 static struct serve *open_port(struct actor *, struct metrics *, const struct port_row *, char *);
+static bool is_off(const char *);
 static void tell_address(const struct actor *, const char *, const char *);
+static void forget_address(const struct actor *, const char *);
+static void path_of(const struct actor *, const char *, char *);
 
 int
 main(int argc, char **argv)
@@ -74,7 +77,10 @@ start(struct actor *a, void *self)
 	m->started_ms = clock_mono_ms();
 	for (int i = 0; i < PORT_MAX; i++)
 		m->serve[i] = open_port(a, m, &ports[i], bound[i]);
-	actor_status(a, "metrics on %s, health on %s", bound[PORT_METRICS], bound[PORT_HEALTH]);
+	if (m->serve[PORT_METRICS] == NULL && m->serve[PORT_HEALTH] == NULL)
+		actor_status(a, "nothing is served: both addresses are off");
+	else
+		actor_status(a, "metrics on %s, health on %s", bound[PORT_METRICS], bound[PORT_HEALTH]);
 }
 
 static void
@@ -150,6 +156,7 @@ answer(void *arg, const char *path, const char *query, struct answer *out)
 		m->scrapes++;
 }
 
+/* NULL: nobody wants it served. */
 static struct serve *
 open_port(struct actor *a, struct metrics *m, const struct port_row *port, char *bound)
 {
@@ -157,6 +164,12 @@ open_port(struct actor *a, struct metrics *m, const struct port_row *port, char 
 	const char *why;
 	bool config;
 
+	if (is_off(address)) {
+		snprintf(bound, ADDRESS_MAX, "no address");
+		log_info("not served: its address is off", KV_S(KEY, port->setting));
+		forget_address(a, port->file);
+		return NULL;
+	}
 	const int fd = serve_listen(address, &why, &config);
 	if (fd == -1) {
 		log_die(config ? EXIT_CONFIG : EXIT_WEATHER, 0, "cannot serve",
@@ -169,6 +182,13 @@ open_port(struct actor *a, struct metrics *m, const struct port_row *port, char 
 	return serve_new(actor_base(a), fd, answer, m);
 }
 
+/* VALUE_ADDR_OFF of config/value.h. */
+static bool
+is_off(const char *address)
+{
+	return strcmp(address, "0") == 0 || strcmp(address, "off") == 0;
+}
+
 /*
  * A file in our own folder, for those who asked for port 0. Renamed into place: nobody reads half
  * of it.
@@ -176,10 +196,11 @@ open_port(struct actor *a, struct metrics *m, const struct port_row *port, char 
 static void
 tell_address(const struct actor *a, const char *file, const char *bound)
 {
-	char path[4096], temporary[4096];
+	char path[PATH_ROOM], temporary[PATH_ROOM], hidden[ADDRESS_MAX];
 
-	snprintf(path, sizeof(path), "%s/%s/%s", actor_run_dir(a), spec.name, file);
-	snprintf(temporary, sizeof(temporary), "%s/%s/.%s", actor_run_dir(a), spec.name, file);
+	snprintf(hidden, sizeof(hidden), ".%s", file);
+	path_of(a, file, path);
+	path_of(a, hidden, temporary);
 	FILE *f = fopen(temporary, "we");
 	if (f == NULL) {
 		log_warn("cannot write the address", KV_S(PATH, temporary));
@@ -188,4 +209,21 @@ tell_address(const struct actor *a, const char *file, const char *bound)
 	const bool written = fprintf(f, "%s\n", bound) > 0;
 	if ((fclose(f) != 0) | !written || rename(temporary, path) == -1)
 		log_warn("cannot write the address", KV_S(PATH, path));
+}
+
+/* An earlier life of ours may have had one. */
+static void
+forget_address(const struct actor *a, const char *file)
+{
+	char path[PATH_ROOM];
+
+	path_of(a, file, path);
+	if (unlink(path) == -1 && errno != ENOENT)
+		log_warn("cannot remove an address that is no longer served", KV_S(PATH, path));
+}
+
+static void
+path_of(const struct actor *a, const char *file, char *path)
+{
+	snprintf(path, PATH_ROOM, "%s/%s/%s", actor_run_dir(a), spec.name, file);
 }

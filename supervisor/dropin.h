@@ -1,0 +1,79 @@
+/*
+ * supervisor/dropin.h - musterd in the place of another program: called by its name, with its flags.
+ *
+ * The flags become a configuration, in memory and as YAML, and from there on all is as with a file:
+ * `--print-config` shows it, so that one can go on with a file. What we do not do is said in the log
+ * at the start, or refused where keeping silent would make something less safe than it was.
+ */
+#ifndef MUSTER_DROPIN_H
+#define MUSTER_DROPIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "dropin_flags.h"
+
+enum { DROPIN_NOTES_MAX = 16, DROPIN_SETTINGS_MAX = 16, DROPIN_RUN = -1 };
+
+struct dropin;
+
+/* A flag that the original had once. */
+struct dropin_gone {
+	const char	*name, *advice;
+};
+
+struct dropin_program {
+	const char			*name;
+	const struct dropin_flag	*flags;
+	size_t				 nflags;
+	const struct dropin_gone	*gone;
+	size_t				 ngone;
+	/* What the table of flags cannot say. On failure d->flags.error tells. */
+	enum dropin_end			(*adapt)(struct dropin *d);
+};
+
+/* Said in the log at the start. */
+struct dropin_note {
+	bool		 warn;
+	const char	*text, *about, *hint;
+};
+
+struct dropin_setting {
+	const char	*section, *key, *value;
+};
+
+struct dropin {
+	const struct dropin_program	*program;
+	struct dropin_flags		 flags;
+	struct dropin_setting		 settings[DROPIN_SETTINGS_MAX];	/* beside those of the flags' rows */
+	size_t				 nsettings;
+	struct dropin_note		 notes[DROPIN_NOTES_MAX];
+	size_t				 nnotes;
+	char				*yaml;		/* the configuration; to free */
+};
+
+extern const struct dropin_program dropin_node_state;
+
+/*
+ * By the last component of argv[0], or by the first word; NULL: nobody is meant but musterd itself.
+ * *first: where its flags begin.
+ */
+const struct dropin_program *dropin_find(int argc, char *const *argv, int *first);
+/*
+ * DROPIN_RUN with d filled; else the exit code, and people have been told: help on out, mistakes on
+ * err.
+ */
+int dropin_read(const struct dropin_program *p, int nargs, char *const *args, struct dropin *d, FILE *out,
+    FILE *err);
+/* The notes, as log lines. */
+void dropin_tell(const struct dropin *d);
+void dropin_close(struct dropin *d);
+
+/* For adapt. */
+void dropin_note(struct dropin *d, struct dropin_note note);
+void dropin_set(struct dropin *d, const char *section, const char *key, const char *value);
+enum dropin_end dropin_refuse(struct dropin *d, enum dropin_end end, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif

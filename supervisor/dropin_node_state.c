@@ -1,0 +1,235 @@
+/*
+ * supervisor/dropin_node_state.c - node-state-controller: the flags of openshift-update-experience's
+ * manager.
+ *
+ * node-state itself has no flag, as in the original: insight needs it, which enables it and says so
+ * in the log. Never: a listener that is less protected than what somebody asked for in so many words.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dropin.h"
+#include "obj.h"
+
+/* The original's: whoever replaces whom in a rolling update, only one of them writes. */
+#define LEASE	"f729794d.muller.dev"
+/* Its manifest gives the pod 10 s to end. */
+#define STOP	"7s"
+
+#define NO_TLS	"muster serves its metrics over plain HTTP"
+#define NO_HOOK	"neither the original nor muster has a webhook"
+#define IDLE	"Taken, without effect."
+#define NO_LOG	"muster's log lines have one form: RFC 3339 times, no stack traces"
+
+#define FLAGS(F)	/* ID, name, initial, section, key, idle, help */		\
+	F(NODE, "enable-node-controller", BOOL, "true", "insight", "nodes", NULL,	\
+	    "Keep a NodeProgressInsight for each node. Enables node-state.")		\
+	F(POOL, "enable-machine-config-pool-controller", BOOL, "true", "insight", "pools", NULL,	\
+	    "Keep a MachineConfigPoolProgressInsight for each pool. Enables node-state.")	\
+	F(VERSION, "enable-cluster-version-controller", BOOL, "true", NULL, NULL, NULL,	\
+	    "Taken, but muster keeps no ClusterVersionProgressInsight.")		\
+	F(OPERATOR, "enable-cluster-operator-controller", BOOL, "true", NULL, NULL, NULL,	\
+	    "Taken, but muster keeps no ClusterOperatorProgressInsight.")		\
+	F(METRICS, "metrics-bind-address", TEXT, "0", "metrics", "metrics-bind-address", NULL,	\
+	    "Where /metrics is served, over plain HTTP; 0: nowhere.")			\
+	F(SECURE, "metrics-secure", BOOL, "false", NULL, NULL, NULL,			\
+	    "Refused when true together with an address: muster serves plain HTTP only.")	\
+	F(CERT_PATH, "metrics-cert-path", TEXT, "", NULL, NULL, NO_TLS,			\
+	    "Refused together with an address: muster serves plain HTTP only.")		\
+	F(CERT_NAME, "metrics-cert-name", TEXT, "tls.crt", NULL, NULL, NO_TLS, IDLE)	\
+	F(CERT_KEY, "metrics-cert-key", TEXT, "tls.key", NULL, NULL, NO_TLS, IDLE)	\
+	F(HEALTH, "health-probe-bind-address", TEXT, ":8081", "metrics",		\
+	    "health-probe-bind-address", NULL,						\
+	    "Where /healthz and /readyz are served; 0: nowhere.")			\
+	F(LEADER, "leader-elect", BOOL, "false", "kube-watcher", "leader-elect", NULL,	\
+	    "Write only while holding the Lease " LEASE ", as the original.")		\
+	F(KUBECONFIG, "kubeconfig", TEXT, "", "kube-watcher", "kubeconfig", NULL,	\
+	    "How to reach the cluster; only needed outside of it.")			\
+	F(HTTP2, "enable-http2", BOOL, "false", NULL, NULL, "muster's listeners speak HTTP/1.1",	\
+	    IDLE)							\
+	F(HOOK_PATH, "webhook-cert-path", TEXT, "", NULL, NULL, NO_HOOK, IDLE)	\
+	F(HOOK_NAME, "webhook-cert-name", TEXT, "tls.crt", NULL, NULL, NO_HOOK, IDLE)	\
+	F(HOOK_KEY, "webhook-cert-key", TEXT, "tls.key", NULL, NULL, NO_HOOK, IDLE)	\
+	F(DEVEL, "zap-devel", BOOL, "false", NULL, NULL, NULL,				\
+	    "Log text for people, from debug on; the two flags below outrank it.")	\
+	F(ENCODER, "zap-encoder", TEXT, "", NULL, NULL, NULL,				\
+	    "Form of the log lines: json, which is the default, or console.")		\
+	F(LEVEL, "zap-log-level", TEXT, "", NULL, NULL, NULL,				\
+	    "How much is logged: debug, info, error, panic, or a number above 0, which is debug. "	\
+	    "Without it: info.")							\
+	F(STACK, "zap-stacktrace-level", TEXT, "", NULL, NULL, NO_LOG, IDLE)	\
+	F(TIME, "zap-time-encoding", TEXT, "", NULL, NULL, NO_LOG, IDLE)	\
+	F(PRINT, "print-config", BOOL, "false", NULL, NULL, NULL,			\
+	    "Only print these flags as a muster.yaml. The original does not have this one.")
+
+enum flag {
+#define FLAG_ENUM(ID, ...) FLAG_##ID,
+	FLAGS(FLAG_ENUM)
+	FLAG_MAX
+};
+
+enum flag_type { TYPE_TEXT, TYPE_BOOL };
+
+static const struct dropin_flag flags[FLAG_MAX] = {
+#define FLAG_ROW(ID, n, TYPE, i, s, k, why, h)						\
+	[FLAG_##ID] = { .name = (n), .boolean = TYPE_##TYPE == TYPE_BOOL, .initial = (i),	\
+	    .section = (s), .key = (k), .idle = (why), .help = (h) },
+	FLAGS(FLAG_ROW)
+};
+
+static const struct dropin_gone gone[] = {
+	{ "enable-node-state-controller",
+	    "--enable-node-state-controller was removed: node-state is enabled by --enable-node-controller "
+	    "(and by --enable-machine-config-pool-controller), both true by default; leave the flag out, "
+	    "see docs/migration.md" },
+};
+
+static enum dropin_end adapt(struct dropin *);
+static enum dropin_end check_controllers(struct dropin *);
+static enum dropin_end check_metrics(struct dropin *);
+static enum dropin_end set_log(struct dropin *);
+static const char *level_of(const char *);
+static void make_absolute(struct dropin *);
+static bool on(const struct dropin *, enum flag);
+static const char *text(const struct dropin *, enum flag);
+
+const struct dropin_program dropin_node_state = {
+	.name = "node-state-controller",
+	.flags = flags, .nflags = NITEMS(flags), .gone = gone, .ngone = NITEMS(gone),
+	.adapt = adapt,
+};
+
+static enum dropin_end
+adapt(struct dropin *d)
+{
+	static enum dropin_end (*const steps[])(struct dropin *) = {
+		check_controllers, check_metrics, set_log,
+	};
+	enum dropin_end end = DROPIN_OK;
+
+	for (size_t i = 0; end == DROPIN_OK && i < NITEMS(steps); i++)
+		end = steps[i](d);
+	dropin_set(d, "kube-watcher", "lease-name", LEASE);
+	dropin_set(d, "supervisor", "stop-timeout", STOP);
+	make_absolute(d);
+	return end;
+}
+
+static enum dropin_end
+check_controllers(struct dropin *d)
+{
+	const bool version = on(d, FLAG_VERSION), operators = on(d, FLAG_OPERATOR);
+
+	if (!on(d, FLAG_NODE) && !on(d, FLAG_POOL))
+		return dropin_refuse(d, DROPIN_REFUSED,
+		    "%s: enable --enable-node-controller or --enable-machine-config-pool-controller",
+		    version || operators ? "muster does not have a controller for what is enabled"
+					 : "all four controllers are disabled, so there is nothing to do");
+	if (version || operators)
+		dropin_note(d, (struct dropin_note){ .warn = true,
+		    .text = "these insights are not kept by muster",
+		    .about = !operators ? "ClusterVersionProgressInsight"
+			: !version ? "ClusterOperatorProgressInsight"
+				   : "ClusterVersionProgressInsight, ClusterOperatorProgressInsight",
+		    .hint = "switch their enable flags off here; whoever needs them runs the original with "
+			    "only those two, see docs/migration.md" });
+	return DROPIN_OK;
+}
+
+/*
+ * The original serves HTTPS with authentication unless it is told not to. Who says so in words gets
+ * it or nothing; who says nothing gets plain HTTP and is told.
+ */
+static enum dropin_end
+check_metrics(struct dropin *d)
+{
+	struct dropin_value *const address = &d->flags.values[FLAG_METRICS];
+	struct dropin_value *const health = &d->flags.values[FLAG_HEALTH];
+	const bool certificate = text(d, FLAG_CERT_PATH)[0] != '\0';
+
+	/* Empty means what it means to controller-runtime. */
+	if (address->text[0] == '\0')
+		address->text = ":8080";
+	if (health->text[0] == '\0')
+		health->text = "0";
+	if (strcmp(address->text, "0") == 0)
+		return DROPIN_OK;
+	if (certificate || on(d, FLAG_SECURE))
+		return dropin_refuse(d, DROPIN_REFUSED, "--%s with --metrics-bind-address=%.100s: " NO_TLS
+		    " only. Bind it to 127.0.0.1 with --metrics-secure=false and put a proxy with TLS in "
+		    "front (kube-rbac-proxy), or switch it off with --metrics-bind-address=0",
+		    certificate ? "metrics-cert-path" : "metrics-secure=true", address->text);
+	if (!d->flags.values[FLAG_SECURE].given)
+		dropin_note(d, (struct dropin_note){ .warn = true,
+		    .text = "metrics are served over plain HTTP, to everybody who can reach the address",
+		    .about = flags[FLAG_SECURE].name,
+		    .hint = "the original's default is HTTPS; say --metrics-secure=false if so wanted" });
+	return DROPIN_OK;
+}
+
+static enum dropin_end
+set_log(struct dropin *d)
+{
+	const char *format = text(d, FLAG_ENCODER), *level = text(d, FLAG_LEVEL);
+	const bool devel = on(d, FLAG_DEVEL);
+
+	if (format[0] != '\0' && strcmp(format, "json") != 0 && strcmp(format, "console") != 0)
+		return dropin_refuse(d, DROPIN_WRONG,
+		    "invalid value \"%.100s\" for flag -zap-encoder: invalid encoder value, there are json "
+		    "and console", format);
+	if (level[0] != '\0' && level_of(level) == NULL)
+		return dropin_refuse(d, DROPIN_WRONG,
+		    "invalid value \"%.100s\" for flag -zap-log-level: invalid log level, there are debug, "
+		    "info, error, panic and numbers above 0", level);
+	if (format[0] == '\0')
+		format = devel ? "console" : "json";
+	dropin_set(d, "supervisor", "log-format", format);
+	dropin_set(d, "supervisor", "log-level",
+	    level[0] != '\0' ? level_of(level) : devel ? "debug" : "info");
+	return DROPIN_OK;
+}
+
+static const char *
+level_of(const char *asked)
+{
+	static const struct {
+		const char	*zap, *ours;
+	} words[] = {
+		{ "debug", "debug" }, { "info", "info" }, { "error", "error" }, { "panic", "error" },
+	};
+	char *end;
+
+	for (size_t i = 0; i < NITEMS(words); i++) {
+		if (strcasecmp(words[i].zap, asked) == 0)
+			return words[i].ours;
+	}
+	return strtol(asked, &end, 10) > 0 && *end == '\0' ? "debug" : NULL;
+}
+
+/* Go opens a relative path from where it stands; a setting of ours is absolute. */
+static void
+make_absolute(struct dropin *d)
+{
+	static char path[PATH_MAX * 2];		/* as long as the flags */
+	char here[PATH_MAX];
+	struct dropin_value *const v = &d->flags.values[FLAG_KUBECONFIG];
+
+	if (v->text[0] == '\0' || v->text[0] == '/' || getcwd(here, sizeof(here)) == NULL)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", here, v->text);
+	v->text = path;
+}
+
+static bool
+on(const struct dropin *d, enum flag f)
+{
+	return strcmp(text(d, f), "true") == 0;
+}
+
+static const char *
+text(const struct dropin *d, enum flag f)
+{
+	return d->flags.values[f].text;
+}
