@@ -11,6 +11,7 @@
 
 #include "pb.h"
 
+#define FRAMES_TYPE	"application/vnd.kubernetes.protobuf"
 #define FRAMES_MAGIC	"k8s\0"
 enum { FRAMES_MAGIC_LEN = 4 };
 

@@ -39,11 +39,12 @@ enum verb {
 	    VERB_BIT(GET) | VERB_BIT(WATCH) | VERB_BIT(CREATE) | VERB_BIT(UPDATE))	\
 	R(KUBE_WATCHER, "events.k8s.io", "events", VERB_BIT(CREATE) | VERB_BIT(PATCH))	\
 	R(INSIGHT, INSIGHT_GROUP, "nodeprogressinsights",				\
-	    VERB_BIT(CREATE) | VERB_BIT(DELETE))					\
+	    VERB_BIT(GET) | VERB_BIT(CREATE) | VERB_BIT(DELETE))			\
 	R(INSIGHT, INSIGHT_GROUP, "nodeprogressinsights/status", VERB_BIT(UPDATE))	\
 	R(INSIGHT, INSIGHT_GROUP, "machineconfigpoolprogressinsights",			\
-	    VERB_BIT(CREATE) | VERB_BIT(DELETE))					\
+	    VERB_BIT(GET) | VERB_BIT(CREATE) | VERB_BIT(DELETE))			\
 	R(INSIGHT, INSIGHT_GROUP, "machineconfigpoolprogressinsights/status", VERB_BIT(UPDATE))	\
+	R(INSIGHT, "events.k8s.io", "events", VERB_BIT(CREATE))				\
 	TEST_RIGHTS(R)
 
 struct rights_row {

@@ -201,9 +201,12 @@ session_in_next(struct session_in *s, bool drained, int64_t now_ms)
 	if (now_ms - s->heard_ms >= SESSION_SILENT_MS)
 		return resync(s, RESYNC_SILENT, now_ms);
 	const uint64_t taken = s->seq - s->acked;
-	if ((taken > 0 && taken >= s->window / 2) || (drained && (taken > 0 || s->answer_due)))
+	const int64_t silent_at = s->heard_ms + SESSION_SILENT_MS;
+	if ((taken > 0 && taken >= s->window / 2)
+	    || (drained && (s->answer_due || (taken > 0 && now_ms >= s->ack_at_ms))))
 		return (struct in_step){ .verb = IN_SEND_ACK };
-	return (struct in_step){ .verb = IN_WAIT, .at_ms = s->heard_ms + SESSION_SILENT_MS };
+	return (struct in_step){ .verb = IN_WAIT,
+		.at_ms = taken > 0 && s->ack_at_ms < silent_at ? s->ack_at_ms : silent_at };
 }
 
 void
@@ -282,6 +285,8 @@ in_items(struct session_in *s, const struct envelope *env, const union msg_body 
 		return resync(s, wrong, now_ms);
 	if ((env->type == MSG_SNAP_ITEMS) != (s->state == IN_SNAPSHOT))
 		return resync(s, RESYNC_ORDER, now_ms);
+	if (s->seq == s->acked)
+		s->ack_at_ms = now_ms + SESSION_ACK_MS;
 	s->seq += bodies;
 	s->heard_ms = now_ms;
 	if (s->state == IN_SNAPSHOT)

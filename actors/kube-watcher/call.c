@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups.h"
 #include "obj.h"
 
 #define MANAGER_PREFIX	"muster-"
@@ -86,7 +87,7 @@ make_path(const struct call_ask *a, const struct speech *v, struct call_http *ou
 		{ "continue",      list ? a->cont : "" },
 	};
 	bool ok = path_make(out->path, sizeof(out->path), &(struct kube_path){
-		.group = a->group, .version = a->version, .resource = a->resource, .ns = a->ns,
+		.group = group_served(a->group), .version = a->version, .resource = a->resource, .ns = a->ns,
 		.name = v->named ? a->name : "",
 		.subresource = !v->named ? "" : fixed[0] != '\0' ? fixed : a->subresource,
 	});

@@ -14,6 +14,7 @@
 
 #include "actor.h"
 #include "clock.h"
+#include "groups.h"
 #include "kube/status.h"
 #include "log.h"
 #include "obj.h"
@@ -66,8 +67,8 @@ discover_new(struct actor *a, struct access *x, uint64_t wanted, discover_found 
 			continue;
 		d->kinds[d->nwants] = (enum kind)k;
 		d->wants[d->nwants++] = (struct discovery_want){
-			.group = kind_table[k].group, .resource = kind_table[k].resource,
-			.versions = kind_table[k].versions,
+			.group = group_served(kind_table[k].group),
+			.resource = kind_table[k].resource, .versions = kind_table[k].versions,
 		};
 	}
 	d->timer = evtimer_new(actor_base(a), on_timer, d);

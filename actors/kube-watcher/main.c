@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "discover.h"
 #include "elect.h"
+#include "groups.h"
 #include "log.h"
 #include "obj.h"
 #include "outlet.h"
@@ -63,6 +64,7 @@ start(struct actor *a, void *self)
 	struct watcher *const w = self;
 	uint64_t wanted = 0;
 
+	groups_init(actor_setting(a, "insight-group"));
 	access_start(w->access, a);
 	w->outlet = outlet_new(a);
 	w->service = service_new(&(struct service_ground){

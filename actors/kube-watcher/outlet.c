@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "groups.h"
 #include "links.h"
 #include "log.h"
 #include "obj.h"
@@ -115,7 +116,7 @@ outlet_kind(struct outlet *o, enum kind k, enum kind_state s, const char *versio
 	const struct kind_row *const row = &kind_table[k];
 	const uint64_t readers = outlet_readers(o, k);
 	const union msg_body body = { .kind = {
-		.group = wire_str_of(row->group), .resource = wire_str_of(row->resource),
+		.group = wire_str_of(group_served(row->group)), .resource = wire_str_of(row->resource),
 		.version = wire_str_of(version), .state = s, .detail = wire_str_of(detail),
 	} };
 	char key[OUTLET_KEY_MAX];

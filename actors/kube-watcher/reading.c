@@ -117,15 +117,15 @@ reading_count(const struct reading *r)
 }
 
 bool
-reading_answer(struct reading *r, const void *json, size_t len, bool own, uint64_t trace, char *key,
-    size_t size, struct projected *p)
+reading_answer(struct reading *r, enum project_form form, const void *bytes, size_t len, bool own,
+    uint64_t trace, char *key, size_t size, struct projected *p)
 {
 	if (r->projection == NULL) {
 		snprintf(p->error, sizeof(p->error), "%s is not known to the server yet",
 		    kind_table[r->kind].resource);
 		return false;
 	}
-	if (!project(r->projection, PROJECT_JSON, json, len, 0, p))
+	if (!project(r->projection, form, bytes, len, 0, p))
 		return false;
 	if (!outlet_key(key, size, r->kind, p->ns, p->name))
 		return false;

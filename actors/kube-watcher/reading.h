@@ -40,12 +40,12 @@ void reading_drive(struct reading *r);		/* the beginning */
 const char *reading_version(const struct reading *r);		/* "": not known yet */
 bool reading_namespaced(const struct reading *r);
 /*
- * The answer to a write or a live read of an object, as JSON. Published if it is news, and forced
- * on when own. The object's key goes into key, its projection stays valid until the next call;
- * false: refused (why is in p->error).
+ * The answer to a write or a live read of an object. Published if it is news, and forced on when
+ * own. The object's key goes into key, its projection stays valid until the next call; false:
+ * refused (why is in p->error).
  */
-bool reading_answer(struct reading *r, const void *json, size_t len, bool own, uint64_t trace,
-    char *key, size_t size, struct projected *p);
+bool reading_answer(struct reading *r, enum project_form form, const void *bytes, size_t len, bool own,
+    uint64_t trace, char *key, size_t size, struct projected *p);
 /* Our own delete took the object away at once. */
 void reading_removed(struct reading *r, const char *ns, const char *name, const char *uid, uint64_t trace);
 uint32_t reading_count(const struct reading *r);

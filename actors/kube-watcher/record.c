@@ -9,6 +9,7 @@
 
 #include "actor.h"
 #include "clock.h"
+#include "groups.h"
 #include "keytab.h"
 #include "kinds.h"
 #include "kube/path.h"
@@ -132,7 +133,7 @@ event_of(const struct record *r, const struct call_ask *a, const char *version, 
 
 	time_format_micro(access_cluster_us(r->access), now, sizeof(now));
 	snprintf(controller, sizeof(controller), "muster-%s", role_name(a->sender));
-	snprintf(group_version, sizeof(group_version), "%s%s%s", a->group,
+	snprintf(group_version, sizeof(group_version), "%s%s%s", group_served(a->group),
 	    a->group[0] == '\0' ? "" : "/", version);
 	const size_t note_len = json_is_string(note)
 	    ? recorder_note_length(json_string_value(note), json_string_length(note)) : 0;

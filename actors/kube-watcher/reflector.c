@@ -110,6 +110,7 @@ reflector_accepted(struct reflector *r, uint32_t id, int64_t now_ms)
 	if (r->open <= OPEN_DISCOVERY || id != r->id)
 		return;
 	heard(r, now_ms);
+	r->accepted = true;
 	if (r->open != OPEN_WATCH)
 		return;
 	/* List and watch are allowed, so the 403 was about the parameters. */
@@ -207,6 +208,7 @@ reflector_ended(struct reflector *r, uint32_t id, bool clean, int64_t now_ms)
 	} else if (!r->moved && (quick || !clean)) {
 		reflector_react(r, clean ? BECAUSE_SHORT : BECAUSE_BROKEN, false, -1, now_ms);
 	} else {
+		reflector_forget_past(r, now_ms);
 		reflector_close(r, false);
 		follow_on(r, clean ? BECAUSE_ENDED : BECAUSE_BROKEN, now_ms);
 	}
@@ -333,7 +335,7 @@ opened(struct reflector *r, enum reflector_verb verb, enum reflector_open what, 
 {
 	r->open = what;
 	r->id++;
-	r->moved = r->alarmed = false;
+	r->accepted = r->moved = r->alarmed = false;
 	r->asked_ms = r->heard_ms = now_ms;
 	return (struct reflector_step){ .verb = verb, .reason = r->why };
 }

@@ -51,6 +51,7 @@ enum {
 	REFLECTOR_BACKOFF_MS	 = 800,		/* doubled up to the cap, plus as much again by chance */
 	REFLECTOR_BACKOFF_CAP_MS = 30 * 1000,
 	REFLECTOR_RESET_MS	 = 120 * 1000,	/* so long without a failure: the past is forgotten */
+	REFLECTOR_STOOD_MS	 = 10 * 1000,	/* so long an accepted watch lived: the same */
 	REFLECTOR_RETRY_MAX_MS	 = 60 * 1000,	/* Retry-After is believed up to here */
 	REFLECTOR_SLOW_MS	 = 30 * 1000,	/* absent, forbidden: 30 to 60 s */
 	REFLECTOR_CONFIRM_MS	 = 1000,	/* between a suspicious list and the second look */
@@ -168,6 +169,7 @@ struct reflector {
 	unsigned	want, open;		/* reflector_private.h: what comes next; what is under way */
 	bool		synced;			/* a list was complete once */
 	bool		initial;		/* the open stream is still in its initial events */
+	bool		accepted;		/* by the server, with a 2xx */
 	bool		moved;			/* it has brought us forward */
 	bool		replacing;		/* the store is between BEGIN and COMMIT or DROP */
 	bool		stop_due, drop_due, commit_due, synced_due;

@@ -71,6 +71,7 @@ reflector_react(struct reflector *r, enum reflector_reason why, bool stop, int64
 {
 	react_fn *const react = reaction(r, why);
 
+	reflector_forget_past(r, now_ms);
 	reflector_close(r, stop);
 	r->why = why;
 	react(r, retry_after_ms, now_ms);
@@ -82,6 +83,13 @@ reflector_close(struct reflector *r, bool stop)
 	r->open = OPEN_NOTHING;
 	r->stop_due = stop;
 	r->initial = false;
+}
+
+void
+reflector_forget_past(struct reflector *r, int64_t now_ms)
+{
+	if (r->open == OPEN_WATCH && r->accepted && now_ms - r->asked_ms >= REFLECTOR_STOOD_MS)
+		r->failures = 0;
 }
 
 void

@@ -9,6 +9,11 @@ enum reflector_open { OPEN_NOTHING, OPEN_DISCOVERY, OPEN_LIST, OPEN_WATCHLIST, O
 
 /* The open request is over; stop: the caller has yet to cut it off. */
 void reflector_close(struct reflector *r, bool stop);
+/*
+ * The open request is about to end. A watch that stood for a while shows that the trouble before it is
+ * over: a server that goes away twice in two minutes is not left alone for a minute the second time.
+ */
+void reflector_forget_past(struct reflector *r, int64_t now_ms);
 /* A list under way counts for nothing: its marks name keys of another snapshot than the next one. */
 void reflector_list_anew(struct reflector *r);
 

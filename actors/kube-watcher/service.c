@@ -7,19 +7,21 @@
 #include "service.h"
 
 #include <event2/event.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "call.h"
 #include "clock.h"
 #include "keytab.h"
 #include "kube/cut.h"
+#include "kube/frames.h"
 #include "kube/status.h"
 #include "log.h"
 #include "obj.h"
 #include "plan.h"
+#include "recall.h"
 #include "record.h"
 #include "stat.h"
 
@@ -53,6 +55,8 @@ static void keep(struct job *, const struct write_in *);
 static enum kind find_kind(const char *, const char *);
 static const char *version_of(const struct service *, const struct job *);
 static void send_job(struct job *, int64_t);
+static void note_request(const struct job *, const char *);
+static const char *accept_of(const struct job *);
 static void settle(struct job *, const char *);
 static void on_data_start(int, const char *, void *);
 static bool on_list_data(const void *, size_t, void *);
@@ -257,15 +261,39 @@ send_job(struct job *j, int64_t timeout_ms)
 	} else {
 		const bool list = ask.op == OP_LIST;
 
+		note_request(j, http.method);
 		j->call = access_send(s->ground.access, &(struct access_call){
 			.lane = ACCESS_CALLS, .method = http.method, .path = http.path,
-			.content_type = http.content_type, .body = http.body, .body_len = http.body_len,
+			.accept = accept_of(j), .content_type = http.content_type,
+			.body = http.body, .body_len = http.body_len,
 			.timeout_ms = timeout_ms, .gzip = list,
 			.on_start = list ? on_data_start : NULL, .on_data = list ? on_list_data : NULL,
 			.done = on_done, .arg = j,
 		});
 	}
 	call_free(&http);
+}
+
+/* For `muster trace`: it may have waited here for its turn. */
+static void
+note_request(const struct job *j, const char *method)
+{
+	char key[OBJECT_KEY_MAX + 1];
+
+	if (object_key(key, sizeof(key), j->ask.resource, j->ask.ns, j->ask.name))
+		actor_hop_as(j->service->ground.actor, HOP_REQUEST, key, j->in.trace, method);
+}
+
+/*
+ * The whole object comes back, of which we keep little: as protobuf it costs the server and us a
+ * tenth. What the asker gets as it stands must be JSON, and so must a list, for it is cut as such.
+ */
+static const char *
+accept_of(const struct job *j)
+{
+	const bool proto = j->ask.op != OP_LIST && reads(j) && kind_table[j->kind].form == FORM_PROTO;
+
+	return proto ? FRAMES_TYPE ",application/json" : NULL;
 }
 
 /* It ends here, without the server. wrong: why it could not be sent; NULL: it is done. */
@@ -312,7 +340,7 @@ on_list_item(const void *bytes, size_t len, void *arg)
 		return true;
 	}
 	struct reading *const r = j->service->ground.readings[j->kind];
-	if (!reading_answer(r, bytes, len, false, j->in.trace, key, sizeof(key), &p)) {
+	if (!reading_answer(r, PROJECT_JSON, bytes, len, false, j->in.trace, key, sizeof(key), &p)) {
 		j->list_refused = true;
 		return false;
 	}
@@ -394,15 +422,7 @@ body_of(const struct job *j, const struct http_response *http)
 		return BODY_NONE;
 	if (j->ask.op == OP_LIST)
 		return j->cut != NULL && !j->list_refused && cut_end(j->cut) ? BODY_LIST : BODY_NONE;
-	if (http->body_len == 0)
-		return BODY_NONE;
-	json_t *const root = json_loadb(http->body, http->body_len, 0, NULL);
-	const char *const kind = json_string_value(json_object_get(root, "kind"));
-	const enum plan_body body = kind == NULL ? BODY_NONE
-	    : strcmp(kind, "Status") == 0        ? BODY_STATUS
-						 : BODY_OBJECT;
-	json_decref(root);
-	return body;
+	return answer_body(http->body, http->body_len);
 }
 
 static void
@@ -430,20 +450,15 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 		if (reading != NULL) {
 			const bool own = op_table[j->ask.op].verb != VERB_GET;
 
-			if (reading_answer(reading, http->body, http->body_len, own, j->in.trace,
-				key, size, &p))
+			if (reading_answer(reading, answer_form(http->body, http->body_len), http->body,
+				http->body_len, own, j->in.trace, key, size, &p))
 				snprintf(rv, sizeof(rv), "%s", p.rv);
 			else
 				log_warnx("the answer to a write cannot be read; the watch will tell",
 				    KV_S(OBJECT, j->ask.name), KV_S(WHY, p.error));
 		}
 		if (!reads(j)) {
-			json_t *const root = json_loadb(http->body, http->body_len, 0, NULL);
-			const json_t *const meta = json_object_get(root, "metadata");
-			const char *const text = json_string_value(json_object_get(meta, "resourceVersion"));
-
-			snprintf(rv, sizeof(rv), "%s", text == NULL ? "" : text);
-			json_decref(root);
+			answer_rv(http->body, http->body_len, rv, sizeof(rv));
 			key[0] = '\0';
 			send_raw(j, http->body, http->body_len);
 		}
@@ -512,7 +527,7 @@ count(const struct write_in *w, enum op op, enum outcome o, int64_t began_ms)
 
 	stat_label(labels, sizeof(labels), "verb", op_table[op].name);
 	stat_observe(stat_get(STAT_WRITE_DURATION, labels), (double)(clock_mono_ms() - began_ms) / 1000);
-	stat_label(labels, sizeof(labels), "actor", role_name(w->from));
+	stat_label(labels, sizeof(labels), "sender", role_name(w->from));
 	stat_label(labels, sizeof(labels), "outcome", outcome_name(o));
 	stat_add(stat_get(STAT_WRITES, labels), 1);
 }

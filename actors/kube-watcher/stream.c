@@ -11,13 +11,14 @@
 #include <string.h>
 
 #include "clock.h"
+#include "groups.h"
 #include "kube/cut.h"
+#include "kube/frames.h"
 #include "kube/path.h"
 #include "kube/status.h"
 #include "log.h"
 #include "obj.h"
 
-#define PROTO_TYPE	"application/vnd.kubernetes.protobuf"
 #define METADATA	";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 #define METADATA_LIST	";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
@@ -95,7 +96,7 @@ make_path(const struct reading *r, const struct reflector_ask *ask, char *path, 
 	snprintf(limit, sizeof(limit), "%" PRIu32, ask->limit);
 	snprintf(timeout, sizeof(timeout), "%" PRIu32, ask->timeout_s);
 	bool ok = path_make(path, size, &(struct kube_path){
-		.group = row->group, .version = r->version, .resource = row->resource,
+		.group = group_served(row->group), .version = r->version, .resource = row->resource,
 		.ns = r->namespaced ? r->ground.ns : "",
 	});
 	for (size_t i = 0; ok && i < NITEMS(query); i++) {
@@ -113,9 +114,9 @@ accept_of(const struct reading *r, bool watch)
 		{ { "application/json", "application/json" },
 		  { "application/json" METADATA_LIST ",application/json",
 		    "application/json" METADATA ",application/json" } },
-		{ { PROTO_TYPE ",application/json", PROTO_TYPE ",application/json" },
-		  { PROTO_TYPE METADATA_LIST ",application/json" METADATA_LIST ",application/json",
-		    PROTO_TYPE METADATA ",application/json" METADATA ",application/json" } },
+		{ { FRAMES_TYPE ",application/json", FRAMES_TYPE ",application/json" },
+		  { FRAMES_TYPE METADATA_LIST ",application/json" METADATA_LIST ",application/json",
+		    FRAMES_TYPE METADATA ",application/json" METADATA ",application/json" } },
 	};
 
 	return accepts[kind_table[r->kind].form == FORM_PROTO]
@@ -151,7 +152,7 @@ on_start(int status, const char *content_type, void *arg)
 	struct stream *const s = arg;
 
 	s->status = status;
-	s->form = strncmp(content_type, PROTO_TYPE, strlen(PROTO_TYPE)) == 0 ? PROJECT_PROTO : PROJECT_JSON;
+	s->form = strncmp(content_type, FRAMES_TYPE, strlen(FRAMES_TYPE)) == 0 ? PROJECT_PROTO : PROJECT_JSON;
 	if (status == 200)
 		reflector_accepted(&s->reading->reflector, s->id, clock_mono_ms());
 }

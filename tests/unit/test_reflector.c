@@ -77,8 +77,7 @@ static const struct row {
 		{ 1600, GO, "", 0, 0, "begin watchlist()" } } },
 	{ "bookmarks move the version, never back", {
 		FIRST_LIST,
-		{ 5, BOOKMARK, "140", 0, 0, "" },
-		{ 5, BOOKMARK, "120", 0, 0, "" },
+		{ 5, BOOKMARK, "140", 0, 0, "" }, { 5, BOOKMARK, "120", 0, 0, "" },
 		{ 2000, BREAKS, "", 0, 0, "watch(140)" } } },
 	{ "watch-list rejected: pages of 500, later ones with the token alone", {
 		FIRST_PAGES,
@@ -185,6 +184,12 @@ static const struct row {
 		{ 0, REFUSED, "", 0, -1, "rest 1.6-3.2" }, { 3200, GO, "", 0, 0, "watch(100)" },
 		{ 0, REFUSED, "", 0, -1, "rest 3.2-6.4" }, { 6400, GO, "", 0, 0, "watch(100)" },
 		{ 0, REFUSED, "", 0, -1, "rest 6.4-12.8" }, { 12800, GO, "", 0, 0, "watch(100)" } } },
+	{ "a watch that stood for 10 s: what was wrong before it is over; to wait for one is not to stand", {
+		FIRST_LIST, { 2000, BREAKS, "", 0, 0, "watch(100)" },
+		{ 10000, FAILS, "", 504, -1, "rest 0.8-1.6" }, { 1600, GO, "", 0, 0, "watch(100)" },
+		{ 0, ACCEPT, "", 0, 0, "" },
+		{ 9999, BREAKS, "", 0, 0, "rest 1.6-3.2" }, { 3200, GO, "", 0, 0, "watch(100)" },
+		{ 0, ACCEPT, "", 0, 0, "" }, { 10000, BREAKS, "", 0, 0, "rest 0.8-1.6" } } },
 	{ "a very short watch is a failure; the third in a row leads to a list", {
 		FIRST_LIST,
 		{ 300000, ENDS, "", 0, 0, "watch(100)" },
