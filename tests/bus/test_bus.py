@@ -17,7 +17,6 @@ from samples import PRODUCER, Samples, consumer, pause, resident_kib
 
 ONE, TWO, THREE = consumer(1), consumer(2), consumer(3)
 KEYS = 1000
-SESSION_MUTE_S = 10     # SESSION_MUTE_MS of proto/session.h
 
 
 def changing(churn=0, rate=1000, **more):
@@ -130,15 +129,14 @@ def nobody_is_synced_before_the_picture_is_complete():
 
 @tap.case
 def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
-    with Samples(consumers=3, producer=changing(churn=50), metrics=True) as tree:
+    with Samples(consumers=3, producer=changing(churn=50), metrics=True, patient=True) as tree:
         tree.wait_running()
         tree.wait_told(ONE, 1000)
         producer = tree.pid(PRODUCER)
         memory, fds = resident_kib(producer), tree.steady_descriptors()
         wait_for(lambda: sessions(tree) == 3, "three sessions")
         tree.kill(ONE, signal.SIGSTOP)
-        wait_for(lambda: sessions(tree) == 2, "the session of the mute one is closed",
-                 timeout=SESSION_MUTE_S + 10)
+        wait_for(lambda: sessions(tree) == 2, "the session of the mute one is closed")
         for name in (TWO, THREE):
             tree.wait_told(name, 2000)
         pause(3)
@@ -157,11 +155,11 @@ def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
 
 @tap.case
 def a_stopped_producer_is_noticed():
-    with Samples(consumers=2, producer=changing()) as tree:
+    with Samples(consumers=2, producer=changing(), patient=True) as tree:
         tree.wait_running()
         tree.wait_told(ONE, 500)
         tree.kill(PRODUCER, signal.SIGSTOP)
-        wait_for(lambda: tree.counts(ONE)["fresh"] == 0, "silence makes the mirror stale", timeout=15)
+        wait_for(lambda: tree.counts(ONE)["fresh"] == 0, "silence makes the mirror stale")
         assert tree.counts(ONE)["keys"] == KEYS
         tree.kill(PRODUCER, signal.SIGCONT)
         tree.wait_told(ONE, 500)
@@ -172,12 +170,13 @@ def a_stopped_producer_is_noticed():
 
 @tap.case
 def a_slow_consumer_gets_fewer_and_newer_changes():
-    with Samples(consumers=2, producer={"keys": 100, "rate": 2000}, only={2: {"slow": "40ms"}}) as tree:
+    with Samples(consumers=2, producer={"keys": 100, "rate": 2000}, only={2: {"slow": "200ms"}}) as tree:
         tree.wait_running()
         tree.wait_told(ONE, 8000)
-        quick, slow = tree.told(ONE), tree.told(TWO)
-        assert slow < quick * 0.7, f"the slow one was told {slow} times, the quick one {quick}"
-        assert len(tree.settle()) == 100
+        store = tree.settle()
+        changes, slow = sum(int(line.split()[2]) for line in store), tree.told(TWO)
+        assert len(store) == 100
+        assert slow < changes * 0.7, f"the slow one was told {slow} times of {changes} changes"
         assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
 
 

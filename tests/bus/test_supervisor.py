@@ -210,7 +210,7 @@ def actors_run_as_the_configured_user():
         assert set(ids["Gid"].split()) == {str(nobody.pw_gid)} and not ids["Groups"].split(), ids
         assert tree.run_dir.stat().st_uid == nobody.pw_uid
         tree.signal(signal.SIGKILL)     # the death signal is set after the change of user
-        wait_for(lambda: not alive(pid), "the child dies with musterd", timeout=5)
+        wait_for(lambda: not alive(pid), "the child dies with musterd")
 
 
 @tap.case
@@ -484,16 +484,16 @@ def rubbish_on_the_lifeline_is_counted_and_survived():
 
 @tap.case
 def a_deaf_actor_blocks_nobody_and_hears_the_latest_in_the_end():
-    with Tree({"test-faulty": {"mode": "deaf", "after": "5s"}, "test-faulty-core": {}}) as tree:
+    with Tree({"test-faulty": {"mode": "deaf", "after": "10s"}, "test-faulty-core": {}}) as tree:
         tree.wait_running()
-        for _ in range(300):        # more records than its socket holds
+        for _ in range(250):        # more records than its socket holds
             assert tree.ask("level test-faulty debug") == {"ok": True}
             assert tree.ask("level test-faulty info") == {"ok": True}
         tree.ask("level test-faulty error")
         assert tree.actor("test-faulty")["state"] == "running"
         tree.wait_log("heard: level error")
         assert re.findall(r"^heard: level (\w+)$", tree.log(), re.M)[-1] == "error"
-        assert 100 < tree.log().count("heard: level") < 600, "some were replaced by newer ones"
+        assert 100 < tree.log().count("heard: level") < 500, "some were replaced by newer ones"
         assert not tree.deaths("test-faulty")
 
 

@@ -106,7 +106,7 @@ def the_control_socket_answers_everything_with_one_line():
 # ---- the end ----
 
 @tap.case
-def kill_9_of_musterd_takes_every_child_within_a_second():
+def kill_9_of_musterd_takes_every_child():
     actors = {"metrics": ON, "test-consumer-1": {}, "test-consumer-2": {}, "test-faulty": {"mode": "spin"}}
     with Tree(actors, supervisor={"beat-interval": "60s"}, stand_ins=STAND_INS) as tree:
         tree.wait_running("metrics", "test-producer", "test-consumer-1", "test-consumer-2")
@@ -114,7 +114,7 @@ def kill_9_of_musterd_takes_every_child_within_a_second():
         pids = [row["pid"] for row in tree.actors().values() if row["pid"]]
         assert len(pids) == 5
         tree.signal(signal.SIGKILL)
-        wait_for(lambda: not any(map(alive, pids)), "every child is gone", timeout=1, every=0.01)
+        wait_for(lambda: not any(map(alive, pids)), "every child is gone", every=0.01)
 
 
 @tap.case
@@ -136,7 +136,8 @@ def one_that_does_not_stop_is_killed_at_its_timeout():
         tree.wait_running()
         started = time.monotonic()
         assert tree.stop() == 0
-        assert 2.5 < time.monotonic() - started < 15
+        assert time.monotonic() - started > 2.5, "it had its time"
+        assert not tree.facts(msg="killing what is left"), "and the others theirs"
         assert tree.facts(msg="killing actor", actor="test-faulty")
 
 
@@ -147,19 +148,20 @@ def the_whole_stop_is_bounded():
         tree.wait_running()
         started = time.monotonic()
         assert tree.stop() == 0
-        assert 1 < time.monotonic() - started < 4.5
+        assert time.monotonic() - started > 1
+        assert tree.facts(msg="killing what is left", why="the time for the whole stop is over")
 
 
 @tap.case
 def a_second_sigterm_hurries():
-    with Tree({"test-faulty": {"mode": "ignore-stop"}}) as tree:
+    with Tree({"test-faulty": {"mode": "ignore-stop"}, "test-faulty-core": {"mode": "ignore-stop"}}) as tree:
         tree.wait_running()
         tree.signal(signal.SIGTERM)
         tree.wait_log("not stopping")
-        started = time.monotonic()
         tree.signal(signal.SIGTERM)
         assert tree.wait_exit() == 0
-        assert time.monotonic() - started < 2
+        hurried, = tree.facts(msg="killing what is left")
+        assert "over" not in hurried["why"], hurried
 
 
 @tap.case
@@ -208,7 +210,7 @@ def grandchildren_die_with_their_group_or_are_swept_at_the_end():
         wait_for(lambda: not alive(in_group), "the one in the group is gone")
         assert alive(on_its_own)
         assert tree.stop() == 0
-        wait_for(lambda: not alive(on_its_own), "the one that left it is gone", timeout=5)
+        wait_for(lambda: not alive(on_its_own), "the one that left it is gone")
 
 
 @tap.case

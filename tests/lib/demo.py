@@ -1,144 +1,260 @@
-"""tests/lib/demo.py - ./dev demo: a simulated cluster whose nodes come, change and go, seen through the bus.
+"""tests/lib/demo.py - ./dev demo: an update rolls over a simulated OpenShift, seen through its insights.
 
-    muster-sim  ->  kube-watcher  ->  test-kube-1 (stands for the actors to come)
+    muster-sim  ->  kube-watcher  ->  node-state  ->  insight  ->  kube-watcher  ->  muster-sim
+
+What is drawn is read from the API server, as any client would: the insights that muster keeps there. The
+story goes by progress, not by the clock, so it is the same on a slow machine.
 """
 import argparse
+import os
+import re
 import signal
 import sys
 import time
+import urllib.request
 
 import muster
+from demoview import View
 from kubeservers import SimServer
-from kubetree import KubeTree
+from muster import Muster, wait_for
+from openshift import NODE_INSIGHTS, POOL_INSIGHTS, World, condition
 
-NODES, CHURN, ROWS = 40, 8, 12
-LIVE_S = 10
+SIZES = {"masters": 3, "infra": 3, "workers": 24}
+AT_ONCE = 4                     # workers
+OLD, NEW = "4.20.3", "4.20.4"
+SECONDS = 25
+WAVE_S, WAVES = 51, 7           # of a node in the world's time; of workers, with some time to spare
+PATIENCE = 10                   # times as long as it should take
+COUNTED = re.compile(r"^oue_downstream_notification_duration_seconds_count\{.*\} (\d+)", re.M)
 
 
 def headline(text):
     print(f"\n== {text}", flush=True)
 
 
-def show(tree, *arguments):
-    print(f"$ muster {' '.join(arguments)}\n{tree.cli(*arguments).stdout}", end="", flush=True)
+def show(tree, *arguments, most=None):
+    """What the command says; nothing when it has nothing to say."""
+    lines = tree.cli(*arguments).stdout.splitlines()
+    if lines:
+        print("\n".join([f"$ muster {' '.join(arguments)}", *lines[:most]]), flush=True)
+
+
+class Tree(Muster):
+    """musterd with everything that makes insights."""
+
+    def __init__(self, server):
+        super().__init__("")
+        self.metrics_url = f"http://127.0.0.1:{muster.free_port()}/metrics"
+        kubeconfig = server.write_kubeconfig(self.folder / "kubeconfig", server.token)
+        self.configure({"supervisor": {"log-format": "console"}, "actors": {
+            "kube-watcher": {"kubeconfig": str(kubeconfig), "writes-per-second": 500},
+            "node-state": {"enabled": True}, "insight": {"enabled": True},
+            "metrics": {"metrics-bind-address": self.metrics_url.split("/")[2],
+                        "health-probe-bind-address": f"127.0.0.1:{muster.free_port()}"}}})
+
+    def notifications(self):
+        """Of this incarnation of node-state; None while nobody can tell."""
+        try:
+            with urllib.request.urlopen(self.metrics_url, timeout=5) as answer:
+                found = COUNTED.findall(answer.read().decode())
+        except OSError:
+            return None
+        return sum(map(int, found)) if found else None
 
 
 class Fleet:
-    """The nodes as the test actor holds them, and what became of them since the last look."""
+    """The insights, and what was counted on the way."""
 
-    def __init__(self, tree):
-        self.tree, self.seen, self.news = tree, {}, {}
+    def __init__(self, server, tree):
+        self.kube, self.tree, self.began = server.kube, tree, time.monotonic()
+        self.nodes, self.pools, self.uids = {}, {}, {}
+        self.phases, self.recreated = set(), 0
+        self.total = self.last = 0
+        self.rate, self.rated = 0.0, time.monotonic()
 
     def look(self):
-        now = self.tree.objects("nodes")
-        moment = time.monotonic()
-        for key in now.keys() | self.seen.keys():
-            if key not in now:
-                self.news[key] = (moment, "gone")
-            elif key not in self.seen:
-                self.news[key] = (moment, "new")
-            elif now[key]["rv"] != self.seen[key]["rv"]:
-                self.news[key] = (moment, changed(self.seen[key]["fields"], now[key]["fields"]))
-        self.seen = now
-        return now
+        self.pools = self.listed(POOL_INSIGHTS)
+        self.nodes = self.listed(NODE_INSIGHTS)
+        self.phases |= {reason(item) for item in self.nodes.values()}
+        self.count()
 
-    def lines(self):
-        nodes = self.look()
-        latest = sorted(self.news, key=lambda key: self.news[key][0], reverse=True)[:ROWS]
-        ready = sum(is_ready(row["fields"]) for row in nodes.values())
-        yield f"{len(nodes)} nodes, {ready} ready; the latest changes:"
-        yield f"  {'NODE':<14}{'READY':<8}{'TAINTS':<34}{'WHAT HAPPENED':<30}"
-        for key in latest:
-            row = nodes.get(key) or {"fields": {}}
-            fields = row["fields"]
-            taints = ",".join(taint[0].split("/")[-1] for taint in fields.get("taints", []))
-            state = "-" if key not in nodes else "yes" if is_ready(fields) else "no"
-            yield f"  {key.removeprefix('nodes/'):<14}{state:<8}{taints[:32]:<34}{self.news[key][1][:30]:<30}"
+    def listed(self, resource):
+        items = {item["metadata"]["name"]: item for item in self.kube.list(resource)["items"]}
+        for name, item in items.items():
+            uid = item["metadata"]["uid"]
+            self.recreated += self.uids.setdefault((resource, name), uid) != uid
+        return {name: item for name, item in items.items() if item.get("status")}
 
+    def count(self):
+        now, seen = time.monotonic(), self.tree.notifications()
+        if seen is None or now - self.rated < 0.5:
+            return
+        news = seen - self.last if seen >= self.last else seen      # a new incarnation begins at 0
+        self.total += news
+        self.rate, self.rated, self.last = news / (now - self.rated), now, seen
 
-def is_ready(fields):
-    return any(condition[:2] == ["Ready", "True"] for condition in fields.get("conditions", []))
+    def seconds(self):
+        return time.monotonic() - self.began
 
+    def done(self, pool=None):
+        """How many nodes (of a pool) have the new version."""
+        return sum(item["status"].get("version") == NEW for name, item in self.nodes.items()
+                   if pool is None or name.startswith(pool))
 
-def changed(before, after):
-    names = [name for name in after if before.get(name) != after[name]]
-    return ", ".join(names) or "nothing we read"
-
-
-def live(fleet, seconds):
-    """Redraws in place on a terminal; elsewhere the first and the last picture."""
-    terminal, until = sys.stdout.isatty(), time.monotonic() + seconds
-    fleet.look()
-    drawn = 0
-    while time.monotonic() < until:
-        time.sleep(0.5 if terminal else seconds)
-        if drawn and terminal:
-            print(f"\x1b[{drawn}A\x1b[J", end="")
-        lines = list(fleet.lines())
-        print("\n".join(lines), flush=True)
-        drawn = len(lines)
+    def complete(self):
+        """Every node has an insight, and every insight says that it is over."""
+        return (len(self.nodes) == sum(SIZES.values()) == self.done()
+                and {reason(item) for item in self.nodes.values()} == {"Completed"}
+                and {item["status"]["assessment"] for item in self.pools.values()} == {"Completed"})
 
 
-def kill_watcher(tree, log):
-    headline("kill -9 kube-watcher, the one that holds the cluster credential")
-    before, gone = tree.actor("kube-watcher")["incarnation"], tree.counts()["gone"]
-    began = time.monotonic()
-    tree.kill("kube-watcher")
-    tree.wait_back("kube-watcher", before)
-    tree.wait_synced()
-    took, lost = time.monotonic() - began, tree.counts()["gone"] - gone
-    print(log.read(), end="")
-    really = "none was reported gone" if lost == 0 else f"{lost} really went meanwhile"
-    print(f"back and complete after {took:.1f} s; of {len(tree.objects('nodes'))} nodes {really}", flush=True)
-    return took
+def reason(insight):
+    return condition(insight, "Updating").get("reason", "")
+
+
+class Story:
+    """What happens meanwhile. Each chapter waits for its moment, acts, and says so."""
+
+    def __init__(self, world, tree, fleet, view):
+        self.world, self.tree, self.fleet, self.view = world, tree, fleet, view
+        self.sick, self.back_s = None, None
+        self.chapters = [self.degrade, self.recover, self.kill, self.unpause]
+
+    def turn(self):
+        if self.chapters and self.chapters[0]():
+            self.chapters.pop(0)
+
+    def degrade(self):
+        """A worker whose config is being applied."""
+        at_work = [name for name, item in self.fleet.nodes.items()
+                   if name.startswith("worker") and reason(item) == "Updating"]
+        if not at_work or self.fleet.done("worker") < SIZES["workers"] // 6:
+            return False
+        self.sick = at_work[0]
+        self.world.do("degrade", names=[self.sick])
+        self.view.say(f"the daemon of {self.sick} fails: its node is degraded")
+        return True
+
+    def recover(self):
+        """Once its insight and that of its pool say so, and a moment for the eye."""
+        insight = self.fleet.nodes[self.sick]
+        if condition(insight, "Degraded").get("status") != "True":
+            return False
+        if self.fleet.pools["worker"]["status"]["assessment"] != "Degraded":
+            return False
+        self.view.draw(self.fleet)
+        self.view.rest(3)
+        self.world.do("recover")
+        self.view.say(f"{self.sick} recovers")
+        return True
+
+    def kill(self):
+        if self.fleet.done("worker") < SIZES["workers"] // 2:
+            return False
+        row, began = self.tree.actor("node-state"), time.monotonic()
+        os.kill(row["pid"], signal.SIGKILL)
+        self.view.say("kill -9 node-state, in the middle of it")
+
+        def back():
+            now = self.tree.actor("node-state")
+            return now["incarnation"] > row["incarnation"] and now["state"] == "running" and now["synced"]
+        wait_for(back, "node-state is back", every=0.02)
+        self.back_s = time.monotonic() - began
+        self.view.say(f"node-state is back and complete after {self.back_s:.1f} s")
+        return True
+
+    def unpause(self):
+        """Last: the pool that somebody held back."""
+        if self.fleet.done("master") < SIZES["masters"] or self.fleet.done("worker") < SIZES["workers"] * 2 // 3:
+            return False
+        self.world.do("unpause", pool="infra")
+        self.view.say("infra is no longer paused")
+        return True
+
+
+def roll(world, tree, fleet, view, seconds):
+    """The update from its order to its end."""
+    story, deadline = Story(world, tree, fleet, view), time.monotonic() + PATIENCE * max(seconds, 6)
+    fleet.began = time.monotonic()
+    world.do("pause", pool="infra")
+    world.do("rollout", version=NEW)
+    view.say(f"oc adm upgrade --to={NEW}; infra is paused")
+    while story.chapters or not fleet.complete():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"the update is not over after {PATIENCE} times {seconds} s")
+        fleet.look()
+        story.turn()
+        view.draw(fleet)
+        time.sleep(0.1)
+    view.draw(fleet, last=True)
+    return story
 
 
 def stay(tree, server):
     headline("it stays up until you press Ctrl-C")
-    print(f"cluster:  KUBECONFIG={server.kubeconfig} kubectl get nodes -w\n"
-          f"inside:   MUSTER_RUN_DIR={tree.run_dir} {muster.BIN}/muster tap --link kube.test-1\n"
-          f"faults:   curl -X POST {server.control}/faults -d '{{\"kind\": \"status\", \"code\": 429}}'")
+    print(f"cluster:  KUBECONFIG={server.kubeconfig} kubectl get npi,mcp\n"
+          f"inside:   MUSTER_RUN_DIR={tree.run_dir} {muster.BIN}/muster explain node/worker-00\n"
+          f"          MUSTER_RUN_DIR={tree.run_dir} {muster.BIN}/muster tap --link nodes\n"
+          f"metrics:  curl {tree.metrics_url}\n"
+          f"again:    curl {server.control}/world -d '{{\"op\": \"rollout\", \"version\": \"4.20.5\"}}'")
     try:
         signal.pause()
     except KeyboardInterrupt:
         print()
 
 
+def summary(fleet, story, up_s, roll_s):
+    headline("summary")
+    wrong = fleet.recreated + (sum(SIZES.values()) - len(fleet.nodes))
+    print(f"- {len(fleet.nodes)} nodes in {len(fleet.pools)} pools went from {OLD} to {NEW} in {roll_s:.1f} s; "
+          f"all insights were there {up_s:.1f} s after the start\n"
+          f"- phases seen: {', '.join(sorted(fleet.phases - {''}))}\n"
+          f"- about {fleet.total} notifications from node-state; each insight is written only when it changes\n"
+          f"- {story.sick} was degraded, and its pool with it, until it recovered; infra waited while paused\n"
+          f"- node-state was killed and was back after {story.back_s:.1f} s; "
+          f"{'nothing was lost: no insight vanished or was made again' if not wrong else f'{wrong} lost'}\n"
+          "Try ./dev demo --stay, and in another terminal: muster explain node/worker-00, muster trace "
+          "node/worker-00,\nmuster tap --link nodes, kubectl get npi; docs/simulator.md has more that can happen.")
+    return 1 if wrong else 0
+
+
 def main():
-    options = argparse.ArgumentParser(prog="./dev demo", description="A simulated cluster, watched.")
+    options = argparse.ArgumentParser(prog="./dev demo", description="An update of a simulated cluster, watched.")
     options.add_argument("--stay", action="store_true", help="leave it running, and say how to look at it")
-    options.add_argument("--seconds", type=int, default=LIVE_S, help="of the live view (%(default)s)")
+    options.add_argument("--seconds", type=int, default=SECONDS,
+                         help="that the update should take, about (%(default)s)")
     asked = options.parse_args()
-    with SimServer(options=["--nodes", str(NODES), "--churn", str(CHURN)]) as server:
-        headline(f"muster-sim serves a cluster of {NODES} nodes with {CHURN} changes a second")
-        print(f"KUBECONFIG={server.kubeconfig} kubectl get nodes")
-        with KubeTree(server, console=True) as tree, open(tree.log_path, errors="replace") as log:
+    words = [word for role, n in SIZES.items() for word in (f"--{role}", str(n))]
+    speed = WAVE_S * WAVES / max(asked.seconds, 1)
+    with SimServer(options=["--crds", muster.ROOT / "deploy/crds", "--openshift", "--release", OLD, *words,
+                            "--speed", f"{speed:.1f}"]) as server:
+        world = World(server)
+        world.do("pool", name="worker", max_unavailable=AT_ONCE)
+        headline(f"muster-sim serves an OpenShift {OLD} of {sum(SIZES.values())} nodes, {speed:.0f} times as fast "
+                 "as life")
+        with Tree(server) as tree, open(tree.log_path, errors="replace") as log:
             began = time.monotonic()
-            headline("musterd starts kube-watcher, and an actor that reads through it")
-            tree.wait_synced()
+            headline("musterd starts kube-watcher, node-state, insight and metrics")
+            tree.wait_running()
+            fleet = Fleet(server, tree)
+            wait_for(lambda: fleet.look() or len(fleet.nodes) == sum(SIZES.values()) and len(fleet.pools) == 3,
+                     "an insight for every node and pool")
             up_s = time.monotonic() - began
             print(log.read(), end="")
             show(tree, "status")
-            headline("the fleet, as the actor holds it")
-            live(Fleet(tree), asked.seconds)
-            headline("what passes between them: each line is one message on the bus")
-            show(tree, "tap", "--link", "kube.test-1", "--key", "nodes/*", "-n", "6")
-            back_s = kill_watcher(tree, log)
-            headline("a write goes the other way: actor, kube-watcher, apiserver, and back into the mirror")
-            name = sorted(tree.objects("nodes"))[0]
-            answer = tree.write("merge", "nodes", name.removeprefix("nodes/"),
-                                body={"metadata": {"labels": {"demo.muster.dev/seen": "yes"}}})
-            print(f"{name}: {answer['outcome']}, resourceVersion {answer['rv']}, label in the mirror: "
-                  f"{tree.fields(name)['labels'].get('demo.muster.dev/seen')}")
+            headline(f"the update to {NEW}, from the insights in the API server")
+            view = View()
+            story = roll(world, tree, fleet, view, asked.seconds)
+            roll_s = fleet.seconds()
+            headline("and why a node is as it is")
+            show(tree, "explain", f"node/{story.sick}", most=30)
             if asked.stay:
                 stay(tree, server)
             headline("stop, stage by stage")
+            log.read()
             code = tree.stop()
             print(log.read(), end="")
-    headline("summary")
-    print(f"complete picture {up_s:.1f} s after the start; kube-watcher killed and back after "
-          f"{back_s:.1f} s, nothing lost;\nmusterd stopped everything and exited with {code}.")
-    sys.exit(code)
+    sys.exit(summary(fleet, story, up_s, roll_s) or code)
 
 
 if __name__ == "__main__":

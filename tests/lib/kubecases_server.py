@@ -245,7 +245,7 @@ def the_audit_log_tells_who_asked_what(server):
     wanted = [("create", "nodes", "audited", 201), ("get", "nodes", "unaudited", 404),
               ("patch", "nodes", "audited", 200), ("watch", "nodes", "", 200),
               ("delete", "nodes", "audited", 200)]
-    wait_for(lambda: mine() == wanted, f"{wanted}, not {mine()}", timeout=10)
+    wait_for(lambda: mine() == wanted, f"{wanted}, not {mine()}")
 
 
 @case

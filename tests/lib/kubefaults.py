@@ -8,16 +8,18 @@
 The numbers of the faults are those of the catalogue that the tests are named after.
 """
 import contextlib
+import datetime
 import functools
 import time
 import urllib.parse
 
 import kubesuite
-from kubesuite import pause
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
 
 AGENT = "muster-kube-watcher"
+FIRST_REST_S = 0.8      # REFLECTOR_BACKOFF_MS of actors/kube-watcher/reflector.h; doubled after each failure
+CLOCK_S = 0.005         # what two clocks may differ by
 
 
 def case(function):
@@ -91,6 +93,50 @@ def versions(rows):
     return [int(param(row, "resourceVersion") or 0) for row in rows]
 
 
+# -- patience. Rests are only ever measured from below: a busy machine makes them longer, never shorter.
+
+def assert_rests(times_s, what, first_s=FIRST_REST_S, at_once=0):
+    """What happened at these times happened ever less often. at_once: so many repetitions follow without a
+    rest, as after a credential that has just changed; then the rests need not grow."""
+    rests = [later - earlier for earlier, later in zip(times_s, times_s[at_once + 1:])]
+    for number, rest_s in enumerate(rests):
+        least_s = first_s * (1 if at_once else 2 ** number)
+        assert rest_s >= least_s - CLOCK_S, f"{what}: {rest_s:.3f} s of rest, not {least_s} s: {rests}"
+
+
+def asked_at(rows):
+    """When, in seconds of the server's clock."""
+    return [row["at_ms"] / 1000 for row in rows]
+
+
+def wait_patient(server, kinds, verb=None, count=3, **how):
+    """Each of these kinds is asked for so many times at least, with patience."""
+    for kind in kinds:
+        wait_for(lambda: len(asked(server, kind, verb)) >= count, f"{kind} is asked for {count} times")
+        assert_rests(asked_at(asked(server, kind, verb)), f"requests for {kind}", **how)
+
+
+def complaints(tree, *words):
+    """What kube-watcher warned of, in these words."""
+    return [fact for fact in tree.facts(actor=WATCHER) if fact["level"] in ("warn", "error")
+            and all(word in fact.get("why", "") for word in words)]
+
+
+def wait_complaints(tree, *words, count=3, **how):
+    """It complains in these words, so many times at least of some kind, and ever less often of each."""
+    def by_kind():
+        told = {}
+        for fact in complaints(tree, *words):
+            told.setdefault((fact["msg"], fact.get("resource")), []).append(logged_at(fact))
+        return told if any(len(times) >= count for times in told.values()) else None
+    for about, times in wait_for(by_kind, f"it says {words} {count} times").items():
+        assert_rests(times, f"complaints {about}", **how)
+
+
+def logged_at(fact):
+    return datetime.datetime.fromisoformat(fact["ts"].replace("Z", "+00:00")).timestamp()
+
+
 # -- the tree
 
 @contextlib.contextmanager
@@ -133,12 +179,10 @@ def wait_label(tree, resource, name, value, timeout=60):
 
 
 def see(server, tree, name, resource="nodes", timeout=60):
-    """A change that comes through. Returns the seconds that it took."""
+    """A change that comes through."""
     value = f"t{time.monotonic_ns()}"
-    began = time.monotonic()
     label(server, resource, name, value)
     wait_label(tree, resource, name, value, timeout)
-    return time.monotonic() - began
 
 
 class News:
@@ -204,10 +248,3 @@ def count_work(what):
 def ever_deleted(resource, group):
     """Keys that were gone at some time."""
     return {key_of(resource, f"{group}-{which}") for what, which in WORK if what == "delete"}
-
-
-def quiet(server, seconds):
-    """The requests of kube-watcher within so many seconds from now."""
-    server.forget_audit()
-    pause(seconds)
-    return asked(server)

@@ -327,6 +327,8 @@ class Watching:
 
 
 _NORMAL = [
+    # kubectl --timeout gives up by itself; what its watch was about to do just then is chance.
+    (r"(?m)^[EWI]\d{4} .* reflector\.go:\d+\] .*\n", ""),
     (r"https?://127\.0\.0\.1:\d+", "SERVER"),
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "UID"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z", "TIME"),

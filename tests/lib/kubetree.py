@@ -18,7 +18,7 @@ from muster import wait_for
 
 WATCHER = "kube-watcher"
 ANSWER_S = 60
-WRITE_MS = 8000
+WRITE_MS = 20000
 
 
 def reader(number):

@@ -116,7 +116,7 @@ class Muster:
                               env=dict(self.env, MUSTER_RUN_DIR=str(self.run_dir)),
                               stdin=subprocess.DEVNULL, capture_output=True)
 
-    def control(self, request, timeout=10):
+    def control(self, request, timeout=60):
         """One request to the control socket, its answer as a dict; None when musterd does not answer."""
         with socket.socket(socket.AF_UNIX) as control:
             control.settimeout(timeout)

@@ -70,7 +70,7 @@ class Socket:
             more = SNDMORE if i + 1 < len(parts) else 0
             _check(_zmq.zmq_send(self.handle, part, ctypes.c_size_t(len(part)), more))
 
-    def recv(self, timeout=5.0):
+    def recv(self, timeout=60.0):
         """The parts of one message; None when none came in time."""
         self.option(RCVTIMEO, int(timeout * 1000))
         parts, more = [], True

@@ -26,11 +26,13 @@ def consumer(number):
 
 
 class Samples(muster.Muster):
-    """producer: its settings; only: {number: settings} of single consumers."""
+    """producer: its settings; only: {number: settings} of single consumers; patient: the watchdog waits for
+    minutes, where somebody is stopped and a busy machine must not make a hung one of him."""
 
-    def __init__(self, consumers=2, producer=None, only=None, metrics=False):
+    def __init__(self, consumers=2, producer=None, only=None, metrics=False, patient=False):
         self.consumers = [consumer(n) for n in range(1, consumers + 1)]
         self.metrics = metrics
+        self.supervisor = {"beat-interval": "60s"} if patient else {}
         self.settings = {PRODUCER: producer or {}}
         for number, name in enumerate(self.consumers, 1):
             self.settings[name] = (only or {}).get(number, {})
@@ -67,7 +69,7 @@ class Samples(muster.Muster):
         if self.metrics:
             for setting in ("metrics-bind-address", "health-probe-bind-address"):
                 actors["metrics"][setting] = "127.0.0.1:0"
-        self.configure({"actors": actors})
+        self.configure({"supervisor": self.supervisor, "actors": actors})
 
     def everyone(self):
         return [PRODUCER, *self.consumers] + (["metrics"] if self.metrics else [])
@@ -162,7 +164,7 @@ class Samples(muster.Muster):
         wait_for(steady, "the number of descriptors stays the same")
         return seen[-1]
 
-    def scrape(self, timeout=10):
+    def scrape(self, timeout=60):
         """The page of the metrics actor: {series: value}; empty while nobody serves it."""
         try:
             address = (self.run_dir / "metrics" / "metrics.addr").read_text().strip()

@@ -3,16 +3,19 @@
 Called by ./dev test with runs of the form PRESET:SUITE[/PROGRAM][:valgrind]. A program speaks TAP (cmocka
 and tap.py do), or is one case, decided by its exit code. Its source may say, in a comment, how to run it:
 
-    muster-test: parallel           may run beside others of its suite; unit tests may
+    muster-test: parallel           may run beside any others; unit tests may
     muster-test: alone              unless they say this
     muster-test: timeout=600        seconds, instead of the default
     muster-test: needs=promtool     a tool; without it the program is skipped, or failed when CI=true
     muster-test: no-valgrind=WHY    left out of the valgrind run
 
-A process that outlives its test program is a failure too.
+Programs of all suites run side by side, as many as the machine bears, those that took longest the last time
+first; then, one by one, those that want to be alone. A process that outlives its test program is a failure.
 """
 import argparse
+import collections
 import concurrent.futures
+import json
 import os
 import pathlib
 import re
@@ -26,7 +29,10 @@ import procs
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CI = os.environ.get("CI") == "true"
-LATER = {"sim": "issue 4", "real": "issue 4", "e2e": "a later issue"}
+LATER = {"e2e": "a later issue"}
+# How much of a processor a program wants. Those with processes of their own mostly wait.
+SHARES = {"unit": 1, "bus": 1 / 2, "sim": 1 / 2, "real": 2 / 3, "e2e": 2 / 3}
+SECONDS = ROOT / "build" / "seconds.json"       # what each took the last time
 VALGRIND_FOUND = 99
 VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={VALGRIND_FOUND}", "--leak-check=full",
             "--errors-for-leak-kinds=definite,possible", "--child-silent-after-fork=yes"]
@@ -44,15 +50,18 @@ class Program:
         if self.suite == "dst":
             if options.seed is not None:
                 return [str(build / "bin/dst"), "--seed", str(options.seed)]
-            counts = os.environ.get("CI") == "true" and build.name == "debug"
-            least = ["--at-least", "20000"] if counts else []
-            return [str(build / "bin/dst"), "--seconds", str(options.seconds)] + least
+            least = ["--at-least", "20000"] if CI and build.name == "debug" else []
+            return [str(build / "bin/dst"), "--seconds", str(self.dst_s(build.name, options))] + least
         if self.source.suffix == ".py":
             return [sys.executable, str(self.source)]
         return [str(build / "tests" / self.suite / self.name)]
 
     def parallel(self):
         return "parallel" in self.told or (self.suite == "unit" and "alone" not in self.told)
+
+    def dst_s(self, preset, options):
+        """The sanitizers look for errors on the way; how many histories there are is for the other build."""
+        return options.seconds if preset == "debug" or options.seconds_given else min(options.seconds, 10)
 
     def timeout_s(self, options):
         if self.suite == "dst":
@@ -62,6 +71,20 @@ class Program:
     def missing_tool(self):
         tools = [t.strip() for t in self.told.get("needs", "").split(",") if t.strip()]
         return next((t for t in tools if shutil.which(t) is None), None)
+
+
+class Job:
+    """A program on one build, plain or under valgrind."""
+
+    def __init__(self, program, preset, valgrind=False):
+        self.program, self.preset, self.valgrind = program, preset, valgrind
+        self.group = f"{program.suite} on {preset}" + (" under valgrind" if valgrind else "")
+        self.label = f"{self.group}: {program.name}"
+        self.share = SHARES.get(program.suite, 1)
+
+    def name(self):
+        where = "valgrind" if self.valgrind else "" if self.preset == "debug" else self.preset
+        return f"{self.program.suite}/{self.program.name} {where}"
 
 
 class Result:
@@ -75,7 +98,7 @@ class Result:
 
     def line(self, name):
         count = self.passed + len(self.failures)
-        text = f"  {name:<32} {count:>4} case{'s'[:count != 1]:<1} {self.seconds:>7.1f} s"
+        text = f"  {name:<40} {count:>4} case{'s'[:count != 1]:<1} {self.seconds:>7.1f} s"
         if self.skips and not CI:
             text += f"  {len(self.skips)} skipped: {self.skips[0]}"
         if self.failures:
@@ -176,42 +199,66 @@ def show(name, result):
         print("".join(f"      FAILED: {f}\n" for f in result.failures), end="", flush=True)
 
 
-def run_suite(text, options):
-    """One PRESET:SUITE[/PROGRAM][:valgrind]; yields a Result per program."""
+def jobs_of(text):
+    """The jobs of one PRESET:SUITE[/PROGRAM][:valgrind]."""
     preset, suite, *more = text.split(":")
     suite, _, only = suite.partition("/")
-    valgrind = more == ["valgrind"]
     programs = discover(suite)
     if not programs:
         print(f"suite {suite}: no tests in the tree yet ({LATER.get(suite, 'issue 3')})", flush=True)
-        return
+        return []
     programs = [p for p in programs if only in ("", p.name)]
     if not programs:
         sys.exit(f"suite {suite} has no test program {only}")
-    print(f"== {suite} on {preset}" + (" under valgrind" if valgrind else ""), flush=True)
-    if valgrind:
-        programs = [p for p in programs if can_valgrind(p)]
-        if shutil.which("valgrind") is None:
-            result = Result(skips=["valgrind is not installed"])
-            show("valgrind", result)
-            yield result
-            return
-    together = [p for p in programs if p.parallel()]
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-        jobs = {pool.submit(run, p, preset, options, valgrind): p for p in together}
-        for job in concurrent.futures.as_completed(jobs):
-            show(jobs[job].name, job.result())
-            yield job.result()
+    if more == ["valgrind"]:
+        return [Job(p, preset, valgrind=True) for p in programs if can_valgrind(p)]
+    return [Job(p, preset) for p in programs]
+
+
+def run_all(jobs, options):
+    """Yields (job, Result) of each, and (None, Result) for what is wrong with all of them."""
+    if any(job.valgrind for job in jobs) and shutil.which("valgrind") is None:
+        jobs = [job for job in jobs if not job.valgrind]
+        yield None, Result(skips=["valgrind is not installed"])
+    before = remembered()
+    together = sorted((job for job in jobs if job.program.parallel()),
+                      key=lambda job: (-before.get(job.label, 0), job.share))
+    yield from side_by_side(together, options)
     if orphans := left_behind():
-        result = Result(failures=orphans)
-        show(f"{suite}, programs run together", result)
-        yield result
-    for program in programs:
-        if not program.parallel():
-            result = run(program, preset, options, valgrind)
+        yield None, Result(failures=orphans)
+    for job in jobs:
+        if not job.program.parallel():
+            result = run(job.program, job.preset, options, job.valgrind)
             result.failures += left_behind()
-            show(program.name, result)
-            yield result
+            yield job, result
+
+
+def side_by_side(jobs, options):
+    """In this order, as far as their shares fit the machine."""
+    free, running = float(os.cpu_count() or 2), {}
+    with concurrent.futures.ThreadPoolExecutor(len(jobs) or 1) as pool:
+        while jobs or running:
+            for job in [*jobs]:
+                if job.share <= free + 0.01:
+                    jobs.remove(job)
+                    free -= job.share
+                    running[pool.submit(run, job.program, job.preset, options, job.valgrind)] = job
+            ended, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+            for future in ended:
+                job = running.pop(future)
+                free += job.share
+                yield job, future.result()
+
+
+def remembered():
+    try:
+        return json.loads(SECONDS.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def remember(took):
+    SECONDS.write_text(json.dumps({**remembered(), **took}, indent=1, sort_keys=True))
 
 
 def left_behind():
@@ -221,7 +268,7 @@ def left_behind():
 def can_valgrind(program):
     why = program.told.get("no-valgrind")
     if why:
-        print(f"  {program.name:<32} left out: {why.strip()}")
+        print(f"  {f'unit/{program.name} valgrind':<40} left out: {why.strip()}")
     return program.source.suffix == ".c" and why is None
 
 
@@ -246,11 +293,19 @@ def main():
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
     passed = failed = skipped = 0
-    for text in options.runs:
-        for result in run_suite(text, options):
-            passed += result.passed
-            failed += len(result.failures)
-            skipped += len(result.skips)
+    took, groups, began = {}, collections.Counter(), time.monotonic()
+    for job, result in run_all([job for text in options.runs for job in jobs_of(text)], options):
+        show(job.name() if job else "all of them", result)
+        passed += result.passed
+        failed += len(result.failures)
+        skipped += len(result.skips)
+        if job:
+            took[job.label] = round(result.seconds, 1)
+            groups[job.group] += result.seconds
+    remember(took)
+    for group, seconds in groups.items():
+        print(f"{seconds:>6.0f} s  {group}")
+    print(f"{time.monotonic() - began:>6.0f} s  in all, side by side")
     if skipped and not CI:
         print(f"{skipped} skipped (a failure in CI)")
     print(f"{passed} passed, {failed} failed", flush=True)

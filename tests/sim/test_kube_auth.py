@@ -16,7 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
 from kubecerts import Authority, Pair
-from kubefaults import arm, asked, case, disarm, lists, nodes, quiet, see, steady
+from kubefaults import (arm, asked, case, complaints, disarm, lists, nodes, see, steady, wait_complaints,
+                        wait_patient)
 from kubeservers import ADMIN, SimServer
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
@@ -81,12 +82,6 @@ def write(tree, value, expect="ok", **more):
     return tree.write("merge", "nodes", "n1", body=body, expect=expect, **more)
 
 
-def complaints(tree, text):
-    """What kube-watcher warned of, in these words."""
-    return [fact for fact in tree.facts(actor=WATCHER) if fact["level"] in ("warn", "error")
-            and text in fact.get("why", "")]
-
-
 def fresh_mount(server, name, **files):
     return Mount(server.folder / name, **files)
 
@@ -129,10 +124,11 @@ def fault_19_a_rotated_token_costs_one_refused_request(server):
         wait_a_second_since_the_last_reading()
         server.forget_audit()
         server.interrupt()
-        assert see(server, tree, "n1") < 10
+        see(server, tree, "n1")
         wait_for(lambda: [row["code"] for row in asked(server, verb="watch")].count(200) == len(KINDS),
                  "every kind is watched again")
         assert len(refused(server)) <= len(KINDS) and lists(server) == []
+        assert complaints(tree, "Unauthorized") == [], "whoever was refused knew how to help himself"
         for secret in ("first", "second", "third"):
             assert f"{secret}\n" not in tree.log() and f'"{secret}"' not in tree.log()
         assert tree.counts()["gone"] == 0
@@ -171,8 +167,8 @@ def fault_19_a_token_that_has_expired_is_asked_for_with_patience(server):
         accept(server, "other")
         server.interrupt()
         wait_for(lambda: len(refused(server)) >= len(KINDS), "nobody is let in")
-        rows = quiet(server, 4)
-        assert len(rows) <= 5 * len(KINDS), f"{len(rows)} requests within 4 s"
+        # A refusal within 10 s after the last change may be about what was there before: once more, at once.
+        wait_patient(server, KINDS, count=5, at_once=1)
         assert len(tree.objects("nodes")) == 3 and tree.counts()["gone"] == 0
         assert write(tree, "refused", expect="failed")["status"] == 401
         mount.put(token="other")
@@ -209,12 +205,8 @@ def copy(pair, to):
 
 def in_trouble(server, tree, words):
     """Connections break, and none can be made: a clear word, few tries, and nothing is gone."""
-    before = len(complaints(tree, words))
     server.interrupt()
-    wait_for(lambda: len(complaints(tree, words)) > before, f"it says {words!r}")
-    kubesuite.pause(3)
-    count = len(complaints(tree, words)) - before
-    assert count <= 4 * len(KINDS), f"{count} complaints within 3 s"
+    wait_complaints(tree, words)
     assert len(tree.objects("nodes")) == 3 and tree.counts()["gone"] == 0
     assert tree.actor(WATCHER)["restarts"] == 0
 
@@ -231,14 +223,16 @@ def fault_20_an_authority_is_replaced_while_it_runs(server):
             in_trouble(server, tree, "certificate")
             mount.put(ca=second.certificate.read_text())
             wait_for(lambda: tree.write("get", "nodes", "n1", expect=("ok", "failed"))["outcome"] == "ok",
-                     "the new one is trusted", timeout=30)
+                     "the new one is trusted")
             wait_for(lambda: {row["resource"] for row in asked(server, verb="watch")} == set(KINDS),
                      "all is well")
             # As it is done without a gap: for a while both are trusted.
             mount.put(ca=first.certificate.read_text() + second.certificate.read_text())
             wait_a_second_since_the_last_reading()
+        before = len(complaints(tree, "certificate"))
         server.interrupt()
-        assert see(server, tree, "n1") < 10
+        see(server, tree, "n1")
+        assert len(complaints(tree, "certificate")) == before, "one of the two was not trusted"
 
 
 @case

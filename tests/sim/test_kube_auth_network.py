@@ -11,7 +11,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
-from kubefaults import case, nodes, see, steady
+from kubefaults import case, complaints, nodes, see, steady, wait_complaints
 from kubefaults_proxy import Proxy
 from kubeservers import ADMIN, SimServer
 from kubetree import WATCHER, KubeTree
@@ -38,18 +38,9 @@ def kubeconfig(server, name, url, **cluster):
     return {"kubeconfig": str(path), "credential-dir": str(server.folder)}
 
 
-def complaints(tree, *words):
-    return [fact for fact in tree.facts(actor=WATCHER, level="warn")
-            if all(word in fact.get("why", "") for word in words)]
-
-
 def stays_calm(tree, *words):
-    """It says what is wrong, in these words, and not too often; and nobody is restarted."""
-    wait_for(lambda: complaints(tree, *words), f"it says {words}")
-    before = len(complaints(tree))
-    kubesuite.pause(4)
-    count = len(complaints(tree)) - before
-    assert count <= 12, f"{count} complaints within 4 s"
+    """It says what is wrong, in these words, ever less often; and nobody is restarted."""
+    wait_complaints(tree, *words)
     row = tree.actor(WATCHER)
     assert (row["state"], row["restarts"], row["synced"]) == ("running", 0, False), row
 

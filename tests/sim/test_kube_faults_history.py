@@ -1,4 +1,4 @@
-"""tests/sim/test_kube_faults_history.py - the server tells an old story, or a wrong one: faults 1, 2, 5, 6.
+"""tests/sim/test_kube_faults_history.py - the server tells an old or a wrong story: faults 1, 2, 5, 6, 31.
 
 muster-test: parallel
 muster-test: timeout=300
@@ -12,7 +12,8 @@ import kubecrds
 import kubesuite
 from kube import rv, typed
 from kubefaults import (News, arm, asked, case, count_work, disarm, ever_deleted, label, lists, node, nodes,
-                        param, play, quiet, see, steady, strike, versions, wait_hits, wait_label, watches)
+                        param, play, see, steady, strike, versions, wait_hits, wait_label, wait_patient,
+                        watches)
 from kubeservers import SimServer
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
@@ -129,6 +130,11 @@ def fault_5_what_is_told_twice_is_heard_once(server):
         told = (count_work("create"), count_work("label") + 1, count_work("delete"))
         assert news.so_far() == told, f"{news.so_far()}, not {told}"
         assert news.gone() == ever_deleted("nodes", "twice")
+        # And once more, when it has long been heard.
+        newest = typed("nodes", server.kube.get("nodes", "n1"))
+        strike(server, "malformed", text=json.dumps({"type": "MODIFIED", "object": newest}), resource="nodes")
+        see(server, tree, "n2")
+        assert news.so_far() == (told[0], told[1] + 1, told[2]), news.so_far()
         assert asked(server) == [], "a repetition is no reason to ask"
 
 
@@ -204,18 +210,58 @@ def fault_6_an_http_410_is_the_same(server):
         assert len(lists(server, "nodes")) == 1 and tree.counts()["gone"] == 0
 
 
+def stays_calm(server, tree):
+    """Whatever a watch brings has expired: asked ever less, nothing gone, and no other kind is touched."""
+    wait_patient(server, ["nodes"], "watch")
+    assert len(tree.objects("nodes")) == 5 and tree.counts()["gone"] == 0
+    see(server, tree, "default", "namespaces")
+    disarm(server)
+
+
 @case
-def fault_6_a_server_that_expires_everything_is_not_asked_in_a_loop(server):
+def fault_6_a_server_whose_every_list_expires_is_not_asked_in_a_loop(server):
     server.kube.create_many("nodes", nodes(5))
     with steady(server) as tree:
-        forever = arm(server, "gone_in_stream", resource="nodes", count=-1)
+        arm(server, "gone_in_stream", resource="nodes", count=-1)
         label(server, "nodes", "n1", "x")
-        wait_hits(server, forever, count=2)
-        rows = [row for row in quiet(server, 6) if row["resource"] == "nodes"]
-        assert 1 <= len(rows) <= 5, f"{len(rows)} requests within 6 s"
-        assert len(tree.objects("nodes")) == 5 and tree.counts()["gone"] == 0
-        see(server, tree, "default", "namespaces")
-        disarm(server)
+        stays_calm(server, tree)
+
+
+@case
+def fault_6_a_server_whose_every_watch_expires_is_not_asked_in_a_loop(server):
+    server.kube.create_many("nodes", nodes(5))
+    arm(server, "no_watchlist", verb="watch", count=-1)
+    with steady(server) as tree:
+        arm(server, "status", verb="watch", resource="nodes", code=410, count=-1)
+        strike(server, "short_watch", resource="nodes")
+        stays_calm(server, tree)
+
+
+@case
+def fault_31_an_object_made_again_unseen_is_another_one(server):
+    server.kube.create("nodes", node("n1", of="the-first"))
+    server.kube.create_many("nodes", nodes(1, start=2))
+    with steady(server) as tree:
+        news = News(tree)
+        arm(server, "drop_event", resource="nodes", event="DELETED")
+        server.kube.delete("nodes", "n1")
+        second = server.kube.create("nodes", node("n1", of="the-second"))["metadata"]["uid"]
+        wait_for(lambda: tree.objects("nodes")["nodes/n1"]["uid"] == second, "the second is seen")
+        assert tree.fields("nodes/n1")["labels"] == {"of": "the-second"}
+        assert news.so_far() == (1, 0, 1), f"the end of one, the beginning of another, not {news.so_far()}"
+
+
+@case
+def fault_31_the_end_of_the_first_does_not_end_the_second(server):
+    server.kube.create_many("nodes", nodes(3))
+    with steady(server) as tree:
+        news = News(tree)
+        arm(server, "swap_events", resource="nodes", event="DELETED")
+        server.kube.delete("nodes", "n1")
+        second = server.kube.create("nodes", node("n1"))["metadata"]["uid"]
+        see(server, tree, "n2")
+        assert tree.objects("nodes")["nodes/n1"]["uid"] == second
+        assert news.so_far() == (1, 1, 1), f"the end of one, the beginning of another, not {news.so_far()}"
 
 
 kubesuite.run(SimServer, prepare=lambda server: server.install(kubecrds.widgets()))

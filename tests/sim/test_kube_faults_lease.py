@@ -16,14 +16,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
 import procs
-from kubefaults import arm, asked, case, disarm, hits, node, quiet, wait_hits
+from kubefaults import arm, asked, asked_at, assert_rests, case, disarm, hits, node, wait_hits
 from kubeservers import SimServer
 from kubetree import KubeTree
 from muster import wait_for
 
 USERS = {f"{name}-token": (name, ["system:masters"]) for name in ("one", "two")}
-LEASE_S = 5
-RETRY_S = LEASE_S * 2 / 15          # between two tries; by chance up to 2.2 times as much
+LEASE_S = 10                        # short enough to wait for, long enough for a busy machine
+RETRY_S = LEASE_S * 2 / 15          # between two tries, at least
 CHANGES = ("create", "update", "patch", "delete")
 
 
@@ -59,12 +59,30 @@ def lease_rows(server, name="muster", user=None):
             and row["name"] in (name, "") and user in (None, row["user"])]
 
 
-def always(seconds, holds, what):
-    """For what must not even fail for a moment."""
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
+def always(holds, what, until):
+    """For what must not even fail for a moment, until something else has come about."""
+    def never_fails():
         assert holds(), f"for a moment it was not true that {what}"
-        time.sleep(0.01)
+        return until()
+    wait_for(never_fails, f"the end of the time in which {what}", every=0.02)
+
+
+def passed(seconds):
+    """until: so much time has passed."""
+    end = time.monotonic() + seconds
+    return lambda: time.monotonic() > end
+
+
+def renewed(server):
+    """until: one renewal more was taken."""
+    before = lease(server)["spec"]["renewTime"]
+    return lambda: lease(server)["spec"]["renewTime"] != before
+
+
+def assert_patient(server, user=None):
+    """Nobody asks for the Lease in a loop. A try is three requests at most: a renewal, a look, another one.
+    It counts from its sending, so that a slow way makes a rest look shorter."""
+    assert_rests(asked_at(lease_rows(server, user=user)), "requests for the Lease", RETRY_S / 4, at_once=2)
 
 
 def write(tree, name, expect="ok"):
@@ -78,8 +96,9 @@ def fault_17_refused_renewals_do_not_end_the_leading(server):
         for answer in ({"code": 409}, {"code": 404}, {"code": 503, "retry_after": "60"},
                        {"code": 429, "retry_after": "60"}):
             refused = arm(server, "status", verb="update", resource="leases", count=2, **answer)
-            always(LEASE_S * 0.5, tree.leads, f"it leads after {answer}")
-            assert hits(server, refused) == 2
+            always(tree.leads, f"it leads after {answer}", until=lambda: hits(server, refused) == 2)
+            always(tree.leads, f"it leads after {answer}", until=renewed(server))
+        assert_patient(server)
         assert lease(server)["spec"]["leaseTransitions"] == transitions
 
 
@@ -87,13 +106,12 @@ def fault_17_refused_renewals_do_not_end_the_leading(server):
 def fault_17_renewals_that_are_all_refused_end_it(server):
     server.kube.create("nodes", node("n1"))
     with leader(server) as tree:
-        arm(server, "status", verb="update", resource="leases", code=409, count=-1)
-        began = time.monotonic()
+        server.forget_audit()
+        refused = arm(server, "status", verb="update", resource="leases", code=409, count=-1)
         wait_for(lambda: not tree.leads(), "it gives up", every=0.01)
-        assert time.monotonic() - began < LEASE_S, "it led longer than its lease"
         write(tree, "n1", expect="not-leader")
-        rows = [row for row in quiet(server, 3) if row["resource"] == "leases"]
-        assert len(rows) <= 2 * 3 / RETRY_S + 2, f"{len(rows)} requests in 3 s"
+        wait_hits(server, refused, hits(server, refused) + 2)
+        assert_patient(server)
         disarm(server)
         wait_for(tree.leads, "it leads again")
         write(tree, "n1")
@@ -104,7 +122,7 @@ def fault_17_a_deleted_lease_is_made_again_by_its_holder(server):
     server.kube.create("nodes", node("n1"))
     with pair(server) as (one, two):
         server.kube.delete("leases", "muster", "default")
-        always(LEASE_S * 1.2, lambda: one.leads() and not two.leads(), "one leads and two does not")
+        always(lambda: one.leads() and not two.leads(), "one leads and two does not", passed(LEASE_S * 1.2))
         write(one, "n1")
         write(two, "n1", expect="not-leader")
         assert lease(server)["spec"]["holderIdentity"], "it is there again"
@@ -131,7 +149,7 @@ def fault_17_a_lease_that_is_stolen_is_lost_at_once(server):
     with leader(server, lease_s=3 * LEASE_S) as tree:
         server.kube.merge("leases", "muster", {"spec": {"holderIdentity": "somebody"}}, "default")
         server.forget_audit()
-        wait_for(lambda: not tree.leads(), "the next renewal finds out", timeout=LEASE_S, every=0.01)
+        wait_for(lambda: not tree.leads(), "the next renewal finds out", every=0.01)
         write(tree, "n1", expect="not-leader")
         kubesuite.pause(2)
         updates = [row["code"] for row in lease_rows(server) if row["verb"] == "update"]
@@ -168,7 +186,8 @@ def fault_17_whatever_the_record_says_its_holder_gets_his_time(server):
                              for verb in ("get", "update"))
             took_s = (taken - looked) / 1000
             assert wait_s <= took_s, f"{name}: taken after {took_s} s, not after {wait_s} s"
-            assert took_s < wait_s + 10, f"{name}: taken after {took_s} s only"
+            at_once = [row["verb"] for row in rows[:2]] == ["get", "update"]
+            assert at_once == (wait_s == 0), f"{name}: {rows[:3]}"
             spec = lease(server, name)["spec"]
             assert spec["leaseDurationSeconds"] == LEASE_S and spec["leaseTransitions"] >= 0, spec
 
@@ -177,19 +196,20 @@ def fault_17_whatever_the_record_says_its_holder_gets_his_time(server):
 def fault_18_a_server_whose_clock_jumps_unseats_nobody(server):
     server.kube.create("nodes", node("n1"))
     with pair(server) as (one, two):
-        renewals = len([row for row in quiet(server, 3) if row["resource"] == "leases"])
         for offset_s in (3600, -3600, -1700000000):
             disarm(server)
             jump = arm(server, "date_offset", seconds=offset_s, count=-1)
             wait_hits(server, jump)
             server.forget_audit()
-            always(3, lambda: one.leads() and not two.leads(), "one leads and two does not")
-            asked_for = len(asked(server, "leases"))
-            assert asked_for <= renewals + 3, f"{asked_for} requests in the time of {renewals}"
+            for _ in range(2):
+                always(lambda: one.leads() and not two.leads(), "one leads and two does not",
+                       renewed(server))
+            for user in ("one", "two"):
+                assert_patient(server, user)
             write(one, "n1")
-            renewed = lease(server)["spec"]["renewTime"].replace("Z", "+00:00")
-            ahead_s = datetime.datetime.fromisoformat(renewed).timestamp() - time.time()
-            assert abs(ahead_s - offset_s) < 60, f"the record goes by the server's clock: {ahead_s} s ahead"
+            when = lease(server)["spec"]["renewTime"].replace("Z", "+00:00")
+            ahead_s = datetime.datetime.fromisoformat(when).timestamp() - time.time()
+            assert abs(ahead_s - offset_s) < 600, f"the record goes by the server's clock: {ahead_s} s ahead"
         assert lease(server)["spec"]["leaseTransitions"] == 0
 
 

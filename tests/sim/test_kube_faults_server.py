@@ -12,11 +12,10 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
-from kubefaults import (News, arm, asked, case, disarm, hits, holds, label, lists, memory_kib, node, nodes,
-                        param, quiet, see, steady, strike, wait_hits, watches)
+from kubefaults import (News, arm, asked, asked_at, assert_rests, case, disarm, hits, holds, label, lists,
+                        memory_kib, node, nodes, param, see, steady, strike, wait_hits, wait_patient, watches)
 from kubefaults_proxy import Proxy
 from kubeservers import SimServer
-from kubesuite import pause
 from kubetree import WATCHER
 from muster import wait_for
 
@@ -33,7 +32,8 @@ def populate(server):
 
 
 def see_all(server, tree, kinds=KINDS):
-    return max(see(server, tree, NAMES[kind], kind) for kind in kinds)
+    for kind in kinds:
+        see(server, tree, NAMES[kind], kind)
 
 
 @case
@@ -50,10 +50,9 @@ def fault_7_a_watch_waits_as_it_is_told_and_keeps_its_place(server):
         see_all(server, tree)
         for kind, value in told.items():
             refused, taken = watches(server, kind)
-            rest_s = (taken["at_ms"] - refused["at_ms"]) / 1000
             assert (refused["code"], taken["code"]) == (429, 200), (refused, taken)
             assert param(refused, "resourceVersion") == param(taken, "resourceVersion")
-            assert (2 if value == "2" else 0.8) <= rest_s < 10, f"{kind} told {value!r} rested {rest_s} s"
+            assert_rests(asked_at([refused, taken]), f"{kind} told {value!r}", 2 if value == "2" else 0.8)
         assert lists(server) == [], "a 429 says nothing about what is known"
 
 
@@ -67,9 +66,11 @@ def fault_7_a_watch_that_is_told_an_age_waits_and_harms_no_other(server):
         # Those that have to ask anew meanwhile do not wait with it.
         for kind in KINDS[1:]:
             strike(server, "short_watch", resource=kind)
-        assert see_all(server, tree, KINDS[1:]) < 10
-        pause(3)
-        assert [row["code"] for row in asked(server, "nodes")] == [429]
+        see_all(server, tree, KINDS[1:])
+        first, *later = asked(server, "nodes")
+        assert first["code"] == 429, first
+        for row in later:       # none, unless all of this took a minute
+            assert_rests(asked_at([first, row]), "nodes", first_s=60)
         assert len(tree.objects("nodes")) == 5 and tree.kind("nodes")["state"] == "synced"
 
 
@@ -81,10 +82,9 @@ def fault_8_a_broken_server_is_asked_ever_less(server):
         broken = arm(server, "status", count=-1, code=503, body="html")
         server.interrupt()
         wait_hits(server, broken)
-        rows = quiet(server, 5)
-        by_kind = {kind: sum(row["resource"] == kind for row in rows) for kind in KINDS}
-        assert all(1 <= count <= 3 for count in by_kind.values()), by_kind
-        assert len(rows) <= 3 * len(KINDS) + 3, [row["uri"] for row in rows]
+        wait_patient(server, KINDS)
+        for uri in {row["uri"] for row in asked(server) if row["resource"] not in KINDS}:
+            assert_rests(asked_at(row for row in asked(server) if row["uri"] == uri), uri)
         assert tree.dump()["objects"] == held and tree.counts()["gone"] == 0
         complaints = [fact["why"] for fact in tree.facts(actor=WATCHER, level="warn", code=503)]
         assert complaints and not any("<" in text for text in complaints), complaints[:3]
@@ -131,7 +131,8 @@ def fault_11_a_silent_watch_takes_nobody_else_down(server):
         strike(server, "stall", resource="nodes")
         label(server, "nodes", "n1", "unheard")
         server.kube.delete("nodes", "n2")
-        assert see_all(server, tree, KINDS[1:]) < 10
+        see_all(server, tree, KINDS[1:])
+        assert not holds(tree, "nodes", "n1", "unheard"), "nothing was wrong with nodes"
         assert len(tree.objects("nodes")) == 5 and news.gone() == set()
         tree.write("merge", "nodes", "n3", body={"metadata": {"labels": {"value": "written"}}})
         assert holds(tree, "nodes", "n3", "written"), "an own write is seen without the watch"
@@ -146,9 +147,9 @@ def fault_12_a_slow_watch_slows_no_other(server):
     with steady(server, KINDS) as tree:
         strike(server, "throttle", resource="nodes", bytes=1)
         server.kube.create_many("nodes", nodes(200, start=100))
-        took_s = see_all(server, tree, KINDS[1:])
-        assert took_s < 10, f"{took_s} s"
+        see_all(server, tree, KINDS[1:])
         tree.write("create", "nodes", "new", body={"apiVersion": "v1", "kind": "Node", **node("new")})
+        assert len(tree.objects("nodes")) < 200, "by now nodes have come through"
         assert tree.counts()["gone"] == 0
         server.interrupt()
 
@@ -158,10 +159,11 @@ def fault_12_a_slow_list_takes_nothing_away(server):
     populate(server)
     arm(server, "no_watchlist", verb="watch", count=-1)
     with steady(server, KINDS) as tree:
-        slow = arm(server, "throttle", verb="list", resource="nodes", bytes=300)
+        slow = arm(server, "throttle", verb="list", resource="nodes", bytes=1)
         strike(server, "gone_in_stream", resource="nodes")
         wait_hits(server, slow)
-        assert see_all(server, tree, KINDS[1:]) < 10
+        see_all(server, tree, KINDS[1:])
+        assert watches(server, "nodes") == [], "by now the list has come through"
         assert len(tree.objects("nodes")) == 5
         server.interrupt()
         see(server, tree, "n1")
@@ -180,11 +182,10 @@ def fault_12_huge_headers_are_refused_in_little_memory(server):
         strike(server, "short_watch", resource="pods")
         for fault in huge:
             wait_hits(server, fault)
-        assert see_all(server, tree, ("namespaces", "widgets")) < 10
         see_all(server, tree)
-        assert [len(watches(server, kind)) for kind in ("nodes", "pods")] == [2, 2], "asked again"
-        grown_kib = memory_kib(tree.pid(WATCHER)) - before_kib
-        assert grown_kib < 4096, f"{grown_kib} KiB more"
+        assert [len(watches(server, kind)) for kind in KINDS] == [2, 2, 0, 0], "asked again, no other"
+        grown_mib = (memory_kib(tree.pid(WATCHER)) - before_kib) >> 10
+        assert grown_mib < 16, f"{grown_mib} MiB more for a header of 64 MiB"
         assert lists(server) == [] and tree.counts()["gone"] == 0
 
 
@@ -195,7 +196,7 @@ def fault_12_an_endless_event_is_refused_in_bounded_memory(server):
         with steady(server, KINDS, env={"http_proxy": proxy.url, "no_proxy": ""}) as tree:
             before_kib = memory_kib(tree.pid(WATCHER))
             taken_mib = proxy.flood("/api/v1/nodes?", 1 << 30) >> 20
-            assert 16 <= taken_mib < 32, f"{taken_mib} MiB were taken of an event without end"
+            assert 16 <= taken_mib < 64, f"{taken_mib} MiB were taken of an event without end"
             see_all(server, tree)
             grown_mib = (memory_kib(tree.pid(WATCHER)) - before_kib) >> 10
             assert grown_mib < 48, f"{grown_mib} MiB more for an event of at most 16 MiB"
