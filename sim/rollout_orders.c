@@ -259,14 +259,15 @@ change_pool(struct rollout *r, json_t *order, json_t *answer, const struct why *
 	json_t *const pool = rollout_get(r->pool_store, name);
 	if (gone) {
 		json_decref(pool);
-		return pool != NULL ? (depot_remove(r->sim->depot, r->pool_store, name), 1)
-				    : refuse(why, "pool: there is no pool \"%s\"", name);
+		if (depot_remove(r->sim->depot, r->pool_store, name) == 0)
+			return refuse(why, "pool: there is no pool \"%s\"", name);
+		return 1;
 	}
 	if (pool == NULL) {
 		json_t *const most = max != NULL ? json_incref(max) : json_integer(1);
+		json_t *const whom = selector != NULL ? json_incref(selector) : pool_role_selector(name);
 
-		rollout_make_pool(r, name,
-		    selector != NULL ? json_incref(selector) : pool_role_selector(name), most);
+		rollout_make_pool(r, name, whom, most);
 		json_decref(most);
 		return 1;
 	}

@@ -20,6 +20,7 @@ static bool is_going(const struct blob *);
 static struct storage *pods_of(struct sim *);
 static struct storage *budgets_of(struct sim *);
 static const char *stuck_name(const char *, char[NAME_MAX_LEN]);
+static void make_ready(struct sim *, const struct blob *);
 static bool set_allowed(struct sim *, const char *, int);
 
 size_t
@@ -71,11 +72,13 @@ pods_stick(struct sim *s, const char *node)
 	json_t *const budget = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:i, s:{s:{s:s}}}}", "apiVersion",
 	    "policy/v1", "kind", "PodDisruptionBudget", "metadata", "name", name, "namespace", "default",
 	    "spec", "minAvailable", 1, "selector", "matchLabels", "sim.muster.dev/stuck", node);
-	const bool made = object_create(s, pods, pod, err, sizeof(err)) != NULL;
+	struct blob *const made = object_create(s, pods, pod, err, sizeof(err));
+	if (made != NULL)
+		make_ready(s, made);
 	object_create(s, budgets, budget, err, sizeof(err));
 	json_decref(budget);
 	json_decref(pod);
-	return set_allowed(s, node, 0) || made;
+	return set_allowed(s, node, 0) || made != NULL;
 }
 
 bool
@@ -156,6 +159,19 @@ stuck_name(const char *node, char buf[NAME_MAX_LEN])
 {
 	snprintf(buf, NAME_MAX_LEN, "stuck-%.253s", node);
 	return buf;
+}
+
+/* A budget does not protect a Pod that is not Ready. */
+static void
+make_ready(struct sim *s, const struct blob *b)
+{
+	json_t *const pod = blob_parse(b, pods_of(s)->form);
+
+	json_object_set_new(pod, "status",
+	    json_pack("{s:s, s:[{s:s, s:s}]}", "phase", "Running", "conditions", "type", "Ready",
+		"status", "True"));
+	depot_put(s->depot, pods_of(s), pod);
+	json_decref(pod);
 }
 
 /* The disruption controller's part: it has looked at this budget, and so many may go. */

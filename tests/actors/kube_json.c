@@ -1,4 +1,7 @@
-/* tests/actors/kube_json.c - bodies of kinds as JSON, grown from kinds.h. Never in a release build. */
+/*
+ * tests/actors/kube_json.c - bodies of kinds and of what node-state says as JSON, grown from kinds.h
+ * and messages.h. Never in a release build.
+ */
 #include "kube.h"
 
 #include <string.h>
@@ -8,6 +11,7 @@
 static json_t *json_of_str(wire_str);
 static json_t *json_of_flag(wire_flag);
 static json_t *json_of_i64(wire_i64);
+static json_t *json_of_u64(wire_u64);
 static json_t *json_of_map(wire_map);
 static json_t *json_of_rows(wire_rows);
 static json_t *fields_of(const struct change *, enum role);
@@ -27,9 +31,28 @@ static json_t *fields_of(const struct change *, enum role);
 	}
 KINDS(KIND_BODY)
 
+/* Values on the bus are for everybody who hears them. */
+#define VALUE(type, name)	json_object_set_new(o, #name, json_of_##type(m->name));
+#define VALUE_BODY(body)							\
+	static json_t *								\
+	fields_of_##body(const union msg_body *any, enum role reader)		\
+	{									\
+		const struct body_##body *m = &any->body;			\
+		json_t *o = json_object();					\
+		(void)reader;							\
+		body##_FIELDS(VALUE)						\
+		return o;							\
+	}
+VALUE_BODY(node_state)
+VALUE_BODY(pool_state)
+VALUE_BODY(node_fact)
+
 static json_t *(*const by_message[MSG_MAX])(const union msg_body *, enum role) = {
 #define KIND_FIELDS_ROW(ID, body, ...) [MSG_##ID] = fields_of_##body,
 	KINDS(KIND_FIELDS_ROW)
+	[MSG_NODE_STATE] = fields_of_node_state,
+	[MSG_POOL_STATE] = fields_of_pool_state,
+	[MSG_NODE_FACT] = fields_of_node_fact,
 };
 
 json_t *
@@ -75,6 +98,12 @@ static json_t *
 json_of_i64(wire_i64 v)
 {
 	return json_integer(v);
+}
+
+static json_t *
+json_of_u64(wire_u64 v)
+{
+	return json_integer((json_int_t)v);
 }
 
 static json_t *

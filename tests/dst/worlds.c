@@ -6,10 +6,12 @@
 
 #include "dst.h"
 #include "world_kube.h"
+#include "world_nodes.h"
 #include "world_session.h"
 
 const struct world *const worlds[] = {
 	&session_world,
 	&kube_world,
+	&nodes_world,
 	NULL,
 };

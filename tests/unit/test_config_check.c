@@ -53,6 +53,12 @@ static const struct row {
 	    .err = "muster check: unknown option --quiet\nsee: muster help check\n" },
 	{ "help", .args = { "--help" }, .out = "usage: muster check FILE..." },
 	{ "the default file", .args = { "--print-defaults" }, .out = "# muster.yaml - ..." },
+	{ "what the cluster must allow", .args = { "--print-rbac" }, .out = "# deploy/rbac.yaml - ..." },
+	{ "the same for a file, which is wrong", .args = { "--print-rbac" }, .code = 100,
+	    .file = "actors: {kube-watcher: {insight-group: Example.com}}\n",
+	    .err = "FILE:1: insight-group: \"Example.com\" is not a domain..." },
+	{ "two options and a file", .args = { "--print-rbac", "--print-defaults" }, .file = "", .code = 2,
+	    .err = "muster check: a file, or one option\nsee: muster help check\n" },
 	{ "the reference", .args = { "--print-reference" }, .out = "# Configuration\n..." },
 };
 

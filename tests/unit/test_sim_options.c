@@ -27,6 +27,8 @@ static const struct row {
 	{ "too small", { "--kube", "x", "--speed", "0" }, "--speed" },
 	{ "negative", { "--kube", "x", "--nodes", "-1" }, "--nodes" },
 	{ "a certificate without its key", { "--kube", "x", "--tls-cert", "c" }, "--tls-key" },
+	{ "an OpenShift", { "--kube", "x", "--openshift", "--infra", "2", "--release", "4.1.0" }, NULL },
+	{ "workers of no OpenShift", { "--kube", "x", "--workers", "2" }, "--openshift" },
 	{ "a client CA without TLS", { "--kube", "x", "--client-ca", "c" }, "--client-ca" },
 };
 

@@ -1,0 +1,195 @@
+/*
+ * tests/dst/world_nodes.h - the world of node-state: a cluster whose Nodes, pools, MachineConfigs
+ * and ClusterVersion change, node-state that evaluates them, and two actors downstream.
+ *
+ * Product code: the fleet (pools, versions, assessment, tally), the work queue, and the link below
+ * it (view, session, mirror, codecs), put together as actors/node-state/main.c and the runtime's
+ * bus do it. Simulated is what lies outside: the cluster ("model"), kube-watcher's link, on which
+ * changes come late and in order and which starts over with a snapshot at times, and the network
+ * downstream.
+ *
+ * Every change of the model has a number; what node-state publishes carries the number it knew up
+ * to (as its trace). So whatever a downstream actor says can be dated.
+ */
+#ifndef MUSTER_WORLD_NODES_H
+#define MUSTER_WORLD_NODES_H
+
+#include "actors/node-state/fleet.h"
+#include "dst.h"
+#include "envelope.h"
+#include "mirror.h"
+#include "session.h"
+#include "view.h"
+#include "workqueue.h"
+
+enum {
+	DOWNS = 2,
+	MODEL_NODES = 6,
+	MODEL_POOLS = 5,
+	MODEL_CONFIGS = 4,
+	MODEL_VERSION = 1,
+	/* every object has a place: Nodes, then pools, configs, the ClusterVersion */
+	FIRST_POOL = MODEL_NODES,
+	FIRST_CONFIG = FIRST_POOL + MODEL_POOLS,
+	THE_VERSION = FIRST_CONFIG + MODEL_CONFIGS,
+	MODEL_OBJECTS = THE_VERSION + 1,
+	STATES = FIRST_CONFIG,		/* Nodes and pools have a state downstream, at their own place */
+	NODES_KEY_MAX = 64,
+	NODES_TURN = 64,
+};
+
+/* Rules that `--break` takes out, in the glue, never in the product. */
+#define NODES_BREAKS(B)									\
+	B(SILENT_REMOVAL, "silent-removal", "a node or pool that goes is not retracted")	\
+	B(PAUSED_FLIP,  "paused-flip",  "a pool that is paused makes nobody look again")	\
+	B(OLD_SELECTOR, "old-selector", "whom a pool selected before its change is not looked at")	\
+	B(CONFIG,       "config",       "the version of a MachineConfig makes nobody look again")	\
+	B(TARGET,       "target",       "a new target version makes nobody look again")		\
+	B(EARLY_READY,  "early-ready",  "downstream is ready before the first full evaluation")	\
+	B(HALF_PICTURE, "half-picture", "evaluations go on while a snapshot is half there")	\
+	B(MAP_ORDER,    "map-order",    "the first pool that matches owns the node")		\
+	B(NOISY,        "noisy",        "every evaluation is published, news or not")		\
+	B(FULL_QUEUE,   "full-queue",   "what a consumer has no room for is dropped")
+
+enum nodes_break {
+	NODES_BREAK_NONE,
+#define NODES_BREAK_ENUM(ID, name, what) NODES_BREAK_##ID,
+	NODES_BREAKS(NODES_BREAK_ENUM)
+#undef NODES_BREAK_ENUM
+};
+
+/* ---- The cluster ---- */
+
+/* One object: a few small numbers that say which of the texts in nodes_model.c it has. */
+struct model_object {
+	bool		present;
+	uint8_t		labels;		/* Node: bits of the roles, and Windows */
+	uint8_t		picks[8];	/* Node: its annotations; pool: selector, paused, image; config, version: text */
+	uint8_t		ready;
+	bool		unschedulable;
+	uint32_t	life;		/* the uid */
+	uint64_t	rv;
+};
+
+struct model {
+	struct model_object	objects[MODEL_OBJECTS];
+	uint64_t		rv;
+	uint64_t		absent_rv[STATES];	/* the last change after which it had no state */
+};
+
+void model_init(struct model *m, struct sim *sim);
+/* One random change of one object; which one. */
+uint32_t model_change(struct model *m, struct sim *sim);
+void model_key(uint32_t place, char key[NODES_KEY_MAX]);
+uint32_t model_place(struct wire_str key);	/* MODEL_OBJECTS: nobody's */
+enum msg model_type(uint32_t place);
+/* The object as kube-watcher would send it, in `out`. */
+void model_pack(const struct model *m, uint32_t place, msgpack_sbuffer *out);
+/* The pool that owns the node by the MCO rule, by hand; -1: none. */
+int model_owner(const struct model *m, uint32_t node);
+bool model_has_state(const struct model *m, uint32_t place);
+
+/* A state without what tells only of its evaluation; 0: the bytes are none. */
+uint64_t state_hash(enum msg type, struct wire_bin value, struct msg_arena *arena);
+/* What a fresh node-state would say of each place, in one go; 0: nothing. */
+void model_evaluate(const struct model *m, uint64_t hashes[STATES]);
+
+/* ---- kube-watcher's link: in order, late, and at times from the beginning ---- */
+
+enum feed_what { FEED_BEGIN, FEED_OBJECT, FEED_END };
+
+struct feed_event {
+	enum feed_what	 what;
+	uint32_t	 place;
+	bool		 gone;
+	uint32_t	 life;
+	uint64_t	 rv;		/* of the model, when it was said */
+	int64_t		 at_ms;
+	uint8_t		*bytes;
+	size_t		 len;
+};
+
+struct feed {
+	struct feed_event *events;
+	uint32_t	   head, len, room;
+};
+
+/* ---- Actors ---- */
+
+struct nodes_peer {
+	bool			open;
+	struct session_out	session;
+	int			slot;
+};
+
+struct nodes_down {
+	struct sim_node		 node;
+	char			 name[8];
+	uint32_t		 index;
+	uint64_t		 incarnation, window;
+	struct sim_pipe		 up, down;
+	bool			 writable;
+	struct session_in	 session;
+	struct mirror		*mirror;
+	uint64_t		 held[STATES];	/* state_hash of what it was told; 0: nothing */
+	int64_t			 slow_ms;
+};
+
+struct node_state {
+	struct sim_node		 node;
+	uint64_t		 incarnation;
+	uint32_t		 sessions;
+	struct fleet		*fleet;
+	struct mirror		*mirror;	/* of the cluster */
+	struct view		*view;
+	struct workqueue	*queue;
+	struct nodes_peer	 peers[DOWNS];
+	uint64_t		 known_rv;	/* everything up to here has come in */
+	bool			 fresh;		/* no snapshot is under way */
+	bool			 muted;		/* a broken rule swallows touches */
+	const struct pool	*only;		/* and another those of nodes that this one does not select */
+};
+
+struct nodes_world {
+	struct sim		*sim;
+	struct model		 model;
+	struct feed		 feed;
+	struct node_state	 state;
+	struct nodes_down	 downs[DOWNS];
+	msgpack_sbuffer		 buffer, value;
+	struct msg_arena	 arena, inner;	/* inner: for what is decoded while another value is in use */
+	uint32_t		 actions;
+	bool			 encore;
+	int64_t			 calm_ms;
+	uint64_t		 expected[STATES], expected_rv;
+};
+
+extern const struct world nodes_world;
+
+void state_start(struct nodes_world *w);
+void state_crash(struct nodes_world *w);
+void state_resync(struct nodes_world *w);	/* kube-watcher starts over: what was under way is lost */
+void state_follow(struct nodes_world *w, uint32_t place);	/* the model has changed here */
+void state_free_feed(struct nodes_world *w);
+
+void state_serve(struct nodes_world *w);	/* the producer's end of the link downstream (nodes_link.c) */
+void state_drop_peers(struct nodes_world *w);
+int64_t state_due_ms(struct nodes_world *w);
+
+void down_start(struct nodes_world *w, uint32_t i);
+void down_crash(struct nodes_world *w, uint32_t i);
+const char *down_unsettled(struct nodes_world *w, struct nodes_down *d);
+
+/* One body and its envelope into a pipe; and back: NULL when it parses, else why not. */
+enum sim_sent nodes_send(struct nodes_world *w, struct sim_pipe *p, const struct envelope *env,
+    const union msg_body *body);
+const char *nodes_open(
+    struct nodes_world *w, const struct sim_frame *bytes, struct frame *f, union msg_body *first);
+
+static inline bool
+nodes_broken(const struct nodes_world *w, enum nodes_break b)
+{
+	return w->sim->broken == (unsigned)b;
+}
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * tests/unit/test_insight_plan.c - B5: what becomes of an insight, scene by scene, and what each outcome of
+ * a write means.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "actors/insight/plan.h"
+#include "obj.h"
+
+/* 2026-11-17T03:04:05Z, the now of every scene. */
+#define NOW_US	INT64_C(1794884645000000)
+#define NOW	"2026-11-17T03:04:05Z"
+#define OLD	"2026-01-02T03:00:00Z"
+#define CAUSE	"2026-11-17T02:00:00Z"
+
+/* What is unusual in a scene: otherwise all is complete, current and ours. */
+enum { OFF = 1, YOUNG = 2, STALE = 4, FOLLOWER = 8, REFUSED = 16, HELD = 32, GOING = 64, ABSENT = 128,
+	FORBIDDEN = 256, LISTING = 512 };
+enum { HOLD_MS = 45000 };
+
+/*
+ * A status in words: "field=value", "Condition=status/reason/time/message", "#Type=count". NULL: there is
+ * none.
+ */
+#define DONE_TEXT	"name=w1 scopeType=WorkerPool group=g resource=r pool=worker version=4.20.3 "	\
+			"estimatedToComplete=0s"
+#define COMPLETED	"Updating=False/Completed"
+#define WELL		"Available=True/AsExpected"
+#define SOUND		"Degraded=False/AsExpected"
+#define STATE		DONE_TEXT " " COMPLETED " " WELL " " SOUND
+#define STORED		DONE_TEXT " " COMPLETED "/" OLD " " WELL "/" OLD " " SOUND "/" OLD
+#define POOL		"name=p scopeType=WorkerPool assessment=Pending completionPercent=50 "	\
+			"#Total=2 #Draining=0"
+
+static const struct row {
+	const char		*name;
+	unsigned		 unusual;
+	const char		*state, *stored;
+	enum insight_verb	 want;
+	const char		*field;		/* that differs */
+	const char		*times;		/* of the conditions to be written; NULL: does not matter */
+	int64_t			 after_ms;
+} rows[] = {
+	/* What is to be done */
+	{ "B5 none there: created", 0, STATE, NULL, INSIGHT_CREATE, "", NULL, 0 },
+	{ "B5 created empty: the status follows, all times now", 0, STATE, "", INSIGHT_STATUS, "name", NOW " " NOW " " NOW, 0 },
+	{ "B5 as it should be: not a single write", 0, STATE, STORED, INSIGHT_NOTHING, "", OLD " " OLD " " OLD, 0 },
+	{ "B5 neither wanted nor there", 0, NULL, NULL, INSIGHT_NOTHING, "", NULL, 0 },
+	{ "B5 gone or in no pool: deleted", 0, NULL, STORED, INSIGHT_DELETE, "", NULL, 0 },
+	{ "B5 gone, and never had a status: deleted", 0, NULL, "", INSIGHT_DELETE, "", NULL, 0 },
+	{ "B5 a pool: none there", 0, POOL, NULL, INSIGHT_CREATE, "", NULL, 0 },
+	{ "B5 a pool: as it should be", 0, POOL, POOL, INSIGHT_NOTHING, "", NULL, 0 },
+
+	/* Who differs: each field */
+	{ "B5 A1 status.name changed by somebody", 0, STATE, "name=x", INSIGHT_STATUS, "name", NULL, 0 },
+	{ "B5 A1 scopeType", 0, "scopeType=WorkerPool", "scopeType=ControlPlane", INSIGHT_STATUS, "scopeType", NULL, 0 },
+	{ "B5 A1 poolResource.group", 0, "group=g", "", INSIGHT_STATUS, "group", NULL, 0 },
+	{ "B5 A1 poolResource.resource", 0, "resource=a", "resource=b", INSIGHT_STATUS, "resource", NULL, 0 },
+	{ "B5 moved to another pool", 0, "pool=infra", "pool=worker", INSIGHT_STATUS, "name", NULL, 0 },
+	{ "B5 another version", 0, "version=4.20.4", "version=4.20.3", INSIGHT_STATUS, "version", NULL, 0 },
+	{ "B5 a version that is not known any more", 0, "", "version=4.20.3", INSIGHT_STATUS, "version", NULL, 0 },
+	{ "B5 estimatedToComplete appears", 0, "estimatedToComplete=10m0s", "", INSIGHT_STATUS, "estimatedToComplete", NULL, 0 },
+	{ "B5 estimatedToComplete goes", 0, "", "estimatedToComplete=10m0s", INSIGHT_STATUS, "estimatedToComplete", NULL, 0 },
+	{ "B5 a message", 0, "message=x", "", INSIGHT_STATUS, "message", NULL, 0 },
+	{ "B5 an absent message is an empty one", 0, "message=", "", INSIGHT_NOTHING, "", NULL, 0 },
+	{ "B5 assessment", 0, "assessment=Completed", "assessment=Pending", INSIGHT_STATUS, "assessment", NULL, 0 },
+	{ "B5 completionPercent", 0, "completionPercent=0", "completionPercent=1", INSIGHT_STATUS, "completionPercent", NULL, 0 },
+	{ "B5 a count", 0, "#Total=2", "#Total=3", INSIGHT_STATUS, "summaries", NULL, 0 },
+	{ "B5 a summary of another type", 0, "#Total=2", "#Draining=2", INSIGHT_STATUS, "summaries", NULL, 0 },
+	{ "B5 a summary is missing", 0, "#Total=2 #Draining=0", "#Total=2", INSIGHT_STATUS, "summaries", NULL, 0 },
+	{ "B5 a foreign summary", 0, "#Total=2", "#Total=2 #Mine=1", INSIGHT_STATUS, "summaries", NULL, 0 },
+
+	/* Conditions and their times */
+	{ "B5 turned: now, the others keep theirs", 0,
+	    "Updating=True/Draining " WELL, "Updating=False/Pending/" OLD " " WELL "/" OLD,
+	    INSIGHT_STATUS, "conditions", NOW " " OLD, 0 },
+	{ "B5 turned with a cause: the time of the cause", 0,
+	    "Available=False/Unavailable/" CAUSE, WELL "/" OLD, INSIGHT_STATUS, "conditions", CAUSE, 0 },
+	{ "B5 a cause counts only when it turns", 0,
+	    "Available=False/Unavailable/" CAUSE, "Available=False/Unavailable/" OLD,
+	    INSIGHT_NOTHING, "", OLD, 0 },
+	{ "B5 new with a cause", 0, "Available=False/Unavailable/" CAUSE, "", INSIGHT_STATUS, "conditions", CAUSE, 0 },
+	{ "B5 a cause that is no time: now", 0, "Available=False/Unavailable/yesterday", "", INSIGHT_STATUS, "conditions", NOW, 0 },
+	{ "B5 reason changed, status not: the time stays", 0,
+	    "Updating=True/Rebooting", "Updating=True/Draining/" OLD, INSIGHT_STATUS, "conditions", OLD, 0 },
+	{ "B5 message changed, status not: the time stays", 0,
+	    "Degraded=True/Degraded//x", "Degraded=True/Degraded/" OLD "/y",
+	    INSIGHT_STATUS, "conditions", OLD, 0 },
+	{ "B5 a stored time that is none: now", 0, WELL, WELL "/soon", INSIGHT_STATUS, "conditions", NOW, 0 },
+	{ "B5 a stored time that is missing: now", 0, WELL, WELL, INSIGHT_STATUS, "conditions", NOW, 0 },
+	{ "B5 a stored time that Go takes for none: now", 0, WELL, WELL "/0001-01-01T00:00:00Z", INSIGHT_STATUS, "conditions", NOW, 0 },
+	{ "B5 a stored time in another form stays as it is", 0, WELL, WELL "/2026-01-02T05:00:00.5+02:00",
+	    INSIGHT_NOTHING, "", "2026-01-02T05:00:00.5+02:00", 0 },
+	{ "B5 a foreign condition is dropped", 0, WELL, WELL "/" OLD " Mine=True/Mine/" OLD, INSIGHT_STATUS, "conditions", OLD, 0 },
+	{ "B5 a foreign condition in front is dropped", 0, WELL, "Mine=True/Mine/" OLD " " WELL "/" OLD,
+	    INSIGHT_STATUS, "conditions", OLD, 0 },
+	{ "B5 ours in another order: put in ours", 0, WELL " " SOUND, SOUND "/" OLD " " WELL "/" NOW,
+	    INSIGHT_STATUS, "conditions", NOW " " OLD, 0 },
+	{ "B5 one of ours is missing", 0, WELL " " SOUND, WELL "/" OLD, INSIGHT_STATUS, "conditions", OLD " " NOW, 0 },
+
+	/* When to wait */
+	{ "B5 switched off: left alone", OFF, NULL, STORED, INSIGHT_NOTHING, "", NULL, 0 },
+	{ "B5 switched off: not created", OFF, STATE, NULL, INSIGHT_NOTHING, "", NULL, 0 },
+	{ "B5 before the first complete picture nothing is created", YOUNG, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 no CRD", ABSENT, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 no CRD any more", ABSENT, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 may not be read", FORBIDDEN, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 still being listed: it may be there", LISTING, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 being deleted, and wanted: when it is gone", GOING, STATE, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 being deleted, and not wanted", GOING, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 a stale picture: nothing is deleted, looked at again", STALE, NULL, STORED, INSIGHT_WAIT, "", NULL, INSIGHT_LOOK_MS },
+	{ "B5 a stale picture: what is wanted is written all the same", STALE, STATE, "", INSIGHT_STATUS, "name", NULL, 0 },
+	{ "B5 another leads: no creation", FOLLOWER, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 another leads: no status", FOLLOWER, STATE, "", INSIGHT_WAIT, "name", NULL, 0 },
+	{ "B5 another leads: no deletion", FOLLOWER, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 another leads, and all is well", FOLLOWER, STATE, STORED, INSIGHT_NOTHING, "", NULL, 0 },
+	{ "B5 A4 refused: not again", REFUSED, STATE, "", INSIGHT_WAIT, "name", NULL, 0 },
+	{ "B5 A4 not allowed: after a while", HELD, STATE, "", INSIGHT_WAIT, "name", NULL, HOLD_MS },
+	{ "B5 not allowed, but all is well", HELD, STATE, STORED, INSIGHT_NOTHING, "", NULL, 0 },
+
+	/* The defects of the original: wire-openshift.md section 4 */
+	{ "B5 regression: silent removal (a node that left all pools)", 0, NULL, STORED, INSIGHT_DELETE, "", NULL, 0 },
+	{ "B5 regression: deletion at restart (nothing known yet)", YOUNG, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 regression: deletion at restart (node-state is silent)", STALE, NULL, STORED, INSIGHT_WAIT, "", NULL, INSIGHT_LOOK_MS },
+	{ "B5 regression: lost condition times (no memory but the insight)", 0,
+	    STATE, STORED, INSIGHT_NOTHING, "", OLD " " OLD " " OLD, 0 },
+	{ "B5 regression: status written without comparing", 0, POOL, POOL, INSIGHT_NOTHING, "", NULL, 0 },
+};
+
+/* ---- Words to statuses ---- */
+
+static struct wire_str
+part(char **at, char end)
+{
+	const struct wire_str s = { .p = *at, .len = (uint32_t)(strchrnul(*at, end) - *at) };
+
+	*at += s.len + ((*at)[s.len] != '\0');
+	return s;
+}
+
+static enum field
+field_of(struct wire_str name)
+{
+	/* "name" stands there twice. */
+	if (wire_str_compare(name, wire_str_of("pool")) == 0)
+		return FIELD_POOL;
+	unsigned f = 0;
+	while (f < FIELD_MAX && wire_str_compare(name, wire_str_of(field_table[f].name)) != 0)
+		f++;
+	return (enum field)f;
+}
+
+static void
+put(struct status *s, char *word)
+{
+	const struct wire_str name = part(&word, '=');
+	const enum field f = field_of(name);
+
+	if (name.len > 0 && name.p[0] == '#') {
+		s->summaries[s->nsummaries++] = (struct summary){ .type = name, .count = wire_str_of(word) };
+	} else if (f != FIELD_MAX) {
+		s->fields[f] = wire_str_of(word);
+	} else {
+		struct condition *const c = &s->conditions[s->nconditions++];
+
+		c->type = name;
+		c->status = part(&word, '/');
+		c->reason = part(&word, '/');
+		c->time = part(&word, '/');
+		c->message = wire_str_of(word);
+	}
+}
+
+/* Views into words, which is changed. */
+static const struct status *
+status_of(struct status *s, const char *text, char *words, size_t size)
+{
+	char *rest = words;
+
+	if (text == NULL)
+		return NULL;
+	MUST((size_t)snprintf(words, size, "%s", text) < size);
+	for (char *word; (word = strtok_r(rest, " ", &rest)) != NULL;)
+		put(s, word);
+	return s;
+}
+
+static void
+plan_of(const struct row *r, struct insight_plan *p)
+{
+	static struct status state, stored;
+	static char words[2][1024];
+	const unsigned u = r->unusual;
+
+	state = stored = (struct status){ .nconditions = 0 };
+	const struct insight_scene scene = {
+		.on = (u & OFF) == 0, .synced = (u & YOUNG) == 0, .fresh = (u & (YOUNG | STALE)) == 0,
+		.leading = (u & FOLLOWER) == 0, .refused = (u & REFUSED) != 0,
+		.hold_ms = (u & HELD) ? HOLD_MS : -5, .deleting = (u & GOING) != 0, .now_us = NOW_US,
+		.kind = (u & ABSENT) ? KIND_STATE_ABSENT : (u & FORBIDDEN) ? KIND_STATE_FORBIDDEN
+		    : (u & LISTING) ? KIND_STATE_LISTING : KIND_STATE_SYNCED,
+		.state = status_of(&state, r->state, words[0], sizeof(words[0])),
+		.stored = status_of(&stored, r->stored, words[1], sizeof(words[1])),
+	};
+	insight_plan(&scene, p);
+}
+
+static void
+check_plan(void **arg)
+{
+	const struct row *const r = *arg;
+	struct insight_plan p;
+	char times[256] = "";
+
+	plan_of(r, &p);
+	assert_string_equal(insight_verb_name(p.verb), insight_verb_name(r->want));
+	assert_string_equal(p.field, r->field);
+	assert_int_equal(p.after_ms, r->after_ms);
+	assert_true(strlen(p.why) > 0);
+	for (uint32_t i = 0; i < p.nconditions; i++) {
+		const struct wire_str t = p.conditions[i].time;
+		const size_t len = strlen(times);
+
+		snprintf(times + len, sizeof(times) - len, "%s%.*s", i > 0 ? " " : "", (int)t.len, t.p);
+	}
+	if (r->times != NULL)
+		assert_string_equal(times, r->times);
+}
+
+/* ---- What is written is what is wanted: the next look finds nothing to do ---- */
+
+static void
+B5_A1_a_written_status_is_right(void **arg)
+{
+	(void)arg;
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		static struct status state, stored;
+		static char words[2][1024];
+		struct insight_plan first, second;
+
+		if (rows[i].want != INSIGHT_STATUS)
+			continue;
+		plan_of(&rows[i], &first);
+		state = stored = (struct status){ .nconditions = 0 };
+		status_of(&state, rows[i].state, words[0], sizeof(words[0]));
+		status_of(&stored, rows[i].state, words[1], sizeof(words[1]));
+		memcpy(stored.conditions, first.conditions, sizeof(stored.conditions));
+		insight_plan(&(struct insight_scene){
+			.on = true, .synced = true, .fresh = true, .leading = true, .kind = KIND_STATE_SYNCED,
+			.state = &state, .stored = &stored, .now_us = NOW_US + 3600 * INT64_C(1000000),
+		}, &second);
+		assert_int_equal(second.verb, INSIGHT_NOTHING);
+	}
+}
+
+/* ---- Outcomes ---- */
+
+static const struct answer {
+	const char		*name;
+	enum op			 op;
+	enum outcome		 outcome;
+	int64_t			 retry_after_ms;
+	struct insight_next	 want;
+} answers[] = {
+	{ "B5 done: the next step at once", OP_CREATE, OUTCOME_OK, 0, { .result = WORK_AFTER } },
+	{ "B5 A4 conflict: read live, back off", OP_UPDATE, OUTCOME_CONFLICT, 0, { .result = WORK_RETRY, .read_live = true } },
+	{ "B5 exists already: read live", OP_CREATE, OUTCOME_EXISTS, 0, { .result = WORK_RETRY, .read_live = true } },
+	{ "B5 unknown: read live", OP_CREATE, OUTCOME_UNKNOWN, 0, { .result = WORK_RETRY, .read_live = true } },
+	{ "B5 not found on a status: it will be created", OP_UPDATE, OUTCOME_NOT_FOUND, 0, { .result = WORK_AFTER, .after_ms = 1000 } },
+	{ "B5 not found on a delete", OP_DELETE, OUTCOME_NOT_FOUND, 0, { .result = WORK_AFTER, .after_ms = 1000 } },
+	{ "B5 A4 forbidden: slowly", OP_CREATE, OUTCOME_FORBIDDEN, 0, { .result = WORK_AFTER, .after_ms = 60000, .hold = true } },
+	{ "B5 denied by our own table: slowly", OP_CREATE, OUTCOME_DENIED, 0, { .result = WORK_AFTER, .after_ms = 60000, .hold = true } },
+	{ "B5 A8 not the leader: quiet", OP_CREATE, OUTCOME_NOT_LEADER, 0, { .result = WORK_DONE, .stand_by = true } },
+	{ "B5 A4 invalid: terminal", OP_UPDATE, OUTCOME_INVALID, 0, { .result = WORK_DONE, .refused = true } },
+	{ "B5 A4 limited: as told", OP_UPDATE, OUTCOME_LIMITED, 7000, { .result = WORK_RETRY, .after_ms = 7000 } },
+	{ "B5 busy", OP_UPDATE, OUTCOME_BUSY, 0, { .result = WORK_AFTER, .after_ms = 1000 } },
+	{ "B5 expired", OP_UPDATE, OUTCOME_EXPIRED, 0, { .result = WORK_AFTER, .after_ms = 1000 } },
+	{ "B5 failed: backoff", OP_UPDATE, OUTCOME_FAILED, 0, { .result = WORK_RETRY } },
+	{ "B5 read live: what failed before backs off", OP_GET, OUTCOME_OK, 0, { .result = WORK_RETRY } },
+	{ "B5 read live, not there", OP_GET, OUTCOME_NOT_FOUND, 0, { .result = WORK_RETRY } },
+	{ "B5 read live, forbidden: no second live read", OP_GET, OUTCOME_FORBIDDEN, 0, { .result = WORK_RETRY } },
+	{ "B5 read live, unknown", OP_GET, OUTCOME_UNKNOWN, 300, { .result = WORK_RETRY, .after_ms = 300 } },
+};
+
+static void
+check_answer(void **arg)
+{
+	const struct answer *const r = *arg;
+	const struct insight_next next = insight_next(r->op, r->outcome, r->retry_after_ms);
+
+	assert_int_equal(next.result, r->want.result);
+	assert_int_equal(next.after_ms, r->want.after_ms);
+	assert_int_equal(next.read_live, r->want.read_live);
+	assert_int_equal(next.refused, r->want.refused);
+	assert_int_equal(next.stand_by, r->want.stand_by);
+	assert_int_equal(next.hold, r->want.hold);
+}
+
+int
+main(void)
+{
+	struct CMUnitTest tests[NITEMS(rows) + NITEMS(answers) + 1];
+	size_t n = 0;
+
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		tests[n++] = (struct CMUnitTest){ rows[i].name, check_plan, NULL, NULL,
+			(void *)(uintptr_t)&rows[i] };
+	for (size_t i = 0; i < NITEMS(answers); i++)
+		tests[n++] = (struct CMUnitTest){
+			answers[i].name, check_answer, NULL, NULL, (void *)(uintptr_t)&answers[i] };
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(B5_A1_a_written_status_is_right);
+	return _cmocka_run_group_tests("insight_plan", tests, n, NULL, NULL);
+}
