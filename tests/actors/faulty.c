@@ -29,7 +29,7 @@ static struct {
 	int64_t		 beat_ms;
 	char		 peers[64][40];		/* "<role> <incarnation>" */
 	size_t		 npeers;
-	bool		 stop_asked, deaf;
+	bool		 stop_asked, deaf, lies;
 	char		 run_dir[95];
 } self;
 
@@ -43,6 +43,7 @@ static void take_peer(const char *);
 static const char *setting(const char *, const char *);
 static long number(const char *);
 static void say(const char *);
+static void lie(unsigned long);
 static void live_ms(int64_t);
 static void live_until_stopped(void);
 
@@ -336,6 +337,22 @@ peek(void)
 	peek_at("proc", "/proc/self/stat");
 }
 
+static void
+begin_to_lie(void)
+{
+	self.lies = true;
+}
+
+/* No JSON, then more, then what was never asked. */
+static void
+lie(unsigned long id)
+{
+	lifeline_send(LIFELINE_FD, "answer %lu {\"known\":true,\x1b[2J\xff", id);
+	lifeline_send(LIFELINE_FD, "answer %lu {\"known\":true}", id);
+	lifeline_send(LIFELINE_FD, "answer %lu {\"known\":true}", id + 1);
+	lifeline_send(LIFELINE_FD, "answer x {}");
+}
+
 /* ---- when asked to stop ---- */
 
 static void
@@ -377,6 +394,7 @@ static const struct mode modes[] = {
 	{ "peek",              NULL,         peek,          NULL },
 	{ "usurp",             NULL,         usurp,         NULL },
 	{ "chat",              NULL,         chat,          NULL },
+	{ "lie",               NULL,         begin_to_lie,  NULL },
 };
 
 int
@@ -456,6 +474,8 @@ take_record(void)
 		fprintf(stderr, "tree: %ld bytes\n", n);
 	else
 		fprintf(stderr, "heard: %s\n", record);
+	if (self.lies && strncmp(record, "ask ", 4) == 0)
+		lie(strtoul(record + 4, NULL, 10));
 	self.stop_asked |= strcmp(record, "stop") == 0;
 	return strcmp(record, "go") != 0;
 }

@@ -58,6 +58,8 @@ struct touched {
 static void on_object(struct actor *, void *, const struct change *);
 static void on_nothing(struct actor *, void *, const struct change *);
 static void on_synced(struct actor *, void *, const struct change *);
+static void look(const struct change *, void *);
+static bool is_owed(const struct touched *);
 static void start(struct actor *, void *);
 static void stop(struct actor *, void *);
 static enum work_result work(struct actor *, void *, const struct work *, int64_t *);
@@ -138,7 +140,11 @@ on_object(struct actor *a, void *self, const struct change *c)
 	k->gone += c->kind == CHANGE_GONE;
 	if (c->kind == CHANGE_GONE && json_array_size(k->gone_keys) < GONE_KEYS_MAX)
 		json_array_append_new(k->gone_keys, kube_text(c->key));
-	if (k->echo[0] != '\0' && c->type == MSG_NODE && c->kind != CHANGE_GONE && !c->initial)
+	if (k->echo[0] == '\0' || c->type != MSG_NODE || c->kind == CHANGE_GONE || c->initial)
+		return;
+	struct touched t = { .echo_name = k->echo };
+	look(c, &t);
+	if (is_owed(&t))
 		actor_enqueue(a, c->key.p, c->key.len, WORK_LIVE, c->trace);
 }
 
@@ -169,6 +175,12 @@ look(const struct change *c, void *arg)
 	snprintf(t->echo, sizeof(t->echo), "%.*s", (int)v.len, v.p);
 }
 
+static bool
+is_owed(const struct touched *t)
+{
+	return t->touch[0] != '\0' && strcmp(t->touch, t->echo) != 0;
+}
+
 static enum work_result
 work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
 {
@@ -176,8 +188,7 @@ work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
 	struct touched t = { .echo_name = k->echo };
 
 	(void)after_ms;
-	if (!actor_get(a, k->link, w->key, w->len, look, &t) || t.touch[0] == '\0'
-	    || strcmp(t.touch, t.echo) == 0)
+	if (!actor_get(a, k->link, w->key, w->len, look, &t) || !is_owed(&t))
 		return WORK_DONE;
 	json_t *body = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", k->echo, t.touch);
 	char *text = json_dumps(body, JSON_COMPACT);

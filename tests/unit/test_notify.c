@@ -36,6 +36,14 @@ static const struct row {
 	{ "status is cut", "status " LONG_TEXT LONG_TEXT LONG_TEXT LONG_TEXT "tail", 0, true,
 	    { .kind = NOTE_STATUS, .role = ROLE_NONE, .text = LONG_TEXT LONG_TEXT LONG_TEXT LONG_TEXT } },
 
+	{ "answer", "answer 7 {\"a\": 1}", 0, true,
+	    { .kind = NOTE_ANSWER, .number = 7, .role = ROLE_NONE, .body = "{\"a\": 1}", .body_len = 8 } },
+	{ "answer of any bytes", "answer 7 \0\xff ", 12, true,
+	    { .kind = NOTE_ANSWER, .number = 7, .role = ROLE_NONE, .body = "\0\xff ", .body_len = 3 } },
+
+	{ "answer without a body", "answer 7", 0, false, { 0 } },
+	{ "answer with an empty body", "answer 7 ", 0, false, { 0 } },
+	{ "answer without a number", "answer x {}", 0, false, { 0 } },
 	{ "nothing", "", 0, false, { 0 } },
 	{ "a space", " ", 0, false, { 0 } },
 	{ "unknown", "hello", 0, false, { 0 } },
