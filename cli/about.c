@@ -84,8 +84,8 @@ report(const struct about_command *c, const struct about *a, const char *word, b
 		about_put_rest(stderr, a);
 	if (!a->complete)
 		return cli_failed(c->command, "nobody who answered knows %s, but not everybody did", word);
-	fprintf(stderr, "muster %s: no actor knows %s; is the name right, and does an enabled actor read it?\n",
-	    c->command->name, word);
+	fprintf(stderr, "muster %s: no actor knows %s; "
+	    "is the name right, and does an enabled actor read it?\n", c->command->name, word);
 	return CLI_UNKNOWN;
 }
 

@@ -91,8 +91,8 @@ struct actor_spec {
 	 *	stored		{...}: what the API server holds, as far as we know
 	 *	write		{what, outcome, message, at_us}: the last write that was asked for
 	 */
-	void			(*explain)(struct actor *a, void *self, const char *resource, const char *name,
-				    struct json *out);
+	void			(*explain)(struct actor *a, void *self, const char *resource,
+				    const char *name, struct json *out);
 	/*
 	 * Asked to stop: finish what must not be left half done, then actor_exit(a, 0). NULL: the
 	 * loop ends at once.

@@ -26,7 +26,7 @@ enum {
 	SESSION_WINDOW	      = 1024,	/* items a consumer takes without an ACK */
 	SESSION_WINDOW_MAX    = 4096,
 	SESSION_BATCH	      = 64,	/* items per frame */
-	SESSION_ACK_MS	      = 200,	/* a few items are acknowledged together: an ACK wakes four threads */
+	SESSION_ACK_MS	      = 200,	/* a few items share an ACK, which wakes three threads */
 	SESSION_BEAT_MS	      = 1000,
 	SESSION_MUTE_MS	      = 10000,	/* a consumer without a word for so long has lost its session */
 	SESSION_SILENT_MS     = 5000,	/* a producer without a word for so long is asked again */

@@ -10,7 +10,7 @@
 #include "tree.h"
 
 enum {
-	FRAME_BYTES = 16 * 1024,	/* of the JSON around the answers: names, of each child at most thrice */
+	FRAME_BYTES = 16 * 1024,	/* of the JSON around the answers: names of children */
 	GROWTH	    = 2,		/* of an answer by its escapes, if it is what it should be */
 };
 

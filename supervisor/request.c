@@ -97,7 +97,8 @@ which_object(const struct words *w, struct request *out)
 
 		at += len;
 		if (len == 0 || ++parts > 3 || (*at != '/' && *at != '\0'))
-			return "not an object: <resource>/<name> or <resource>/<namespace>/<name>, in lower case";
+			return "not an object: <resource>/<name> or <resource>/<namespace>/<name>, "
+			       "in lower case";
 		if (*at == '\0')
 			break;
 	}

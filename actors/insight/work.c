@@ -24,6 +24,7 @@ struct look {
 	struct status		 state, stored;
 	bool			 wanted, found, deleting;
 	char			 uid[128], rv[128];
+	uint64_t		 trace;		/* of what causes a write */
 	struct insight_plan	 plan;
 	enum work_result	 result;
 	int64_t			 after_ms;
@@ -61,7 +62,7 @@ enum work_result
 insight_work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
 {
 	struct insight *const in = self;
-	struct look look = { .in = in, .work = w, .result = WORK_DONE };
+	struct look look = { .in = in, .work = w, .trace = w->trace, .result = WORK_DONE };
 
 	look.sort = sort_of_key(w->key, w->len, &look.name);
 	MUST(look.sort != SORT_MAX);
@@ -79,6 +80,7 @@ saw_state(const struct change *c, void *arg)
 	struct look *const look = arg;
 
 	look->wanted = true;
+	look->trace = c->trace;
 	sort_table[look->sort].read_state(&look->state, look->name, c->value);
 	look_at_stored(look);
 }
@@ -103,6 +105,9 @@ saw_stored(const struct change *c, void *arg)
 	look->found = true;
 	look->deleting = sort_table[look->sort].deleted(c->value).len > 0;
 	sort_table[look->sort].read_insight(&look->stored, c->value);
+	/* The echo of our own creation is no cause; whatever changes a status is. */
+	if (!look->wanted || look->stored.fields[FIELD_NAME].len > 0)
+		look->trace = look->work->trace;
 	copy(look->uid, sizeof(look->uid), c->uid);
 	copy(look->rv, sizeof(look->rv), c->rv);
 	decide(look);
@@ -159,7 +164,7 @@ act(struct look *look)
 		.name = name, .subresource = speech[verb].subresource,
 		.uid = speech[verb].uid ? look->uid : "", .rv = speech[verb].rv ? look->rv : "",
 		.body = in->body, .body_len = write_body(look), .timeout_ms = WRITE_MS,
-		.trace = look->work->trace,
+		.trace = look->trace,
 	};
 	in->under_way++;
 	actor_write(in->actor, LINK_KUBE_INSIGHT, &ask, wrote, e);
@@ -188,7 +193,9 @@ write_body(struct look *look)
 static void
 park(struct look *look)
 {
-	STAILQ_INSERT_TAIL(&look->in->parked, errand_of(look), next);
+	struct errand *const e = errand_of(look);	/* a name: the macro evaluates its argument thrice */
+
+	STAILQ_INSERT_TAIL(&look->in->parked, e, next);
 	look->result = WORK_PENDING;
 }
 

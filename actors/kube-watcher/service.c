@@ -285,8 +285,8 @@ note_request(const struct job *j, const char *method)
 }
 
 /*
- * The whole object comes back, of which we keep little: as protobuf it costs the server and us a
- * tenth. What the asker gets as it stands must be JSON, and so must a list, for it is cut as such.
+ * The whole object comes back, of which we keep little: as protobuf it is cheaper to read. What the
+ * asker gets as it stands must be JSON, and so must a list, for it is cut as such.
  */
 static const char *
 accept_of(const struct job *j)

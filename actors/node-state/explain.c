@@ -39,8 +39,8 @@ explain_node(const struct fleet *f, struct wire_str key, const struct body_node 
 		return;
 	}
 	if (owner == NULL) {
-		json_str(out, "unmanaged",
-		    openshift ? why : "this cluster has no MachineConfigPools (no OpenShift): only facts are served");
+		json_str(out, "unmanaged", openshift ? why
+		    : "this cluster has no MachineConfigPools (no OpenShift): only facts are served");
 		return;
 	}
 	const struct assess a = assess_node(&in);

@@ -269,7 +269,8 @@ fleet_touch_pool(struct fleet *f, struct wire_str name, enum fleet_cause cause, 
 
 	if (!f->open)
 		return;
-	f->sum[fleet_sum_id(f, name)].cause = (uint8_t)cause;
+	const uint32_t id = fleet_sum_id(f, name);	/* first: it may move f->sum */
+	f->sum[id].cause = (uint8_t)cause;
 	f->hooks.touch(f->hooks.arg, pool_key(key, name), trace);
 }
 

@@ -19,7 +19,7 @@
 #include "measure.h"
 #include "obj.h"
 
-enum { TICK_MS = 1000, TEXT_MAX = 80 };
+enum { TICK_MS = 1000, HOLD_MS = 20, TEXT_MAX = 80 };
 
 #define KUBE	LINK_KUBE_NODE_STATE
 #define NODES	"nodes"

@@ -82,7 +82,7 @@ struct bus_hop {
 	struct wire_str	 key, rv;
 	uint32_t	 hash;		/* where the key is not at hand any more: recall_key of it; 0: none */
 	uint64_t	 trace;
-	int64_t		 at_us;		/* wall clock; 0: now. Of a frame it is read once, not for each item */
+	int64_t		 at_us;		/* wall clock, once per frame; 0: now */
 	const char	*text;		/* NULL: none */
 	bool		 spare;		/* see recall_add */
 };

@@ -418,9 +418,9 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	const union msg_body *value =
 	    kind == MIRROR_GONE ? decode(item, &i->bus->arena_gone, &last) : i->fresh;
 	const struct change c = change_of(i, kinds[kind], item, value);
-	bus_hop(i->bus, &(struct bus_hop){ .what = HOP_TAKEN, .at_us = i->taken_us, .link = i->link, .peer = i->producer,
-	    .key = item->key, .rv = item->rv, .trace = item->trace, .spare = c.initial,
-	    .text = kind == MIRROR_GONE ? "gone" : NULL });
+	bus_hop(i->bus, &(struct bus_hop){ .what = HOP_TAKEN, .at_us = i->taken_us, .link = i->link,
+	    .peer = i->producer, .key = item->key, .rv = item->rv, .trace = item->trace,
+	    .spare = c.initial, .text = kind == MIRROR_GONE ? "gone" : NULL });
 	i->bus->owner.changed(&c, i->bus->owner.arg);
 }
 

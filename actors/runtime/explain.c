@@ -169,8 +169,8 @@ object_open(struct object *o, const char *text)
 {
 	const char *const slash = strchr(text, '/');
 
-	if (slash == NULL || slash == text || (size_t)(slash - text) >= sizeof(o->resource) || slash[1] == '\0'
-	    || strlen(text) > OBJECT_KEY_MAX)
+	if (slash == NULL || slash == text || (size_t)(slash - text) >= sizeof(o->resource)
+	    || slash[1] == '\0' || strlen(text) > OBJECT_KEY_MAX)
 		return false;
 	snprintf(o->resource, sizeof(o->resource), "%.*s", (int)(slash - text), text);
 	o->name = slash + 1;

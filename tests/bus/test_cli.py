@@ -201,7 +201,8 @@ def the_run_directory_may_stand_behind_any_command():
 def help_and_version():
     everything = cli("help")
     commands = re.findall(r"^  (\w+) ", everything.stdout.split("commands:")[1].split("options:")[0], re.M)
-    assert commands == ["status", "tap", "check", "level", "restart", "reload", "version", "help"]
+    assert commands == ["status", "explain", "trace", "tap", "check", "level", "restart", "reload", "version",
+                        "help"]
     assert everything.returncode == 0 and "examples:" in everything.stdout
     assert cli("--help").stdout == everything.stdout
     for command in commands:

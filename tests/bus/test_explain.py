@@ -1,8 +1,9 @@
-"""tests/bus/test_explain.py - `muster explain` and `muster trace`: asked of every actor, answered by those who can.
+"""tests/bus/test_explain.py - `muster explain` and `muster trace`, asked of every actor.
 
 muster-test: parallel
 muster-test: timeout=600
 """
+import contextlib
 import json
 import os
 import socket
@@ -96,7 +97,7 @@ def an_explanation_says_who_holds_it_who_was_told_and_what_was_written():
             rv = server.kube.get("nodes", "n1")["metadata"]["resourceVersion"]
             answer = told(tree, "explain", "node/n1")
             mirrors = [h for h in answer["actors"]["test-kube-1"]["held"] if h["side"] == "mirror"]
-            assert [(h["from"], h["rv"], h["fresh"]) for h in mirrors] == [("kube-watcher", rv, True)], mirrors
+            assert [(h["from"], h["rv"], h["fresh"]) for h in mirrors] == [("kube-watcher", rv, True)]
             shown = cli(tree, "explain", "nodes/n1").stdout
             for line in ("Notified", "kube-watcher -> test-kube-2", "Held by", f"rv {rv}",
                          "insight is not enabled"):
@@ -124,8 +125,9 @@ def what_nobody_knows_is_said_to_be_unknown():
         tree.wait_state("metrics", "running")
         for verb in ("explain", "trace"):
             r = cli(tree, verb, "node/nowhere")
-            assert r.returncode == UNKNOWN and "no actor knows node/nowhere" in r.stderr, (r.returncode, r.stderr)
-            assert json.loads(cli(tree, verb, "node/nowhere", "-o", "json").stdout)["actors"]["metrics"]["known"] is False
+            assert r.returncode == UNKNOWN and "no actor knows node/nowhere" in r.stderr, r
+            answer = json.loads(cli(tree, verb, "node/nowhere", "-o", "json").stdout)
+            assert answer["actors"]["metrics"]["known"] is False
 
 
 @tap.case
@@ -169,13 +171,13 @@ def an_actor_that_lies_or_says_nothing_costs_only_its_own_answer():
 
 @tap.case
 def a_client_that_leaves_is_forgotten_and_too_many_questions_are_refused():
-    with Tree({"test-faulty": {"mode": "ok"}}) as tree:     # it never answers: each question lasts its two seconds
+    with Tree({"test-faulty": {"mode": "ok"}}) as tree:     # it never answers
         tree.wait_state("test-faulty", "running")
 
         def question():
-            s = socket.socket(socket.AF_UNIX)
-            s.settimeout(60)
+            s = socket.socket(socket.AF_UNIX)       # blocking: a full backlog is waited for
             s.connect(str(tree.run_dir / "control.sock"))
+            s.settimeout(60)
             s.sendall(b"explain nodes/x\n")
             return s
 
@@ -188,10 +190,12 @@ def a_client_that_leaves_is_forgotten_and_too_many_questions_are_refused():
             return [a for a in answers if "too many questions" in a.get("error", "")]
         wait_for(full, "a refusal", timeout=60)
         for _ in range(40):     # ten times as many as fit, each left at once
-            question().close()
+            with contextlib.suppress(OSError):      # one client too many is not even heard
+                question().close()
 
         def answered():
-            return tree.ask("explain nodes/x").get("missing") == ["test-faulty"]
+            with contextlib.suppress(BlockingIOError):      # the backlog is full of those who left
+                return tree.ask("explain nodes/x").get("missing") == ["test-faulty"]
         wait_for(answered, "an answer after all those who left", timeout=60)
 
 

@@ -223,7 +223,8 @@ static bool
 send_hello(struct nodes_world *w, struct nodes_down *d)
 {
 	const union msg_body body = { .hello = {
-		.role = wire_str_of("test-down-1"), .incarnation = d->incarnation, .schema = msg_schema_hash(),
+		.role = wire_str_of("test-down-1"), .incarnation = d->incarnation,
+		.schema = msg_schema_hash(),
 		.window = d->window, .nonce = d->session.nonce,
 	} };
 

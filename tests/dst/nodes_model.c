@@ -283,7 +283,8 @@ pack_node(const struct model_object *o, msgpack_sbuffer *out)
 	}
 	if (ready[o->ready] != NULL)
 		rows_put(&rows, &body.node.conditions,
-		    (const struct wire_str[]){ wire_str_of("Ready"), wire_str_of(ready[o->ready]), wire_str_of("r"),
+		    (const struct wire_str[]){ wire_str_of("Ready"), wire_str_of(ready[o->ready]),
+			wire_str_of("r"),
 			wire_str_of("2026-01-02T03:04:05Z") },
 		    4);
 	msg_pack(out, MSG_NODE, &body);
@@ -395,8 +396,10 @@ fresh_look(struct fresh *f, const struct model *m, uint32_t place)
 	uint64_t hash = 0;
 
 	model_key(place, key);
-	if (body == NULL
-	    || fleet_look(f->fleet, wire_str_of(key), place < FIRST_POOL ? &body->node : NULL, 0, 0, &s) != LOOK_CHANGED)
+	if (body == NULL)
+		return 0;
+	const struct body_node *const node = place < FIRST_POOL ? &body->node : NULL;
+	if (fleet_look(f->fleet, wire_str_of(key), node, 0, 0, &s) != LOOK_CHANGED)
 		return 0;
 	msgpack_sbuffer_init(&packed);
 	msg_pack(&packed, s.type, &s.body);

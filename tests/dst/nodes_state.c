@@ -176,7 +176,8 @@ take_event(struct nodes_world *w, const struct feed_event *e)
 	snprintf(uid, sizeof(uid), "u%u", e->life);
 	snprintf(rv, sizeof(rv), "%d", (int)e->rv);
 	const struct body_item item = {
-		.key = wire_str_of(key), .uid = wire_str_of(uid), .rv = wire_str_of(rv), .version = e->rv, .gone = e->gone,
+		.key = wire_str_of(key), .uid = wire_str_of(uid), .rv = wire_str_of(rv),
+		.version = e->rv, .gone = e->gone,
 		.type = msg_table[model_type(e->place)].number, .value = { e->bytes, (uint32_t)e->len },
 	};
 	SIM_SAY(w->sim, "node-state hears of %s%s, rv %d", key, e->gone ? " (gone)" : "", (int)e->rv);
@@ -212,8 +213,10 @@ silence(struct nodes_world *w, const struct body_item *item, const union msg_bod
 	else if (place >= FIRST_CONFIG)
 		s->muted = nodes_broken(w, NODES_BREAK_CONFIG);
 	else if (place >= FIRST_POOL && had != NULL && now != NULL) {
+		const struct wire_str was = wire_str_of(pool_selector_text(had));
+
 		s->muted = nodes_broken(w, NODES_BREAK_PAUSED_FLIP)
-		    && wire_str_compare(now->machine_config_pool.selector, wire_str_of(pool_selector_text(had))) == 0;
+		    && wire_str_compare(now->machine_config_pool.selector, was) == 0;
 		s->only = nodes_broken(w, NODES_BREAK_OLD_SELECTOR) ? had : NULL;
 	}
 }
@@ -341,7 +344,7 @@ look(struct nodes_world *w, struct wire_str key)
 		return;
 	if (found == LOOK_GONE && !nodes_broken(w, NODES_BREAK_SILENT_REMOVAL))
 		view_remove(s->view, key, s->known_rv);
-	else if (found == LOOK_CHANGED || (found == LOOK_SAME && out.now[0] != '\0' && nodes_broken(w, NODES_BREAK_NOISY)))
+	else if (found == LOOK_CHANGED || (nodes_broken(w, NODES_BREAK_NOISY) && out.now[0] != '\0'))
 		publish(w, key, &out, node ? body.node.labels : (struct wire_map){ 0 });
 }
 
@@ -366,8 +369,10 @@ publish(struct nodes_world *w, struct wire_str key, struct fleet_state *out, str
 	const struct wire_bin value = { (const uint8_t *)w->value.data, (uint32_t)w->value.size };
 	msg_arena_reset(&w->inner);
 	if (view_get(s->view, key, &before)
-	    && state_hash(out->type, before.value, &w->inner) == state_hash(out->type, value, &w->inner))
+	    && state_hash(out->type, before.value, &w->inner) == state_hash(out->type, value, &w->inner)) {
 		sim_fail(w->sim, "node-state says of %.*s what it said before", (int)key.len, key.p);
+		return;
+	}
 	MUST(view_set(s->view, key, wire_str_of("u"), wire_str_of(""), out->type, value,
 		 s->known_rv, &changed)
 	    == E_OK);

@@ -64,7 +64,7 @@ enum nodes_break {
 struct model_object {
 	bool		present;
 	uint8_t		labels;		/* Node: bits of the roles, and Windows */
-	uint8_t		picks[8];	/* Node: its annotations; pool: selector, paused, image; config, version: text */
+	uint8_t		picks[8];	/* Node: annotations; pool: selector, paused, image; else: text */
 	uint8_t		ready;
 	bool		unschedulable;
 	uint32_t	life;		/* the uid */

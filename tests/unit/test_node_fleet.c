@@ -399,6 +399,23 @@ a_made_message_stays(void **state)
 	assert_memory_equal(s.body.node_state.message.p, "Machine Config Daemon is processing the node", 44);
 }
 
+/* There was no room for any pool yet; the first one must not be counted in the old room. */
+static void
+the_first_pool_comes_late(void **state)
+{
+	struct world *w = *state;
+	struct fleet_state s;
+
+	fleet_free(&w->fleet);
+	w->fleet = fleet_new((struct fleet_hooks){ .touch = touch, .each_node = each_node, .arg = w });
+	fleet_open(w->fleet);
+	each_node(w, look_first, w);
+	expect(w, "");
+	take_pool(w, "worker", "worker", false);
+	expect(w, "nodes/w1 nodes/w2 nodes/w3 nodes/i1 machineconfigpools/worker ");
+	assert_int_equal(look(w, "machineconfigpools/worker", &s), LOOK_CHANGED);
+}
+
 int
 main(void)
 {
@@ -410,7 +427,7 @@ main(void)
 		CASE(b3_a_pool_that_goes_touches_whom_it_selected), CASE(b3_a_pool_in_the_way),
 		CASE(b3_a_config_touches_who_uses_it), CASE(b3_the_cluster_version_touches_all),
 		CASE(b4_a_node_that_goes_is_told), CASE(b4_a_node_that_leaves_all_pools_is_told),
-		CASE(a_made_message_stays),
+		CASE(a_made_message_stays), CASE(the_first_pool_comes_late),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -106,12 +106,14 @@ static const struct row {
 		    "'machineconfiguration.openshift.io/state2':'2',"
 		    "'machineconfiguration.openshift.io/':'3','state':'4'}"),
 	  "'labels':{},'annotations':{},'mco':{'desiredConfig':'','state':'Done'},'deleted':'',"
-	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],'conditions':[],'addresses':[]\n"
+	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],"
+	  "'conditions':[],'addresses':[]\n"
 	  "'labels':{},'annotations':{'a':'b','machineconfiguration.openshift.io/':'3',"
 	  "'machineconfiguration.openshift.io/desiredConfig':'',"
 	  "'machineconfiguration.openshift.io/stat':'1','machineconfiguration.openshift.io/state':'Done',"
 	  "'machineconfiguration.openshift.io/state2':'2','state':'4'},'mco':{},'deleted':'',"
-	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],'conditions':[],'addresses':[]\n" },
+	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],"
+	  "'conditions':[],'addresses':[]\n" },
 	{ "each role gets what it reads", KIND_POD, "v1", BOTH,
 	  OBJECT("'spec':{'nodeName':'w-1','priority':-5},'status':{'phase':'Running'}"),
 	  "'labels':{},'owners':[],'node':'w-1','priority':-5,'phase':'Running'\n"

@@ -14,7 +14,9 @@ static const struct hop *found[RECALL_HOPS];
 static void
 add(struct recall *r, int64_t at_us, uint64_t trace, const char *key, bool spare)
 {
-	recall_add(r, &(struct hop){ .at_us = at_us, .trace = trace, .key = recall_key(key, strlen(key)) }, spare);
+	const struct hop h = { .at_us = at_us, .trace = trace, .key = recall_key(key, strlen(key)) };
+
+	recall_add(r, &h, spare);
 }
 
 static size_t

@@ -1,0 +1,105 @@
+"""tests/chaos/test_chaos_rollout.py - an update at speed, with kill -9 of node-state, insight and kube-watcher.
+
+At the end the insights are the oracle's; no condition that stayed as it was got another time, no insight was deleted
+or made anew, and nobody but the victims was restarted. CHAOS_SEED (./dev test chaos --seed) replays a seed.
+
+muster-test: timeout=900
+"""
+import collections
+import os
+import pathlib
+import random
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import oracle
+import rolloutcrds
+import tap
+from kubeservers import SimServer
+from muster import wait_for
+from rolloutcrds import INSIGHTS
+from rollouttree import INSIGHT, STATE, WATCHER, NodesTree, down
+from rolloutwatch import Watched
+
+SEED = int(os.environ.get("CHAOS_SEED") or os.environ.get("MUSTER_SEED") or random.SystemRandom().getrandbits(32))
+MASTERS, WORKERS, SPEED = 3, 57, 20
+PAUSE_S = (0.2, 2.5)
+KILLS_OF_ONE = 4            # the fifth early death of a core actor in five minutes would rightly end musterd
+VICTIMS = (STATE, INSIGHT, WATCHER)
+
+
+def completed(server):
+    newest = server.kube.get("clusterversions", "version")["status"]["history"][0]
+    return (newest["version"], newest["state"]) == ("4.20.4", "Completed")
+
+
+def rage(tree, server, chance):
+    """Until the update is over, and everybody was hit."""
+    kills, deadline = collections.Counter(), time.monotonic() + 300
+    while not completed(server) or not kills:
+        assert time.monotonic() < deadline, "the update does not end"
+        time.sleep(chance.uniform(*PAUSE_S))
+        name = chance.choice(VICTIMS)
+        row = tree.actor(name)
+        if row["state"] != "running" or kills[name] == KILLS_OF_ONE:
+            continue
+        tree.kill(name)
+        kills[name] += 1
+        wait_for(lambda: tree.actor(name)["pid"] != row["pid"], f"the death of {name} was noticed")
+    return kills
+
+
+def everybody_runs(tree):
+    """Those who wait for their restart are started now: the length of backoff is tested elsewhere."""
+    for name, row in tree.actors().items():
+        if row["state"] == "backoff":
+            tree.control(f"restart {name}")
+    tree.wait_running(timeout=120)
+
+
+def times_were_kept(watched):
+    for name in {event["object"]["metadata"]["name"] for event in watched.events}:
+        statuses = watched.statuses(name)
+        for before, after in zip(statuses, statuses[1:]):
+            yield from (f"{name}: {wrong}" for wrong in oracle.late_or_kept(before, after))
+
+
+@tap.case
+def B4_B5_kills_during_a_rollout_change_nothing_about_its_end():
+    tap.note(f"CHAOS_SEED={SEED}")
+    chance = random.Random(SEED)
+    with SimServer(options=["--seed", str(SEED % (1 << 31)), "--speed", str(SPEED)]) as server:
+        server.install(*rolloutcrds.insights())
+        server.order("POST", "world", {"op": "openshift", "masters": MASTERS, "workers": WORKERS,
+                                       "version": "4.20.3", "max_unavailable": "20%"})
+        with NodesTree(server) as tree:
+            tree.wait_up()
+            tree.wait_settled()
+            uids = {(kind, name): item["metadata"]["uid"] for kind in INSIGHTS
+                    for name, item in tree.insights(kind).items()}
+            with Watched(server) as watched, Watched(server, INSIGHTS[1]) as pools:
+                server.order("POST", "world", {"op": "rollout", "version": "4.20.4"})
+                kills = rage(tree, server, chance)
+                tap.note(f"kills {dict(kills)}")
+                everybody_runs(tree)
+                tree.wait_settled(timeout=120)
+                tree.wait_states(timeout=120)
+                for some, kind in ((watched, INSIGHTS[0]), (pools, INSIGHTS[1])):
+                    for name, item in tree.insights(kind).items():
+                        if item["metadata"]["resourceVersion"] != "0" and some.events:
+                            wait_for(lambda: some.statuses(name)[-1:] in ([], [item["status"]]), "the watch caught up")
+                    assert some.deleted() == [], some.deleted()
+                    wrong = [*times_were_kept(some)]
+                    assert not wrong, wrong[:5]
+            now = {(kind, name): item["metadata"]["uid"] for kind in INSIGHTS
+                   for name, item in tree.insights(kind).items()}
+            assert now == uids, "an insight was made anew"
+            rows = tree.actors()
+            restarts = {name: rows[name]["restarts"] for name in (*VICTIMS, down(1))}
+            assert restarts == {name: kills[name] for name in restarts}, restarts
+            assert not tree.gone(), tree.gone()
+
+
+if __name__ == "__main__":
+    tap.main()

@@ -1,0 +1,96 @@
+"""tests/real/test_nodes_rollout.py - an update of 200 nodes on a real kube-apiserver, beside the oracle.
+
+muster-sim runs the update step by step, a relay carries each step over. After each the insights are what the oracle
+says; at the end, everything that was ever stored is the oracle's own sequence, each change written once.
+
+muster-test: parallel
+muster-test: timeout=900
+"""
+import collections
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import oracle
+import rolloutcrds
+import tap
+from kubeservers import RealServer, SimServer
+from muster import wait_for
+from relay import Relay
+from rolloutcrds import NODE_INSIGHTS
+from rollouttree import NodesTree
+from rolloutwatch import Watched
+from rolloutworld import world_of
+
+MASTERS, WORKERS, FROM, TO = 3, 197, "4.20.3", "4.20.4"
+STEPS_MAX = 200
+
+
+class Story:
+    """What the oracle said, in order."""
+
+    def __init__(self, tree):
+        self.tree = tree
+        self.said = collections.defaultdict(list)       # node -> [(status, since)], each change once
+
+    def hear(self):
+        world = world_of(self.tree.server)
+        for name, status in world.nodes().items():
+            if not self.said[name] or self.said[name][-1][0] != status:
+                self.said[name].append((status, world.since(name)))
+        self.tree.wait_settled(world)
+
+
+@tap.case
+def B2_B5_a_rollout_of_200_nodes_equals_the_oracle_step_by_step():
+    with SimServer() as sim, RealServer() as server:
+        rolloutcrds.install(server)
+        sim.order("POST", "world", {"op": "openshift", "masters": MASTERS, "workers": WORKERS, "version": FROM,
+                                    "max_unavailable": "50%"})
+        relay = Relay(sim.kube, server.kube)
+        for _ in relay.carry():
+            pass
+        with NodesTree(server) as tree, Watched(server) as watched:
+            tree.wait_up()
+            story = Story(tree)
+            story.hear()
+            orders = [{"op": "rollout", "version": TO, "manual": True}]
+            for number in range(STEPS_MAX):
+                answer = sim.order("POST", "world", orders[0] if orders else {"op": "step"})
+                if not orders and not answer["changed"]:
+                    break
+                if number == 5:
+                    sim.order("POST", "world", {"op": "degrade", "names": ["worker-007"], "reason": "it\nfailed " * 40})
+                if number == 9:
+                    sim.order("POST", "world", {"op": "recover"})
+                orders.clear()
+                for _ in relay.carry():
+                    story.hear()
+            else:
+                raise AssertionError("the rollout does not end")
+            tap.note(f"{number} steps, {sum(map(len, story.said.values()))} states")
+            check(server, tree, watched, story)
+
+
+def check(server, tree, watched, story):
+    phases = {status["conditions"]["Updating"][1] for said in story.said.values() for status, _ in said}
+    assert phases >= {"Pending", "Draining", "Updating", "Rebooting", "Completed"}, phases
+    for name, item in tree.insights().items():
+        wait_for(lambda: watched.seen(name, item["metadata"]["resourceVersion"]), f"the watch has all of {name}")
+    assert not watched.trouble and watched.deleted() == [], (watched.trouble, watched.deleted())
+    for name, said in story.said.items():
+        stored = watched.statuses(name)
+        wanted = [status for status, _ in said]
+        assert [oracle.plain(status) for status in stored] == wanted, f"{name}: {stored}\nnot {wanted}"
+        for before, after, (_, since) in zip([None, *stored], stored, said):
+            wrong = [*oracle.late_or_kept(before, after, since)]
+            assert not wrong, f"{name}: {wrong}"
+    changes = {name: len(said) for name, said in story.said.items()}
+    written = collections.Counter(row["name"] for row in tree.writes(NODE_INSIGHTS)
+                                  if row["subresource"] == "status" and row["code"] < 300)
+    assert written == changes, {name: (written[name], n) for name, n in changes.items() if written[name] != n}
+    verbs = collections.Counter(row["verb"] for row in tree.writes() if not row["subresource"])
+    assert set(verbs) == {"create"}, verbs
+
+
+tap.main()
