@@ -130,11 +130,11 @@ about_object(const char *word, char object[ABOUT_OBJECT_MAX + 1], char *why, siz
 		snprintf(why, size, "`%.64s` is no name: lower case letters, digits, `-` and `.`", slash + 1);
 		return false;
 	}
-	if (strlen(name) > NAME_MAX_BYTES || strlen(resource) + strlen(slash) > ABOUT_OBJECT_MAX) {
+	const int n = snprintf(object, ABOUT_OBJECT_MAX + 1, "%s%s", resource, slash);
+	if (strlen(name) > NAME_MAX_BYTES || n > ABOUT_OBJECT_MAX) {
 		snprintf(why, size, "a name has at most %d characters", NAME_MAX_BYTES);
 		return false;
 	}
-	snprintf(object, ABOUT_OBJECT_MAX + 1, "%s%s", resource, slash);
 	return true;
 }
 

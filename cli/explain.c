@@ -10,7 +10,8 @@
 #include "trace.h"
 
 enum {
-	NAME_COLUMNS   = 18,
+	NAME_COLUMNS   = 26,
+	HOLDER_COLUMNS = 18,
 	TYPE_COLUMNS   = 12,
 	STATUS_COLUMNS = 8,
 	REASON_COLUMNS = 22,
@@ -30,6 +31,7 @@ static const struct section {
 	{ "unmanaged",  "Unmanaged",  put_sentence },
 	{ "inputs",     "Inputs",     put_members },
 	{ "rule",       "Rule",       put_sentence },
+	{ "decided",    "Decided",    put_members },
 	{ "conditions", "Conditions", put_conditions },
 	{ "stored",     "Stored",     put_members },
 	{ "write",      "Last write", put_write },
@@ -147,6 +149,10 @@ put_members(FILE *out, const json_t *o)
 	json_t *value;
 
 	json_object_foreach((json_t *)(uintptr_t)o, name, value) {
+		if (json_is_array(value)) {
+			put_conditions(out, value);
+			continue;
+		}
 		fprintf(out, "  ");
 		about_put_padded(out, name, NAME_COLUMNS);
 		put_value(out, value);
@@ -162,6 +168,7 @@ put_sentence(FILE *out, const json_t *value)
 	fprintf(out, "\n");
 }
 
+/* A list of anything: conditions by their columns, the rest as it is. */
 static void
 put_conditions(FILE *out, const json_t *list)
 {
@@ -169,9 +176,15 @@ put_conditions(FILE *out, const json_t *list)
 	json_t *c;
 
 	json_array_foreach(list, i, c) {
-		const char *const since = about_text(c, "since");
+		const char *const turned = about_text(c, "lastTransitionTime");
+		const char *const since = turned[0] != '\0' ? turned : about_text(c, "since");
 
 		fprintf(out, "  ");
+		if (about_text(c, "status")[0] == '\0') {
+			put_value(out, c);
+			fprintf(out, "\n");
+			continue;
+		}
 		about_put_padded(out, about_text(c, "type"), TYPE_COLUMNS);
 		about_put_padded(out, about_text(c, "status"), STATUS_COLUMNS);
 		about_put_padded(out, about_text(c, "reason"), REASON_COLUMNS);
@@ -317,8 +330,8 @@ put_held(FILE *out, const struct about *a)
 			const char *const rv = about_text(held, "rv");
 
 			fprintf(out, "  ");
-			about_put_padded(out, actor, NAME_COLUMNS);
-			about_put_padded(out, about_text(held, "link"), NAME_COLUMNS);
+			about_put_padded(out, actor, HOLDER_COLUMNS);
+			about_put_padded(out, about_text(held, "link"), HOLDER_COLUMNS);
 			about_put_padded(out, about_text(held, "side"), STATUS_COLUMNS);
 			about_put(out, about_text(held, "key"));
 			fprintf(out, "%s", rv[0] != '\0' ? "  rv " : "");

@@ -86,6 +86,7 @@ struct actor_spec {
 	 * command lays out, all optional; any other is shown as it is:
 	 *	inputs		{name: text or number or bool}: what was looked at
 	 *	rule		text: the line that matched, and why
+	 *	decided		{name: text}: what follows from it
 	 *	conditions	[{type, status, reason, message, since}]
 	 *	unmanaged	text: why nothing is decided about it
 	 *	stored		{...}: what the API server holds, as far as we know

@@ -117,10 +117,10 @@
  * (enum cause). evaluated_us: wall clock. evaluations: of this node since the start. These three do
  * not make a change by themselves.
  */
-#define node_state_FIELDS(F)	F(str, pool) F(str, scope) F(str, version) F(str, target) F(str, current)	\
-				F(str, desired) F(str, phase) F(str, estimate) F(str, message)	\
-				F(rows, conditions) F(str, rule) F(str, reason) F(i64, evaluated_us)	\
-				F(u64, evaluations)
+#define node_state_FIELDS(F)	F(str, pool) F(str, scope) F(str, version) F(str, target)	\
+				F(str, current) F(str, desired) F(str, phase) F(str, estimate)	\
+				F(str, message) F(rows, conditions) F(str, rule) F(str, reason)	\
+				F(i64, evaluated_us) F(u64, evaluations)
 /*
  * Key "machineconfigpools/<name>". summaries: type, count. conditions: as above. reason and evaluated_us do
  * not make a change by themselves.

@@ -36,7 +36,7 @@ rollout_give_roles(struct rollout *r, const size_t wanted[ROLES])
 	/* By name: the first ones are the masters, as in most clusters. */
 	for (size_t i = 0; i < r->nnodes; i++) {
 		json_t *const node = rollout_get(r->node_store, r->nodes[i].name);
-		size_t role = 0;
+		enum rollout_role role = 0;
 
 		while (role < ROLE_WORKER && have[role] == wanted[role])
 			role++;
@@ -44,7 +44,7 @@ rollout_give_roles(struct rollout *r, const size_t wanted[ROLES])
 		dress(r, node, role);
 		rollout_put(r, r->node_store, node, false);
 	}
-	for (size_t role = 0; role < ROLES; role++) {
+	for (enum rollout_role role = 0; role < ROLES; role++) {
 		if (have[role] < wanted[role])
 			made += rollout_make_nodes(r, role, wanted[role] - have[role]);
 	}

@@ -135,7 +135,7 @@ openshift(struct rollout *r, json_t *order, json_t *answer, const struct why *wh
 		"max_unavailable", &max))
 		return -1;
 	size_t wanted[ROLES];
-	for (size_t i = 0; i < ROLES; i++) {
+	for (enum rollout_role i = 0; i < ROLES; i++) {
 		if (sizes[i] < 0 || sizes[i] > NODES_MAX)
 			return refuse(why, "openshift: %s: 0 to %d nodes, not %lld", role_name(i), NODES_MAX,
 			    (long long)sizes[i]);
@@ -152,7 +152,7 @@ openshift(struct rollout *r, json_t *order, json_t *answer, const struct why *wh
 	free(r->version);
 	r->version = obj_strdup(version);
 	rollout_put_new(r, r->version_store, version_new(version, sim_now(now)));
-	for (size_t i = 0; i < ROLES; i++) {
+	for (enum rollout_role i = 0; i < ROLES; i++) {
 		const char *const name = role_name(i);
 
 		/* Without infra nodes there is no pool for them; the order "pool" can make it. */
@@ -357,7 +357,7 @@ join_nodes(struct rollout *r, json_t *order, json_t *answer, const struct why *w
 	const char *op, *role;
 	json_int_t count = 1;
 	json_error_t wrong;
-	size_t i = 0;
+	enum rollout_role i = 0;
 
 	(void)answer;
 	if (!READ(order, why, "{s:s, s:s, s?I}", "op", &op, "role", &role, "count", &count))

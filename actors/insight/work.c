@@ -157,8 +157,9 @@ act(struct look *look)
 	struct errand *const e = errand_of(look);
 
 	copy(name, sizeof(name), look->name);
-	log_info("insight", KV_S(KEY, e->key), KV_S(VERB, insight_verb_name(verb)), KV_S(WHY, look->plan.why),
-	    KV_S(VALUE, look->plan.field));
+	log_emit(verb == INSIGHT_DELETE ? LEVEL_INFO : LEVEL_DEBUG, 0, "writing an insight",
+	    LOG_KVS(KV_S(OBJECT, e->key), KV_S(VERB, insight_verb_name(verb)), KV_S(WHY, look->plan.why),
+	    KV_S(VALUE, look->plan.field)));
 	const struct write_ask ask = {
 		.op = speech[verb].op, .group = INSIGHT_GROUP, .resource = sort_table[look->sort].resource,
 		.name = name, .subresource = speech[verb].subresource,

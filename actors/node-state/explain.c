@@ -46,14 +46,16 @@ explain_node(const struct fleet *f, struct wire_str key, const struct body_node 
 	const struct assess a = assess_node(&in);
 	struct conditions c;
 	conditions_from(&in, &a, &c);
-	json_str(out, "pool", pool_name(owner));
-	json_str(out, "pool_rule", why);
 	json_str(out, "rule", assess_rule_text(a.rule));
+	json_open(out, "decided", '{');
+	json_str(out, "pool", pool_name(owner));
+	json_str(out, "because", why);
 	text(out, "phase", c.phase);
-	text(out, "scope", c.scope);
+	text(out, "scopeType", c.scope);
 	text(out, "version", c.version);
-	text(out, "estimate", c.estimate);
+	text(out, "estimatedToComplete", c.estimate);
 	text(out, "message", c.message);
+	json_close(out, '}');
 	explain_conditions(&c, out);
 }
 

@@ -17,7 +17,8 @@ import muster
 from demoview import View
 from kubeservers import SimServer
 from muster import Muster, wait_for
-from openshift import NODE_INSIGHTS, POOL_INSIGHTS, World, condition
+from openshift import World, condition
+from rolloutcrds import NODE_INSIGHTS, POOL_INSIGHTS
 
 SIZES = {"masters": 3, "infra": 3, "workers": 24}
 AT_ONCE = 4                     # workers
@@ -160,12 +161,13 @@ class Story:
             return now["incarnation"] > row["incarnation"] and now["state"] == "running" and now["synced"]
         wait_for(back, "node-state is back", every=0.02)
         self.back_s = time.monotonic() - began
-        self.view.say(f"node-state is back and complete after {self.back_s:.1f} s")
+        self.view.say(f"node-state is back and complete after {self.back_s * 1000:.0f} ms")
         return True
 
     def unpause(self):
         """Last: the pool that somebody held back."""
-        if self.fleet.done("master") < SIZES["masters"] or self.fleet.done("worker") < SIZES["workers"] * 2 // 3:
+        done = self.fleet.done
+        if done("master") < SIZES["masters"] or done("worker") < SIZES["workers"] * 2 // 3:
             return False
         self.world.do("unpause", pool="infra")
         self.view.say("infra is no longer paused")
@@ -206,20 +208,24 @@ def stay(tree, server):
 def summary(fleet, story, up_s, roll_s):
     headline("summary")
     wrong = fleet.recreated + (sum(SIZES.values()) - len(fleet.nodes))
-    print(f"- {len(fleet.nodes)} nodes in {len(fleet.pools)} pools went from {OLD} to {NEW} in {roll_s:.1f} s; "
-          f"all insights were there {up_s:.1f} s after the start\n"
+    print(f"- {len(fleet.nodes)} nodes in {len(fleet.pools)} pools went from {OLD} to {NEW} "
+          f"in {roll_s:.1f} s; all insights were there {up_s:.1f} s after the start\n"
           f"- phases seen: {', '.join(sorted(fleet.phases - {''}))}\n"
-          f"- about {fleet.total} notifications from node-state; each insight is written only when it changes\n"
-          f"- {story.sick} was degraded, and its pool with it, until it recovered; infra waited while paused\n"
-          f"- node-state was killed and was back after {story.back_s:.1f} s; "
+          f"- about {fleet.total} notifications from node-state; "
+          "each insight is written only when it changes\n"
+          f"- {story.sick} was degraded, and its pool with it, until it recovered; "
+          "infra waited while paused\n"
+          f"- node-state was killed and was back after {story.back_s * 1000:.0f} ms; "
           f"{'nothing was lost: no insight vanished or was made again' if not wrong else f'{wrong} lost'}\n"
           "Try ./dev demo --stay, and in another terminal: muster explain node/worker-00, muster trace "
-          "node/worker-00,\nmuster tap --link nodes, kubectl get npi; docs/simulator.md has more that can happen.")
+          "node/worker-00,\n"
+          "muster tap --link nodes, kubectl get npi; docs/simulator.md has more that can happen.")
     return 1 if wrong else 0
 
 
 def main():
-    options = argparse.ArgumentParser(prog="./dev demo", description="An update of a simulated cluster, watched.")
+    options = argparse.ArgumentParser(prog="./dev demo",
+                                      description="An update of a simulated cluster, watched.")
     options.add_argument("--stay", action="store_true", help="leave it running, and say how to look at it")
     options.add_argument("--seconds", type=int, default=SECONDS,
                          help="that the update should take, about (%(default)s)")
@@ -230,14 +236,14 @@ def main():
                             "--speed", f"{speed:.1f}"]) as server:
         world = World(server)
         world.do("pool", name="worker", max_unavailable=AT_ONCE)
-        headline(f"muster-sim serves an OpenShift {OLD} of {sum(SIZES.values())} nodes, {speed:.0f} times as fast "
-                 "as life")
+        headline(f"muster-sim serves an OpenShift {OLD} of {sum(SIZES.values())} nodes, "
+                 f"{speed:.0f} times as fast as life")
         with Tree(server) as tree, open(tree.log_path, errors="replace") as log:
             began = time.monotonic()
             headline("musterd starts kube-watcher, node-state, insight and metrics")
             tree.wait_running()
             fleet = Fleet(server, tree)
-            wait_for(lambda: fleet.look() or len(fleet.nodes) == sum(SIZES.values()) and len(fleet.pools) == 3,
+            wait_for(lambda: fleet.look() or (len(fleet.nodes), len(fleet.pools)) == (sum(SIZES.values()), 3),
                      "an insight for every node and pool")
             up_s = time.monotonic() - began
             print(log.read(), end="")

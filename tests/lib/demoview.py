@@ -32,12 +32,14 @@ class View:
         if self.terminal:
             wide = shutil.get_terminal_size().columns - 1
             lines = [line[:wide] for line in self.picture(fleet)]
-            print(f"\x1b[{self.drawn}A\x1b[J" * bool(self.drawn) + "\n".join(map(self.colored, lines)), flush=True)
+            wipe = f"\x1b[{self.drawn}A\x1b[J" if self.drawn else ""
+            print(wipe + "\n".join(map(self.colored, lines)), flush=True)
             self.drawn = len(lines)
         elif last or time.monotonic() >= self.next_s:
             self.next_s = time.monotonic() + EVERY_S
-            pools = "  ".join(f"{name} {item['status'].get('completionPercent', 0)}% {item['status']['assessment']}"
-                              for name, item in sorted(fleet.pools.items()))
+            states = [(name, item["status"]) for name, item in sorted(fleet.pools.items())]
+            pools = "  ".join(f"{name} {status.get('completionPercent', 0)}% {status['assessment']}"
+                              for name, status in states)
             print(f"{fleet.seconds():5.1f} s  {pools}  {fleet.rate:.0f} notifications/s", flush=True)
 
     def picture(self, fleet):

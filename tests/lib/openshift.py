@@ -1,26 +1,13 @@
-"""tests/lib/openshift.py - the kinds of an OpenShift update, and short words for the world of muster-sim.
+"""tests/lib/openshift.py - short words for the world of muster-sim, and for what of an update stands in it.
 
     with SimServer(options=["--openshift", "--workers", "6"]) as server:
         world = World(server)
         world.do("rollout", version="4.20.4", manual=True)
         while world.step(): ...
 """
-import kube
-from kube import Resource
+from rolloutcrds import MCO_GROUP as MCO
 
-MCO = "machineconfiguration.openshift.io"
-INSIGHTS = "openshift.muller.dev"
 POOLS, CONFIGS, VERSIONS = "machineconfigpools", "machineconfigs", "clusterversions"
-NODE_INSIGHTS, POOL_INSIGHTS = "nodeprogressinsights", "machineconfigpoolprogressinsights"
-
-kube.RESOURCES.update({
-    POOLS: Resource(f"apis/{MCO}/v1", "MachineConfigPool", namespaced=False),
-    CONFIGS: Resource(f"apis/{MCO}/v1", "MachineConfig", namespaced=False),
-    VERSIONS: Resource("apis/config.openshift.io/v1", "ClusterVersion", namespaced=False),
-    NODE_INSIGHTS: Resource(f"apis/{INSIGHTS}/v1alpha1", "NodeProgressInsight", namespaced=False),
-    POOL_INSIGHTS: Resource(f"apis/{INSIGHTS}/v1alpha1", "MachineConfigPoolProgressInsight",
-                            namespaced=False),
-})
 
 
 def mco(node):

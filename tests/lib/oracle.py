@@ -1,13 +1,13 @@
 """tests/lib/oracle.py - what every insight must say, recomputed from the objects alone.
 
-    world = World(nodes, pools, configs, version)         # objects as the API server gives them
-    world.nodes()["worker-1"]                             # the status of its NodeProgressInsight, without times
-    world.pools()["worker"]                               # that of its MachineConfigPoolProgressInsight
+    world = World(nodes, pools, configs, version) # objects as the API server gives them
+    world.nodes()["worker-1"]             # the status of its NodeProgressInsight, without times
+    world.pools()["worker"]                 # that of its MachineConfigPoolProgressInsight
     plain(insight["status"])                              # a stored status in the same form
 
-Written from the rules (MCO's choice of a pool, the assessment of a node, the summaries of a pool), not from our
-code: it shares nothing with actors/node-state. Times are apart: world.since(name) is what Available=False must
-begin with; `late_or_kept` judges a sequence of stored statuses.
+Written from the rules (MCO's choice of a pool, the assessment of a node, the summaries of a pool), not from
+our code: it shares nothing with actors/node-state. Times are apart: world.since(name) is what
+Available=False must begin with; `late_or_kept` judges a sequence of stored statuses.
 """
 import re
 
@@ -33,8 +33,8 @@ NODE_CONDITIONS = {
 }
 _NUMBER = r"(0|[1-9]\d*)"
 _WORD = r"(0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)"
-SEMVER = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_WORD}(\.{_WORD})*)?(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?",
-                    re.ASCII)
+_BUILD = r"(\+[0-9a-zA-Z-]+(\.[0-9a-zA-Z-]+)*)?"
+SEMVER = re.compile(rf"{_NUMBER}\.{_NUMBER}\.{_NUMBER}(-{_WORD}(\.{_WORD})*)?{_BUILD}", re.ASCII)
 _NAME = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 LABEL_VALUE = re.compile(rf"({_NAME})?", re.ASCII)
 _DNS = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
@@ -73,7 +73,8 @@ def choose(labels, pools):
     custom = sorted(matching - {"master", "worker"})
     if len(custom) > 1:
         return None
-    return "master" if "master" in matching else next(iter(custom), "worker" if "worker" in matching else None)
+    order = [name for name in ("master", *custom, "worker") if name in matching]
+    return order[0] if order else None
 
 
 # ---- One node ----
@@ -99,7 +100,8 @@ def _causes(node, notes, pool):
         causes.append(("Node is marked unschedulable", None))
     if causes:
         return causes
-    config, images = ([notes.get(way + what) for way in ("current", "desired")] for what in ("Config", "Image"))
+    config = [notes.get("currentConfig"), notes.get("desiredConfig")]
+    images = [notes.get("currentImage"), notes.get("desiredImage")]
     done = config[0] and config[0] == config[1] and notes.get("state") == "Done" and (
         images == [None, None] or (images[0] and images[0] == images[1]))
     if done or notes.get("state") in ("Degraded", "Unreconcilable"):
@@ -164,8 +166,9 @@ def scope(pool):
 def _pool_status(pool, nodes):
     phases = [node.phase for node in nodes]
     counts = dict(zip(SUMMARIES, (
-        len(nodes), sum(not node.unavailable for node in nodes), phases.count("Updating") + phases.count("Rebooting"),
-        sum(node.outdated for node in nodes), phases.count("Draining"), phases.count("Paused"),
+        len(nodes), sum(not node.unavailable for node in nodes),
+        phases.count("Updating") + phases.count("Rebooting"), sum(node.outdated for node in nodes),
+        phases.count("Draining"), phases.count("Paused"),
         sum(node.degraded for node in nodes))))
     active, done = any(phase in ACTIVE for phase in phases), phases.count("Completed")
     if counts["Degraded"]:
@@ -195,8 +198,8 @@ class World:
 
     def __init__(self, nodes, pools, configs, version=None):
         by_name = {pool["metadata"]["name"]: pool for pool in pools}
-        versions = {config["metadata"]["name"]: note for config in configs
-                    if (note := (config["metadata"].get("annotations") or {}).get(MCO + "release-image-version"))}
+        versions = {config["metadata"]["name"]: (config["metadata"].get("annotations") or {}).get(
+            MCO + "release-image-version") for config in configs}
         history = (version or {}).get("status", {}).get("history") or []
         self.target = history[0].get("version", "") if history else ""
         self._nodes = {}
@@ -221,7 +224,7 @@ class World:
 # ---- What is stored ----
 
 def plain(status):
-    """A stored status of either kind without times; of a pool's conditions no messages, which are ours to word."""
+    """A stored status of either kind without times; of a pool's conditions no messages: ours to word."""
     status = {key: value for key, value in (status or {}).items() if value is not None}
     keys = ("status", "reason") if "assessment" in status else ("status", "reason", "message")
     conditions = status.get("conditions") or []
@@ -241,8 +244,8 @@ def times(status):
 
 
 def late_or_kept(before, after, since=None, earliest=""):
-    """What is wrong with the times of a status that came after another one (None: the first). Unchanged: kept.
-    Turned or new: since, for an Available=False whose causes tell it; else not before `earliest`."""
+    """What is wrong with the times of a status that came after another one (None: the first). Unchanged:
+    kept. Turned or new: since, for an Available=False whose causes tell it; else not before `earliest`."""
     old = times(before)
     for kind, (status, when) in times(after).items():
         if kind in old and old[kind][0] == status:

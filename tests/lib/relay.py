@@ -50,7 +50,8 @@ class Relay:
 
 
 def parts(item):
-    meta = {key: item["metadata"][key] for key in ("name", "labels", "annotations") if key in item["metadata"]}
+    meta = item["metadata"]
+    meta = {key: meta[key] for key in ("name", "labels", "annotations") if key in meta}
     return {"metadata": meta, "spec": item.get("spec") or {}}, item.get("status") or {}
 
 

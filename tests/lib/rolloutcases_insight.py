@@ -1,4 +1,4 @@
-"""tests/lib/rolloutcases_insight.py - insight: one object per node and per pool, written only when it must be.
+"""tests/lib/rolloutcases_insight.py - one object per node and pool, written only when it must be.
 
 Cases carry the id of the contract that they prove; `defect` names one of those that the original has.
 """
@@ -28,7 +28,10 @@ def fence(server, tree, name="fence"):
     """A change of its own whose insight was written: whatever came before it was dealt with."""
     mark = os.urandom(4).hex()
     world.annotate(server, name, state="Degraded", reason=mark)
-    wait_for(lambda: tree.insights()[name].get("status", {}).get("message") == mark, f"the insight says {mark}")
+
+    def written_down():
+        return tree.insights()[name].get("status", {}).get("message") == mark
+    wait_for(written_down, f"the insight says {mark}")
 
 
 def written(tree):
@@ -130,8 +133,10 @@ def B5_a_long_message_is_cut_DEFECT_overlong_message(server):
     small(server)
     with NodesTree(server) as tree:
         tree.wait_settled()
-        for reason in ("x" * 5000, "ü" * 99 + "€uro\nline two\n" + "𝄞" * 4000, "y" * 40000, "z" * 100, "q" * 101):
-            world.annotate(server, "w1", desiredConfig=rendered("worker", NEW), state="Degraded", reason=reason)
+        world.annotate(server, "w1", desiredConfig=rendered("worker", NEW), state="Degraded")
+        for reason in ("x" * 5000, "ü" * 99 + "€uro\nline two\n" + "𝄞" * 4000, "y" * 40000, "z" * 100,
+                       "q" * 101):
+            world.annotate(server, "w1", reason=reason)
             tree.wait_settled()
             status = tree.insights()["w1"]["status"]
             assert status["message"] == reason[:100], status["message"]
@@ -170,10 +175,12 @@ def B5_times_move_only_when_a_condition_turns(server):
         world.set_conditions(server, "w2", condition("Ready", "False", LATER),
                              condition("DiskPressure", "True", EARLY))
         tree.wait_settled()
-        assert oracle.times(tree.insights()["w2"]["status"])["Available"] == ("False", EARLY), "not its causes' time"
+        times = oracle.times(tree.insights()["w2"]["status"])
+        assert times["Available"] == ("False", EARLY), "not its causes' time"
         world.set_conditions(server, "w2", condition("Ready", "False", LATER))
         tree.wait_settled()
-        assert oracle.times(tree.insights()["w2"]["status"])["Available"] == ("False", EARLY), "it did not turn"
+        times = oracle.times(tree.insights()["w2"]["status"])
+        assert times["Available"] == ("False", EARLY), "it did not turn"
 
 
 @case
@@ -226,7 +233,8 @@ def B5_what_changed_while_nobody_looked_is_made_up_for(server):
         assert sorted(row[2] for row in nodes if row[0] == "update") == ["x1", "x2", "x20"], nodes
         assert [row[2] for row in nodes if row[0] == "delete"] == ["x0"], nodes
         now = identities(tree)
-        kept = [key for key in before if key[0] == NODE_INSIGHTS and key[1] not in ("x0", "x1", "x2", "fence")]
+        other = ("x0", "x1", "x2", "fence")
+        kept = [key for key in before if key[0] == NODE_INSIGHTS and key[1] not in other]
         assert all(now[key] == before[key] for key in kept)
         times = now[NODE_INSIGHTS, "x1"][2]
         assert now[NODE_INSIGHTS, "x1"][0] == before[NODE_INSIGHTS, "x1"][0]
@@ -264,7 +272,8 @@ def B5_what_others_did_to_an_insight_is_repaired(server):
 @case
 def B5_either_kind_can_be_left_out(server):
     small(server)
-    for wanted, other, setting in ((NODE_INSIGHTS, POOL_INSIGHTS, "pools"), (POOL_INSIGHTS, NODE_INSIGHTS, "nodes")):
+    for wanted, other, setting in ((NODE_INSIGHTS, POOL_INSIGHTS, "pools"),
+                                   (POOL_INSIGHTS, NODE_INSIGHTS, "nodes")):
         for kind in INSIGHTS:
             server.kube.delete_all(kind)
         with NodesTree(server, settings={INSIGHT: {setting: False}}) as tree:

@@ -96,14 +96,17 @@ def B2_pools_are_chosen_by_rule_whatever_their_order_DEFECT_map_order_pools(serv
     with quiet(server) as tree:
         tree.wait_up()
         tree.wait_states()
-        owners = {key: row["fields"]["pool"] for key, row in tree.states().items() if key.startswith("nodes/")}
+        owners = owners_of(tree)
         both = roles.index(("aaa", "master"))
         assert owners[f"nodes/n{both}"] == "master" and f"nodes/n{roles.index(('aaa', 'zzz'))}" not in owners
         for _ in range(2):
             tree.revive(STATE)
             tree.wait_states()
-        again = {key: row["fields"]["pool"] for key, row in tree.states().items() if key.startswith("nodes/")}
-        assert owners == again and not tree.gone(), tree.gone()
+        assert owners == owners_of(tree) and not tree.gone(), tree.gone()
+
+
+def owners_of(tree):
+    return {key: row["fields"]["pool"] for key, row in tree.states().items() if key.startswith("nodes/")}
 
 
 def every_kind_of_node():
@@ -114,7 +117,8 @@ def every_kind_of_node():
               {"desiredDrain": "uncordon-x", "lastAppliedDrain": "drain-x"})
     for (has, current), (wants, desired), (at, state), (way, drain) in itertools.product(
             [*configs.items(), ("unknown", None)], [*configs.items(), ("absent", None)],
-            enumerate(("Done", "Working", "Rebooting", "Degraded", "Unreconcilable", None)), enumerate(drains)):
+            enumerate(("Done", "Working", "Rebooting", "Degraded", "Unreconcilable", None)),
+            enumerate(drains)):
         yield node(f"{has}-{wants}-{at}-{way}",
                    currentConfig=rendered("worker", current) if current else "rendered-unknown",
                    desiredConfig=rendered("worker", desired) if desired else None, state=state,
@@ -216,8 +220,8 @@ class Counted:
 
 @case
 def B3_a_change_touches_only_what_it_must_DEFECT_paused_flip_ignored(server):
-    nodes = [node("m1", "master"), node("w1"), node("w2"), node("i1", "worker", "infra"), node("bare", "none"),
-             node("fence", "fence")]
+    nodes = [node("m1", "master"), node("w1"), node("w2"), node("i1", "worker", "infra"),
+             node("bare", "none"), node("fence", "fence")]
     world.populate(server, nodes, [pool(name) for name in ("master", "worker", "infra", "fence")])
     with quiet(server, metrics=True, settings={STATE: {"metrics-node-label": "on"}}) as tree:
         tree.wait_up()
@@ -262,7 +266,8 @@ def B3_unchanged_state_notifies_nobody(server):
         fence(server, tree)
         marks = [tree.mark(number) for number in (1, 2)]
         server.kube.merge("nodes", "w1", {"metadata": {"labels": {"x": "y"}, "annotations": {"a": "b"}}})
-        world.set_conditions(server, "w1", condition("Ready", "True", LATER), condition("MemoryPressure", "False"))
+        world.set_conditions(server, "w1", condition("Ready", "True", LATER),
+                             condition("MemoryPressure", "False"))
         world.annotate(server, "w1", lastObservedServerCAAnnotation="x")
         world.set_pool(server, "worker", maxUnavailable=2)
         server.kube.merge("machineconfigpools", "worker", {"status": {"machineCount": 2}}, sub="status")
@@ -273,7 +278,7 @@ def B3_unchanged_state_notifies_nobody(server):
             fence(server, tree, number=number)
             assert news(tree, marks[number - 1], number) == [], news(tree, marks[number - 1], number)
         facts = [row for row in tree.told(marks[0], link="facts") if row["key"] != "nodes/fence"]
-        assert {row["key"] for row in facts} == {"nodes/w1"}, "its label is a fact for claimers, and nothing else"
+        assert {row["key"] for row in facts} == {"nodes/w1"}, "its label is a fact, and nothing else"
 
 
 # ---- Who hears of it ----
@@ -380,7 +385,8 @@ def B4_a_restart_of_node_state_makes_nothing_gone(server):
         assert not lost, lost
         told = {key for kind, key in news(tree, mark)}
         # evaluated_us of a new incarnation differs: a state may be told again, its content is the same
-        assert all(tree.states()[key]["fields"]["phase"] == "Pending" for key in told if key.startswith("nodes/"))
+        states = tree.states()
+        assert all(states[key]["fields"]["phase"] == "Pending" for key in told if key.startswith("nodes/"))
 
 
 # ---- Figures ----
@@ -407,7 +413,8 @@ def B6_metrics_have_the_names_of_the_original(server):
             wait_for(families, f"all of {FAMILIES}")
             of = {name: [series for series in page if series.split("{")[0] == name] for name in FAMILIES}
             evaluations = of[FAMILIES[0]] + of[FAMILIES[1]]
-            assert all(('node="' in series) == (label == "on") for series in evaluations), (label, evaluations)
+            labelled = {'node="' in series for series in evaluations}
+            assert labelled == {label == "on"}, (label, evaluations)
             assert all('result="' in series for series in of[FAMILIES[1]]), of
             kinds = {series.split('controller_type="')[1].split('"')[0] for series in of[FAMILIES[2]]}
             assert kinds, of

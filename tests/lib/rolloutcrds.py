@@ -1,7 +1,7 @@
-"""tests/lib/rolloutcrds.py - what an OpenShift cluster serves that node-state reads, and the insights we write.
+"""tests/lib/rolloutcrds.py - what of OpenShift node-state reads, and the insights we write.
 
-Of the kinds of OpenShift these definitions have what matters to a reader: names, scopes, status subresources. The
-insights' are those of deploy/crds.
+Of the kinds of OpenShift these definitions have what matters to a reader: names, scopes, status subresources.
+The insights' are those of deploy/crds.
 """
 import kube
 import muster

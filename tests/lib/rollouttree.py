@@ -172,8 +172,9 @@ def compare(wanted, held):
         elif name not in wanted:
             yield f"{name} is too many"
         elif wanted[name] != held[name]:
-            keys = [k for k in wanted[name].keys() | held[name].keys() if wanted[name].get(k) != held[name].get(k)]
-            yield f"{name}: " + "; ".join(f"{k} {held[name].get(k)!r}, not {wanted[name].get(k)!r}" for k in keys)
+            ours, truth = held[name], wanted[name]
+            keys = [key for key in truth.keys() | ours.keys() if truth.get(key) != ours.get(key)]
+            yield f"{name}: " + "; ".join(f"{key} {ours.get(key)!r}, not {truth.get(key)!r}" for key in keys)
 
 
 def as_status(key, fields):
@@ -182,5 +183,5 @@ def as_status(key, fields):
               "poolResource": {"group": rolloutcrds.MCO_GROUP, "resource": "machineconfigpools",
                                "name": fields["pool"]},
               "conditions": {row[0]: tuple(row[1:4]) for row in fields["conditions"]}}
-    return status | {name: fields[key] for name, key in (("version", "version"), ("estimatedToComplete", "estimate"))
-                     if fields[key]}
+    optional = {"version": fields["version"], "estimatedToComplete": fields["estimate"]}
+    return status | {name: value for name, value in optional.items() if value}

@@ -1,4 +1,4 @@
-"""tests/lib/rolloutwatch.py - everything that was ever stored in the insights of a server, as its watch tells it.
+"""tests/lib/rolloutwatch.py - everything that was ever stored in the insights of a server.
 
     with Watched(server) as watched:
         ...
@@ -44,11 +44,12 @@ class Watched:
 
     def seen(self, name, version):
         """The object in that version has come."""
-        return any(event["object"]["metadata"]["name"] == name
-                   and event["object"]["metadata"]["resourceVersion"] == version for event in list(self.events))
+        metas = [event["object"]["metadata"] for event in list(self.events)]
+        return any((meta["name"], meta["resourceVersion"]) == (name, version) for meta in metas)
 
     def deleted(self):
-        return [event["object"]["metadata"]["name"] for event in list(self.events) if event["type"] == "DELETED"]
+        gone = [event["object"] for event in list(self.events) if event["type"] == "DELETED"]
+        return [item["metadata"]["name"] for item in gone]
 
     def statuses(self, name):
         found = []

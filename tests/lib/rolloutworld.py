@@ -46,7 +46,8 @@ def pool(name, selector=None, paused=False, **more):
 
 
 def config(name, version):
-    return {"metadata": {"name": name, "annotations": notes(**{"release-image-version": version})}, "spec": {}}
+    annotations = notes(**{"release-image-version": version})
+    return {"metadata": {"name": name, "annotations": annotations}, "spec": {}}
 
 
 def configs_of(*pools, versions=(OLD, NEW)):

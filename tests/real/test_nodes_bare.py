@@ -1,4 +1,4 @@
-"""tests/real/test_nodes_bare.py - clusters without OpenShift, on a real kube-apiserver. Cases: lib/rolloutcases_bare.py.
+"""tests/real/test_nodes_bare.py - clusters without OpenShift. Cases: lib/rolloutcases_bare.py.
 
 muster-test: parallel
 muster-test: timeout=900

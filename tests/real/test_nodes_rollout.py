@@ -1,7 +1,7 @@
 """tests/real/test_nodes_rollout.py - an update of 200 nodes on a real kube-apiserver, beside the oracle.
 
-muster-sim runs the update step by step, a relay carries each step over. After each the insights are what the oracle
-says; at the end, everything that was ever stored is the oracle's own sequence, each change written once.
+muster-sim runs the update step by step, a relay carries each step over. After each the insights are what the
+oracle says; at the end, everything that was ever stored is the oracle's sequence, each change written once.
 
 muster-test: parallel
 muster-test: timeout=900
@@ -45,8 +45,9 @@ class Story:
 def B2_B5_a_rollout_of_200_nodes_equals_the_oracle_step_by_step():
     with SimServer() as sim, RealServer() as server:
         rolloutcrds.install(server)
-        sim.order("POST", "world", {"op": "openshift", "masters": MASTERS, "workers": WORKERS, "version": FROM,
-                                    "max_unavailable": "50%"})
+        sim.order("POST", "world", {"op": "openshift", "masters": MASTERS, "workers": WORKERS,
+                                    "version": FROM, "max_unavailable": "50%"})
+        ill = [name for name in sim.kube.names("nodes") if name.startswith("worker")][7]
         relay = Relay(sim.kube, server.kube)
         for _ in relay.carry():
             pass
@@ -60,7 +61,8 @@ def B2_B5_a_rollout_of_200_nodes_equals_the_oracle_step_by_step():
                 if not orders and not answer["changed"]:
                     break
                 if number == 5:
-                    sim.order("POST", "world", {"op": "degrade", "names": ["worker-007"], "reason": "it\nfailed " * 40})
+                    sim.order("POST", "world", {"op": "degrade", "names": [ill],
+                                                "reason": "it\nfailed " * 40})
                 if number == 9:
                     sim.order("POST", "world", {"op": "recover"})
                 orders.clear()
@@ -76,7 +78,8 @@ def check(server, tree, watched, story):
     phases = {status["conditions"]["Updating"][1] for said in story.said.values() for status, _ in said}
     assert phases >= {"Pending", "Draining", "Updating", "Rebooting", "Completed"}, phases
     for name, item in tree.insights().items():
-        wait_for(lambda: watched.seen(name, item["metadata"]["resourceVersion"]), f"the watch has all of {name}")
+        version = item["metadata"]["resourceVersion"]
+        wait_for(lambda: watched.seen(name, version), f"the watch has all of {name}")
     assert not watched.trouble and watched.deleted() == [], (watched.trouble, watched.deleted())
     for name, said in story.said.items():
         stored = watched.statuses(name)

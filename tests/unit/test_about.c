@@ -110,7 +110,7 @@ static const struct draw_row {
 	{ "an explanation", explain_draw, 0,
 	  ANSWER(
 	      SAYS("node-state", HOP("3000000", "0b", "nodes/a", "sent", LINK("nodes", "insight")),
-		",'facts':{'rule':'5: draining','phase':'Draining','inputs':{'paused':false,"
+		",'facts':{'rule':'5: draining','decided':{'phase':'Draining'},'more':1,'inputs':{'paused':false,"
 		"'currentConfig':''},'conditions':[{'type':'Updating','status':'True',"
 		"'reason':'Draining','message':'m','since':''}]},"
 		"'held':[{'key':'nodes/a','link':'nodes','side':'store','rv':'',"
@@ -119,16 +119,18 @@ static const struct draw_row {
 		",'facts':{'write':{'what':'status','outcome':'ok','at_us':3500000}}"), REST),
 	  "nodes/a\n"
 	  "\nInputs (node-state)\n"
-	  "  paused            false\n"
-	  "  currentConfig     -\n"
+	  "  paused                    false\n"
+	  "  currentConfig             -\n"
 	  "\nRule (node-state)\n"
 	  "  5: draining\n"
+	  "\nDecided (node-state)\n"
+	  "  phase                     Draining\n"
 	  "\nConditions (node-state)\n"
 	  "  Updating    True    Draining              m\n"
 	  "\nLast write (insight)\n"
 	  "  00:00:03.500000   status  ok\n"
 	  "\nMore (node-state)\n"
-	  "  phase             Draining\n"
+	  "  more                      1\n"
 	  "\nNotified\n"
 	  "  node-state -> insight             acknowledged  00:00:03.000000   nodes/a\n"
 	  "\nWrites\n"

@@ -42,7 +42,8 @@ static const struct refused {
 	{ "unknown key at the top", "actor:\n  metrics: {}\n",
 	    "f:1: unknown key \"actor\" (did you mean \"actors\"?); allowed: supervisor, actors\n" },
 	{ "unknown actor", "actors:\n  metrcs: {}\n",
-	    "f:2: unknown actor \"metrcs\" (did you mean \"metrics\"?); allowed: kube-watcher, node-state..." },
+	    "f:2: unknown actor \"metrcs\" (did you mean \"metrics\"?); "
+	    "allowed: kube-watcher, node-state..." },
 	{ "the first of equally near actors", "actors:\n  test-consumer-0: {}\n",
 	    "f:2: unknown actor \"test-consumer-0\" (did you mean \"test-consumer-1\"?); allowed: ..." },
 	{ "an actor at the top", "metrics:\n  enabled: true\n",

@@ -13,17 +13,13 @@
 
 #include "actors/node-state/fleet.h"
 #include "obj.h"
+#include "tests/unit/words.h"
 
 #define ROLE	"node-role.kubernetes.io/"
 #define OLD	"rendered-worker-1"
 #define NEW	"rendered-worker-2"
 
 enum { NODES_MAX = 5 };
-
-struct words {
-	msgpack_sbuffer	bytes;
-	struct wire_map	map;
-};
 
 struct world {
 	struct fleet	*fleet;
@@ -32,21 +28,6 @@ struct world {
 	} nodes[NODES_MAX];
 	char		 touched[512];
 };
-
-/* "a=b c=" with ascending keys. */
-static void
-words_init(struct words *w, const char *text)
-{
-	*w = (struct words){ 0 };
-	msgpack_sbuffer_init(&w->bytes);
-	while (*text != '\0') {
-		const size_t len = strcspn(text, " "), key = strcspn(text, "=");
-
-		map_put(&w->bytes, &w->map, (struct wire_str){ text, (uint32_t)key },
-		    (struct wire_str){ text + key + 1, (uint32_t)(len - key - 1) });
-		text += len + strspn(text + len, " ");
-	}
-}
 
 /* Calls fn with the node of that key; false: there is none. */
 static bool
@@ -61,8 +42,8 @@ with_node(struct world *w, const char *key, fleet_node_fn *fn, void *arg)
 		words_init(&mco, w->nodes[i].mco);
 		const struct body_node n = { .labels = labels.map, .mco = mco.map };
 		fn(wire_str_of(key), &n, arg);
-		msgpack_sbuffer_destroy(&labels.bytes);
-		msgpack_sbuffer_destroy(&mco.bytes);
+		words_free(&labels);
+		words_free(&mco);
 		return true;
 	}
 	return false;
@@ -139,7 +120,7 @@ take_config(struct world *w, const char *name, const char *version)
 	words_init(&words, annotation);
 	const union msg_body b = { .machine_config = { .annotations = words.map } };
 	fleet_take(w->fleet, MSG_MACHINE_CONFIG, wire_str_of(key), version[0] != '\0' ? &b : NULL, 1);
-	msgpack_sbuffer_destroy(&words.bytes);
+	words_free(&words);
 }
 
 static void

@@ -11,34 +11,9 @@
 #include "actors/node-state/pools.h"
 #include "obj.h"
 #include "random.h"
+#include "tests/unit/words.h"
 
 #define ROLE	"node-role.kubernetes.io/"
-
-/* Text to text for a test: "a=b c=" with ascending keys. */
-struct words {
-	msgpack_sbuffer	bytes;
-	struct wire_map	map;
-};
-
-static void
-words_init(struct words *w, const char *text)
-{
-	*w = (struct words){ 0 };
-	msgpack_sbuffer_init(&w->bytes);
-	while (*text != '\0') {
-		const size_t len = strcspn(text, " "), key = strcspn(text, "=");
-
-		map_put(&w->bytes, &w->map, (struct wire_str){ text, (uint32_t)key },
-		    (struct wire_str){ text + key + 1, (uint32_t)(len - key - 1) });
-		text += len + strspn(text + len, " ");
-	}
-}
-
-static void
-words_free(struct words *w)
-{
-	msgpack_sbuffer_destroy(&w->bytes);
-}
 
 static unsigned
 put_layered(struct pools *p, const char *name, const char *selector, bool paused, const char *labels,

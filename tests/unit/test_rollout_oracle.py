@@ -79,7 +79,8 @@ def every_line_of_the_assessment_decides_its_case():
             (going("Working", **drain), "Draining"), (going("Done", **caught_up), "Draining"),
             (going("Done", **freed), "Draining"), (going("Rebooting", **caught_up), "Rebooting"),
             (going("Rebooting", **freed), "Rebooting"), (going("Done"), "Completed"),
-            (going("Working", **caught_up), "Updating"), (going("Degraded"), "Updating"), (going(""), "Updating"),
+            (going("Working", **caught_up), "Updating"), (going("Degraded"), "Updating"),
+            (going(""), "Updating"),
             (going("Working", desiredDrain="drain", lastAppliedDrain="x"), "Draining"),
             (going("Working", desiredDrain="drain-x", lastAppliedDrain=""), "Updating"),
             (node(), "Completed"), (node(currentConfig=NEW, state="Done"), "Completed"),
@@ -115,7 +116,8 @@ def every_cause_of_unavailability_counts():
         assert status["conditions"]["Available"] == wanted, (conditions, more, status)
     both = world(node(conditions=rows[6][0]))
     assert both.since("n1") == EARLY and world(node(unschedulable=True)).since("n1") is None
-    moving = node(conditions=[condition("Ready", "False")], currentConfig=OLD, desiredConfig=NEW, state="Rebooting")
+    moving = node(conditions=[condition("Ready", "False")], currentConfig=OLD, desiredConfig=NEW,
+                  state="Rebooting")
     assert world(moving).nodes()["n1"]["conditions"]["Available"][0] == "True", "unavailable and updating"
 
 
@@ -123,8 +125,8 @@ def every_cause_of_unavailability_counts():
 def an_image_must_fit_the_pool():
     layered = [pool("worker", labels={oracle.MCO + "layering-enabled": ""},
                     annotations={oracle.MCO + "newestImageEquivalentConfig": "img"})]
-    carrying = node(conditions=[condition("Ready", "False")], currentConfig=NEW, desiredConfig=NEW, state="Done",
-                    currentImage="img", desiredImage="img")
+    carrying = node(conditions=[condition("Ready", "False")], currentConfig=NEW, desiredConfig=NEW,
+                    state="Done", currentImage="img", desiredImage="img")
     assert world(carrying).nodes()["n1"]["conditions"]["Available"][0] == "True"
     assert world(carrying, pools=layered).nodes()["n1"]["conditions"]["Available"][0] == "False"
 
@@ -145,7 +147,8 @@ def pools_are_summed_up():
     old = {"currentConfig": OLD, "desiredConfig": OLD, "state": "Done"}
     for nodes, paused, assessment, percent, updating, healthy in (
             ((), False, "Pending", 0, ("False", "Pending"), ("True", "NoNodes")),
-            ((node("a"), node("b")), False, "Completed", 100, ("False", "Updated"), ("True", "AllNodesUpdated")),
+            ((node("a"), node("b")), False, "Completed", 100, ("False", "Updated"),
+             ("True", "AllNodesUpdated")),
             ((node("a"), node("b", **old), node("c", **old)), False, "Pending", 33, ("False", "Pending"),
              ("True", "NoProblems")),
             ((node("a"), node("b", **old)), True, "Excluded", 50, ("False", "Paused"), ("True", "Paused")),
@@ -165,7 +168,7 @@ def times_are_kept_until_a_condition_turns():
         return {"conditions": [{"type": "Available", "status": status, "lastTransitionTime": when}]}
     assert not [*oracle.late_or_kept(stored("True", EARLY), stored("True", EARLY))]
     assert [*oracle.late_or_kept(stored("True", EARLY), stored("True", LATE))]
-    assert not [*oracle.late_or_kept(stored("True", LATE), stored("False", EARLY), since=EARLY, earliest=LATE)]
+    assert not [*oracle.late_or_kept(stored("True", LATE), stored("False", EARLY), EARLY, LATE)]
     assert [*oracle.late_or_kept(stored("True", EARLY), stored("False", LATE), since=EARLY)]
     assert [*oracle.late_or_kept(None, stored("True", EARLY), earliest=LATE)]
 
