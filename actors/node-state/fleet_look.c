@@ -11,7 +11,7 @@
 static enum fleet_look look_node(struct fleet *, struct wire_str, const struct body_node *, uint64_t, int64_t,
     struct fleet_state *);
 static enum fleet_look look_pool(struct fleet *, struct wire_str, int64_t, struct fleet_state *);
-static enum fleet_look release(struct fleet *, uint32_t, bool, uint64_t);
+static enum fleet_look release(struct fleet *, uint32_t, bool, uint64_t, struct fleet_state *);
 static struct wire_str version_of(const struct fleet *, struct wire_str);
 static enum fleet_look settle(struct fleet *, uint64_t *, struct fleet_state *);
 static void count(struct fleet *, struct node *, const struct pool *, const struct assess *, uint64_t);
@@ -68,7 +68,7 @@ look_node(struct fleet *f, struct wire_str key, const struct body_node *n, uint6
     struct fleet_state *out)
 {
 	if (n == NULL)
-		return release(f, keytab_find(f->nodes, key.p, key.len), true, trace);
+		return release(f, keytab_find(f->nodes, key.p, key.len), true, trace, out);
 	const uint32_t id = node_id(f, key);
 	struct node *node = &f->node[id];
 	struct choice choice;
@@ -81,7 +81,7 @@ look_node(struct fleet *f, struct wire_str key, const struct body_node *n, uint6
 	node->desired = fleet_name_hash(in.mco[MCO_DESIRED_CONFIG]);
 	out->several = choice.rule == CHOOSE_SEVERAL;
 	if (owner == NULL)
-		return release(f, id, false, trace);
+		return release(f, id, false, trace, out);
 
 	const struct assess a = assess_node(&in);
 	conditions_from(&in, &a, &f->texts);
@@ -134,13 +134,14 @@ version_of(const struct fleet *f, struct wire_str config)
 
 /* Nobody owns it, or it is gone altogether. */
 static enum fleet_look
-release(struct fleet *f, uint32_t id, bool gone, uint64_t trace)
+release(struct fleet *f, uint32_t id, bool gone, uint64_t trace, struct fleet_state *out)
 {
 	if (id == KEYTAB_NONE)
 		return LOOK_SAME;
 	struct node *n = &f->node[id];
 	const bool was = n->hash != 0;
 
+	out->before = was ? assess_phase_name(n->counted.phase) : "";
 	f->managed -= was;
 	n->hash = 0;
 	uncount(f, n, trace);

@@ -237,7 +237,11 @@ each_node(void *arg, fleet_node_fn *fn, void *fn_arg)
 static enum work_result
 work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
 {
-	(void)a, (void)after_ms;
+	/* Half a snapshot shows the new labels of a node and not the pool that they lead to. */
+	if (!actor_fresh(a, KUBE)) {
+		*after_ms = HOLD_MS;
+		return WORK_AFTER;
+	}
 	look_up(self, (struct wire_str){ w->key, (uint32_t)w->len }, w->trace);
 	return WORK_DONE;
 }
@@ -308,7 +312,8 @@ say(struct node_state *s, const char *key, enum fleet_look found, const struct f
 		    state->before);
 	actor_hop(s->actor, key, trace, text);
 	if (found == LOOK_GONE || (strcmp(state->now, state->before) != 0 && state->before[0] != '\0'))
-		log_info("state changed", KV_S(OBJECT, key), KV_S(FROM, state->before), KV_S(TO, state->now));
+		log_info("state changed", KV_S(OBJECT, key), KV_S(FROM, state->before),
+		    KV_S(TO, found == LOOK_GONE ? "none" : state->now));
 }
 
 static void

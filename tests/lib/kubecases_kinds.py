@@ -1,4 +1,4 @@
-"""tests/lib/kubecases_kinds.py - kinds that come, go, and change their version while kube-watcher runs.
+"""tests/lib/kubecases_kinds.py - kinds that come, go, and change their version while kube-watcher runs: fault 30.
 
 Each case starts without the Widget.
 """
@@ -34,7 +34,7 @@ def serve(server, *versions):
 
 
 @case
-def a_kind_that_is_missing_is_waited_for(server):
+def fault_30_a_kind_that_is_missing_is_waited_for(server):
     take_away(server)
     server.kube.create("nodes", {"metadata": {"name": "n1"}})
     with KubeTree(server) as tree:
@@ -51,7 +51,7 @@ def a_kind_that_is_missing_is_waited_for(server):
 
 
 @case
-def a_kind_that_is_taken_away_takes_its_objects_with_it(server):
+def fault_30_a_kind_that_is_taken_away_takes_its_objects_with_it(server):
     take_away(server)
     server.install(kubecrds.widgets())
     server.kube.create("widgets", widget("w1", size=1))
@@ -92,7 +92,7 @@ def the_better_of_two_versions_is_read(server):
 
 
 @case
-def a_version_that_is_removed_is_replaced_by_the_other(server):
+def fault_30_a_version_that_is_removed_is_replaced_by_the_other(server):
     take_away(server)
     server.install(kubecrds.widgets("v1beta1"))
     server.kube.create("widgets.v1beta1", widget("w1", size=1))

@@ -1,4 +1,4 @@
-"""tests/lib/kubecases_lease.py - two musterd on one API server: one leads, the other waits.
+"""tests/lib/kubecases_lease.py - two musterd on one API server: one leads, the other waits. Fault 16.
 
 Each musterd has a user of its own, so that the audit log tells whose request was whose.
 """
@@ -93,7 +93,7 @@ def a_clean_stop_hands_over_at_once(server):
 
 
 @case
-def a_frozen_leader_is_replaced_and_writes_nothing_when_it_wakes(server):
+def fault_16_a_frozen_leader_is_replaced_and_writes_nothing_when_it_wakes(server):
     server.kube.create("nodes", {"metadata": {"name": "n1"}})
     with pair(server, SHORT_S) as (leader, standby):
         leader.write("merge", "nodes", "n1", body=by("leader"))

@@ -166,7 +166,7 @@ option_of(int fd, int level, int name)
 
 /* A server that has vanished is noticed within a minute, and small requests go at once. */
 static void
-a_dead_peer_is_noticed(void **state)
+fault_11_a_dead_peer_is_noticed(void **state)
 {
 	struct world *const w = *state;
 	struct stream s = { 0 };
@@ -534,7 +534,7 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, world_open, world_close)
 	static const struct CMUnitTest flows[] = {
-		T(stream_cancelled_at_its_start), T(a_dead_peer_is_noticed), T(a_stream_has_its_connection),
+		T(stream_cancelled_at_its_start), T(fault_11_a_dead_peer_is_noticed), T(a_stream_has_its_connection),
 		T(stream_comes_in_pieces), T(stream_refused_by_the_server),
 		T(stream_refused_by_the_reader), T(stream_cancelled_from_inside),
 		T(sending_from_inside_curl), T(cancelled_is_not_told),

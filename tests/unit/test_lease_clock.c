@@ -35,7 +35,7 @@ static int64_t mad_us(uint64_t *);
 static void same_view(const struct twin *, int64_t);
 
 static void
-wall_clocks_decide_nothing(void **state)
+fault_18_wall_clocks_decide_nothing(void **state)
 {
 	struct tally tally = { 0 };
 
@@ -169,7 +169,7 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wall_clocks_decide_nothing),
+		cmocka_unit_test(fault_18_wall_clocks_decide_nothing),
 	};
 
 	return cmocka_run_group_tests_name("lease, clocks", tests, NULL, NULL);

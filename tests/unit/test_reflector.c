@@ -203,7 +203,7 @@ static const struct row {
 		{ 5, ENDS, "", 0, 0, "watch(101)" },
 		{ 5, MODIFIED, "102", 0, 0, "" },
 		{ 5, BREAKS, "", 0, 0, "watch(102)" } } },
-	{ "silence: an alarm after 3 minutes, the end at our own deadline", {
+	{ "fault 11, silence: an alarm after 3 minutes, the end at our own deadline", {
 		FIRST_LIST,
 		{ 100000, BOOKMARK, "150", 0, 0, "" },
 		{ 179000, GO, "", 0, 0, "" },
