@@ -31,7 +31,7 @@ enum verb {
 	VERB_MAX
 };
 #define VERB_BIT(ID)	(UINT32_C(1) << VERB_##ID)
-#define VERBS_READ	(VERB_BIT(GET) | VERB_BIT(LIST) | VERB_BIT(WATCH))
+#define VERBS_READ	(VERB_BIT(LIST) | VERB_BIT(WATCH))
 #define VERBS_ALL	((VERB_BIT(DELETE) << 1) - 1)
 
 #define RIGHTS(R)									\

@@ -1,4 +1,4 @@
-"""tests/lib/kubecases_kinds.py - kinds that come, go, and change their version while kube-watcher runs: fault 30.
+"""tests/lib/kubecases_kinds.py - kinds that come, go and change their version meanwhile: fault 30.
 
 Each case starts without the Widget.
 """

@@ -22,12 +22,13 @@ from muster import BIN, ROOT, wait_for
 
 NAMESPACE, ACCOUNT = "muster-system", "muster"
 ELECTING = {"leader-elect": True, "leader-elect-lease-duration": "15s", "lease-namespace": NAMESPACE}
-HERE = ("nodes", "events", "leases")    # the others are of actors that do not run in this tree
+HERE = ("nodes", "events", "leases")    # the others are node-state's and insight's: test_nodes_rbac.py
 WRITE = ["create", "update", "patch", "delete"]
 READ = ["get", "list", "watch"]
 # What tests/actors/kinds.def and rights.def ask for beyond the shipped tables.
 TEST_RULES = [
-    {"apiGroups": [""], "resources": ["nodes", "nodes/status", "pods/status"], "verbs": WRITE},
+    {"apiGroups": [""], "resources": ["nodes"], "verbs": ["get", *WRITE]},
+    {"apiGroups": [""], "resources": ["nodes/status", "pods/status"], "verbs": WRITE},
     {"apiGroups": [""], "resources": ["pods", "namespaces", "secrets"], "verbs": READ + WRITE},
     {"apiGroups": [""], "resources": ["pods/eviction"], "verbs": ["create"]},
     {"apiGroups": [TEST_GROUP], "resources": ["widgets", "widgets/status"], "verbs": READ + WRITE},

@@ -110,8 +110,8 @@ static const struct draw_row {
 	{ "an explanation", explain_draw, 0,
 	  ANSWER(
 	      SAYS("node-state", HOP("3000000", "0b", "nodes/a", "sent", LINK("nodes", "insight")),
-		",'facts':{'rule':'5: draining','decided':{'phase':'Draining'},'more':1,'inputs':{'paused':false,"
-		"'currentConfig':''},'conditions':[{'type':'Updating','status':'True',"
+		",'facts':{'rule':'5: draining','decided':{'phase':'Draining'},'more':1,"
+		"'inputs':{'paused':false,'currentConfig':''},'conditions':[{'type':'Updating','status':'True',"
 		"'reason':'Draining','message':'m','since':''}]},"
 		"'held':[{'key':'nodes/a','link':'nodes','side':'store','rv':'',"
 		"'consumers':{'insight':'acknowledged'}}]") ","

@@ -534,8 +534,8 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, world_open, world_close)
 	static const struct CMUnitTest flows[] = {
-		T(stream_cancelled_at_its_start), T(fault_11_a_dead_peer_is_noticed), T(a_stream_has_its_connection),
-		T(stream_comes_in_pieces), T(stream_refused_by_the_server),
+		T(stream_cancelled_at_its_start), T(fault_11_a_dead_peer_is_noticed),
+		T(a_stream_has_its_connection), T(stream_comes_in_pieces), T(stream_refused_by_the_server),
 		T(stream_refused_by_the_reader), T(stream_cancelled_from_inside),
 		T(sending_from_inside_curl), T(cancelled_is_not_told),
 		T(cancelled_by_the_callback_of_another), T(freed_with_everything_under_way),

@@ -1,0 +1,194 @@
+"""bench/node-state.py - what it costs to evaluate every node once and to tell everybody downstream.
+
+Called by `./dev bench node-state`: kube-watcher, node-state and test-down actors on muster-sim's OpenShift.
+A table for people, build/bench/node-state.json for scripts; docs/performance.md tells what each figure
+means. Nothing passes or fails by a figure. MUSTER_BENCH_NODES: another number than 5,000.
+"""
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+BIN = pathlib.Path(os.environ.setdefault("MUSTER_BIN", str(ROOT / "build/bench/bin")))
+RESULT = pathlib.Path(os.environ.get("MUSTER_BENCH_JSON", ROOT / "build/bench/node-state.json"))
+sys.path.insert(0, str(ROOT / "tests/lib"))
+import figures
+import muster
+import procs
+import rolloutcrds
+from figures import figure, keys, rollup
+from kube import MERGE
+from kubeservers import SimServer
+from rollouttree import INSIGHT, STATE, WATCHER, NodesTree, down
+from rolloutworld import notes
+
+NODES = int(os.environ.get("MUSTER_BENCH_NODES", 5000))
+FEW = 1000                      # growth is measured from here
+AUDIENCES = (1, 5, 20)          # actors downstream
+RATE, SECONDS = 100, 8          # changes a second, and for how long, for each audience
+CHANGED = 200                   # nodes that take turns in changing
+FLEET_ROUNDS = 5
+WAIT_S = 120
+
+
+def worker(number):
+    return f"worker-{number:02}"
+
+
+@contextlib.contextmanager
+def openshift(workers, downs, insight=False, settings=None):
+    """A simulated OpenShift without masters, and the tree on it, synced."""
+    options = ["--openshift", "--masters", "0", "--workers", str(workers)]
+    with SimServer(options=options) as server:
+        if insight:
+            server.install(*rolloutcrds.insights())
+        with NodesTree(server, downs=downs, insight=insight, settings=settings) as tree:
+            tree.wait_running(timeout=WAIT_S)
+            yield server, tree
+
+
+def cpu_ms(pid):
+    """CPU time of all threads of a process, as exact as the kernel has it: clock_getcpuclockid(3)."""
+    return time.clock_gettime_ns((~pid << 3) | 2) / 1e6
+
+
+# ---- Evaluations ----
+
+def evaluations():
+    """bench/node_state_evaluate.c, in CPU time: a busy machine makes it slower only by cold caches."""
+    runs = []
+    for _ in range(5):
+        done = subprocess.run([BIN / "bench-node_state_evaluate", str(NODES), "10"], capture_output=True,
+                              text=True, timeout=WAIT_S, check=True, preexec_fn=procs.die_with_parent)
+        runs.append(json.loads(done.stdout))
+    figure("evaluations that change nothing, one core", "1/s", [run["same_per_s"] for run in runs],
+           key="evaluations_per_s")
+    figure("evaluations with a new state, packed, one core", "1/s", [run["changed_per_s"] for run in runs],
+           key="evaluations_changed_per_s")
+    print(f"  ({NODES:,} Nodes of {runs[0]['body_bytes']:,} bytes on the bus, CPU time)")
+
+
+# ---- Notifications ----
+
+def notifications():
+    """From the beginning of an evaluation to the handlers of all that hear of it, in other processes."""
+    for count in AUDIENCES:
+        with tempfile.TemporaryDirectory(prefix="muster-bench-", dir="/tmp") as where:
+            files = {down(number): pathlib.Path(where, down(number)) for number in range(1, count + 1)}
+            settings = {name: {"latency-file": str(file)} for name, file in files.items()}
+            with openshift(CHANGED, count, settings=settings) as (server, tree):
+                made = change_nodes(server)
+                for number in range(1, count + 1):
+                    tree.wait(lambda: tree.counts(number)["nodes"]["updated"] >= 0.99 * made,
+                              f"{down(number)} heard of {made} changes")
+            taken = [sorted(map(int, file.read_text().split())) for file in files.values()]
+        show_latencies(count, taken, made)
+
+
+def change_nodes(server):
+    """Toggles the state of nodes at a steady rate, so that each change is news; how many were made."""
+    total = RATE * SECONDS
+    numbers = itertools.count()
+    began = time.monotonic()
+
+    def work():
+        connection = server.kube.connect()
+        for n in iter(lambda: next(numbers), None):
+            if n >= total:
+                break
+            time.sleep(max(0, began + n / RATE - time.monotonic()))
+            state = "Done" if n // CHANGED % 2 else "Working"
+            path = server.kube.path("nodes", worker(n % CHANGED))
+            answer = server.kube.send(connection, "PATCH", path, content=MERGE,
+                                      body={"metadata": {"annotations": notes(state=state)}})
+            answer.read()
+            if answer.status != 200:
+                raise RuntimeError(f"a change was answered by {answer.status}")
+        connection.close()
+
+    threads = [threading.Thread(target=work, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rate = total / (time.monotonic() - began)
+    if rate < 0.9 * RATE:
+        print(f"  (only {rate:.0f} changes a second of {RATE}: the machine is busy)")
+    return total
+
+
+def show_latencies(count, taken, made):
+    every = sorted(value for values in taken for value in values)
+    if len(every) < 0.95 * made * count:
+        raise RuntimeError(f"{len(every)} notifications of {made * count} were measured")
+    for share in (50, 99):
+        figure(f"to {count} downstream, {RATE} changes/s, p{share}", "us",
+               [values[len(values) * share // 100] for values in taken])
+        keys[f"notify_{count}_p{share}_us"] = every[len(every) * share // 100]
+
+
+# ---- A change that touches all ----
+
+def fleet_change():
+    """The rendered MachineConfig of all workers gets another version: each state changes."""
+    with openshift(NODES, 1, settings={down(): {"latency-file": "/dev/null"}}) as (server, tree):
+        config = next(name for name in server.kube.names("machineconfigs") if name.startswith("rendered-worker"))
+        pids = {name: tree.pid(name) for name in (STATE, WATCHER)}
+        heard = lambda: tree.counts()["nodes"]["updated"]
+        wall, cpu = [], {name: [] for name in pids}
+        for patch in range(FLEET_ROUNDS):
+            wanted, before = heard() + NODES, {name: cpu_ms(pid) for name, pid in pids.items()}
+            began = time.monotonic()
+            server.kube.merge("machineconfigs", config, {"metadata": {"annotations": notes(
+                **{"release-image-version": f"4.21.{patch}"})}})
+            muster.wait_for(lambda: heard() >= wanted, f"{NODES} notifications", WAIT_S, every=0.001)
+            wall.append(1000 * (time.monotonic() - began))
+            time.sleep(0.5)     # so that acknowledgements and the pool's last state are in the CPU time
+            for name, pid in pids.items():
+                cpu[name].append(cpu_ms(pid) - before[name])
+    figure(f"change of a MachineConfig to {NODES:,} notifications", "ms", wall, key="fleet_change_5000_ms")
+    figure("  CPU of node-state meanwhile", "ms", cpu[STATE], key="fleet_change_5000_cpu_ms")
+    figure("  CPU of kube-watcher meanwhile", "ms", cpu[WATCHER])
+
+
+# ---- Memory ----
+
+def growth():
+    """kube-watcher, node-state and insight, every insight written; whoever else is downstream comes on top."""
+    actors = (WATCHER, STATE, INSIGHT)
+    held = {}
+    for count in (FEW, NODES):
+        with openshift(count, 0, insight=True) as (server, tree):
+            muster.wait_for(lambda: written(server) >= count, f"{count} insights", WAIT_S, every=1)
+            time.sleep(3)       # what a burst leaves behind is given back
+            held[count] = {name: 1024 * rollup(tree.pid(name), "Pss") for name in actors}
+    each = {name: (held[NODES][name] - held[FEW][name]) / (NODES - FEW) for name in actors}
+    for name in actors:
+        figure(f"PSS of {name} at {NODES:,} nodes", "KiB", [held[NODES][name] / 1024])
+        figure("  a node more", "bytes", [each[name]])
+    figure("a node more, the three together", "bytes", [sum(each.values())], key="bytes_per_node")
+
+
+def written(server):
+    return sum("status" in item for item in server.kube.list(rolloutcrds.NODE_INSIGHTS)["items"])
+
+
+SECTIONS = [
+    ("Evaluations", evaluations),
+    ("Notifications", notifications),
+    ("The whole fleet", fleet_change),
+    ("Memory", growth),
+]
+REQUIRED = ("evaluations_per_s", *(f"notify_{count}_p99_us" for count in AUDIENCES), "fleet_change_5000_ms",
+            "bytes_per_node")
+
+
+if __name__ == "__main__":
+    figures.run(SECTIONS, REQUIRED, RESULT)
