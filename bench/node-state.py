@@ -2,7 +2,7 @@
 
 Called by `./dev bench node-state`: kube-watcher, node-state and test-down actors on muster-sim's OpenShift.
 A table for people, build/bench/node-state.json for scripts; docs/performance.md tells what each figure
-means. Nothing passes or fails by a figure. MUSTER_BENCH_NODES: another number than 5,000.
+means. Nothing passes or fails by a figure.
 """
 import contextlib
 import itertools
@@ -29,10 +29,9 @@ from kubeservers import SimServer
 from rollouttree import INSIGHT, STATE, WATCHER, NodesTree, down
 from rolloutworld import notes
 
-NODES = int(os.environ.get("MUSTER_BENCH_NODES", 5000))
-FEW = 1000                      # growth is measured from here
+NODES, FEW = 5000, 1000         # growth is measured from the few
 AUDIENCES = (1, 5, 20)          # actors downstream
-RATE, SECONDS = 100, 8          # changes a second, and for how long, for each audience
+RATE, SECONDS = 100, 10         # changes a second, and for how long, for each audience
 CHANGED = 200                   # nodes that take turns in changing
 FLEET_ROUNDS = 5
 WAIT_S = 120
@@ -79,6 +78,7 @@ def evaluations():
 
 def notifications():
     """From the beginning of an evaluation to the handlers of all that hear of it, in other processes."""
+    print("  (min and max are those of single actors; the keys are of all notifications together)")
     for count in AUDIENCES:
         with tempfile.TemporaryDirectory(prefix="muster-bench-", dir="/tmp") as where:
             files = {down(number): pathlib.Path(where, down(number)) for number in range(1, count + 1)}
@@ -138,8 +138,9 @@ def show_latencies(count, taken, made):
 
 def fleet_change():
     """The rendered MachineConfig of all workers gets another version: each state changes."""
-    with openshift(NODES, 1, settings={down(): {"latency-file": "/dev/null"}}) as (server, tree):
-        config = next(name for name in server.kube.names("machineconfigs") if name.startswith("rendered-worker"))
+    counting_only = {down(): {"latency-file": "/dev/null"}}     # it remembers no text of a notification
+    with openshift(NODES, 1, settings=counting_only) as (server, tree):
+        config = next(name for name in server.kube.names("machineconfigs") if name.startswith("rendered-"))
         pids = {name: tree.pid(name) for name in (STATE, WATCHER)}
         heard = lambda: tree.counts()["nodes"]["updated"]
         wall, cpu = [], {name: [] for name in pids}
@@ -161,7 +162,7 @@ def fleet_change():
 # ---- Memory ----
 
 def growth():
-    """kube-watcher, node-state and insight, every insight written; whoever else is downstream comes on top."""
+    """kube-watcher, node-state and insight, every insight written; others downstream come on top."""
     actors = (WATCHER, STATE, INSIGHT)
     held = {}
     for count in (FEW, NODES):

@@ -21,9 +21,11 @@
 #define ROLE	"node-role.kubernetes.io/"
 #define CONFIG	"rendered-worker-28035b192362088e42615b59b7fb4b1b"
 #define NEXT	"rendered-worker-5d1c08f2a7e94b06b3c2f1d0e9a8b7c6"
+#define PROVIDER "aws:///eu-west-1c/i-04f2c9d8b7a6e5143"
+#define HOST	"ip-10-0-171-203.eu-west-1.compute.internal"
 #define SINCE	"2026-11-17T07:56:00Z"
 
-enum { KEY_MAX = 40, NODE_COLUMNS = 4 };
+enum { KEY_MAX = 40 };
 
 struct pair {
 	const char	*key, *value;
@@ -45,6 +47,7 @@ static void take_pool(struct bench *, const char *);
 static void take_config(struct bench *, const char *, const char *);
 static void take_version(struct bench *, const char *);
 static void hold_nodes(struct bench *, const char *);
+static void pack_node(struct bench *, const char *);
 static double pass(struct bench *, enum fleet_look);
 static void look(struct bench *, struct wire_str, enum fleet_look);
 static double cpu_s(void);
@@ -53,20 +56,21 @@ static void each_node(void *, fleet_node_fn *, void *);
 static void ignore(enum mirror_change, const struct body_item *, void *);
 static struct wire_str key_of(char *, uint32_t);
 static struct wire_map map_of(msgpack_sbuffer *, const struct pair *, size_t);
+static void put_row(msgpack_sbuffer *, struct wire_rows *, const char *const *, uint32_t);
 
 /* By their bytes ascending, as everywhere on the bus. */
 static const struct pair labels[] = {
 	{ "beta.kubernetes.io/arch", "amd64" }, { "beta.kubernetes.io/instance-type", "m6i.2xlarge" },
 	{ "beta.kubernetes.io/os", "linux" }, { "failure-domain.beta.kubernetes.io/region", "eu-west-1" },
 	{ "failure-domain.beta.kubernetes.io/zone", "eu-west-1c" }, { "kubernetes.io/arch", "amd64" },
-	{ "kubernetes.io/hostname", "ip-10-0-171-203.eu-west-1.compute.internal" },
+	{ "kubernetes.io/hostname", HOST },
 	{ "kubernetes.io/os", "linux" }, { ROLE "worker", "" },
 	{ "node.kubernetes.io/instance-type", "m6i.2xlarge" }, { "node.openshift.io/os_id", "rhcos" },
 	{ "topology.ebs.csi.aws.com/zone", "eu-west-1c" }, { "topology.kubernetes.io/region", "eu-west-1" },
 	{ "topology.kubernetes.io/zone", "eu-west-1c" },
 };
 
-static const char *const conditions[][NODE_COLUMNS] = {
+static const char *const conditions[][4] = {
 	{ "MemoryPressure", "False", "KubeletHasSufficientMemory", SINCE },
 	{ "DiskPressure", "False", "KubeletHasNoDiskPressure", SINCE },
 	{ "PIDPressure", "False", "KubeletHasSufficientPID", SINCE },
@@ -74,8 +78,8 @@ static const char *const conditions[][NODE_COLUMNS] = {
 };
 
 static const char *const addresses[][2] = {
-	{ "InternalIP", "10.0.171.203" }, { "Hostname", "ip-10-0-171-203.eu-west-1.compute.internal" },
-	{ "InternalDNS", "ip-10-0-171-203.eu-west-1.compute.internal" },
+	{ "InternalIP", "10.0.171.203" }, { "Hostname", HOST },
+	{ "InternalDNS", HOST },
 };
 
 int
@@ -162,12 +166,12 @@ take_config(struct bench *b, const char *name, const char *version)
 static void
 take_version(struct bench *b, const char *version)
 {
-	const struct wire_str cells[] = { wire_str_of("Partial"), wire_str_of(version) };
+	const char *const entry[] = { "Partial", version };
 	union msg_body body = { 0 };
 	msgpack_sbuffer bytes;
 
 	msgpack_sbuffer_init(&bytes);
-	rows_put(&bytes, &body.cluster_version.history, cells, NITEMS(cells));
+	put_row(&bytes, &body.cluster_version.history, entry, NITEMS(entry));
 	fleet_take(b->fleet, MSG_CLUSTER_VERSION, wire_str_of("clusterversions/version"), &body, 0);
 	msgpack_sbuffer_destroy(&bytes);
 }
@@ -176,34 +180,9 @@ take_version(struct bench *b, const char *version)
 static void
 hold_nodes(struct bench *b, const char *state)
 {
-	const struct pair mco[] = {
-		{ "currentConfig", CONFIG }, { "desiredConfig", NEXT }, { "desiredDrain", "uncordon-" NEXT },
-		{ "reason", "" }, { "state", state },
-	};
-	msgpack_sbuffer parts[4];
-	union msg_body body = { .node = {
-		.deleted = wire_str_of(""), .provider_id = wire_str_of("aws:///eu-west-1c/i-04f2c9d8b7a6e5143"),
-	} };
 	char key[KEY_MAX];
 
-	for (size_t i = 0; i < NITEMS(parts); i++)
-		msgpack_sbuffer_init(&parts[i]);
-	body.node.labels = map_of(&parts[0], labels, NITEMS(labels));
-	body.node.mco = map_of(&parts[1], mco, NITEMS(mco));
-	for (size_t i = 0; i < NITEMS(conditions); i++) {
-		struct wire_str cells[NODE_COLUMNS];
-
-		for (size_t c = 0; c < NODE_COLUMNS; c++)
-			cells[c] = wire_str_of(conditions[i][c]);
-		rows_put(&parts[2], &body.node.conditions, cells, NODE_COLUMNS);
-	}
-	for (size_t i = 0; i < NITEMS(addresses); i++) {
-		const struct wire_str cells[] = { wire_str_of(addresses[i][0]), wire_str_of(addresses[i][1]) };
-
-		rows_put(&parts[3], &body.node.addresses, cells, NITEMS(cells));
-	}
-	msgpack_sbuffer_clear(&b->packed);
-	msg_pack(&b->packed, MSG_NODE, &body);
+	pack_node(b, state);
 	b->body_bytes = b->packed.size;
 	for (uint32_t i = 0; i < b->nodes; i++) {
 		const struct body_item item = {
@@ -214,6 +193,28 @@ hold_nodes(struct bench *b, const char *state)
 
 		mirror_apply(b->mirror, &item, ignore, NULL);
 	}
+}
+
+static void
+pack_node(struct bench *b, const char *state)
+{
+	const struct pair mco[] = {
+		{ "currentConfig", CONFIG }, { "desiredConfig", NEXT }, { "desiredDrain", "uncordon-" NEXT },
+		{ "reason", "" }, { "state", state },
+	};
+	union msg_body body = { .node = { .deleted = wire_str_of(""), .provider_id = wire_str_of(PROVIDER) } };
+	msgpack_sbuffer parts[4];
+
+	for (size_t i = 0; i < NITEMS(parts); i++)
+		msgpack_sbuffer_init(&parts[i]);
+	body.node.labels = map_of(&parts[0], labels, NITEMS(labels));
+	body.node.mco = map_of(&parts[1], mco, NITEMS(mco));
+	for (size_t i = 0; i < NITEMS(conditions); i++)
+		put_row(&parts[2], &body.node.conditions, conditions[i], NITEMS(conditions[i]));
+	for (size_t i = 0; i < NITEMS(addresses); i++)
+		put_row(&parts[3], &body.node.addresses, addresses[i], NITEMS(addresses[i]));
+	msgpack_sbuffer_clear(&b->packed);
+	msg_pack(&b->packed, MSG_NODE, &body);
 	for (size_t i = 0; i < NITEMS(parts); i++)
 		msgpack_sbuffer_destroy(&parts[i]);
 }
@@ -301,4 +302,15 @@ map_of(msgpack_sbuffer *bytes, const struct pair *pairs, size_t n)
 	for (size_t i = 0; i < n; i++)
 		map_put(bytes, &map, wire_str_of(pairs[i].key), wire_str_of(pairs[i].value));
 	return map;
+}
+
+static void
+put_row(msgpack_sbuffer *bytes, struct wire_rows *rows, const char *const *texts, uint32_t columns)
+{
+	struct wire_str cells[ROWS_COLUMNS_MAX];
+
+	MUST(columns <= NITEMS(cells));
+	for (uint32_t i = 0; i < columns; i++)
+		cells[i] = wire_str_of(texts[i]);
+	rows_put(bytes, rows, cells, columns);
 }

@@ -109,5 +109,28 @@ def fault_30_a_version_that_is_removed_is_replaced_by_the_other(server):
         assert tree.actor(WATCHER)["restarts"] == 0
 
 
+@case
+def fault_30_a_field_that_the_server_prunes_is_held_by_nobody(server):
+    take_away(server)
+    server.install(kubecrds.widgets("v1"))
+    for name in ("w1", "probe"):
+        server.kube.create("widgets", widget(name, size=1, color="red"))
+    with KubeTree(server) as tree:
+        tree.wait_kind("widgets", "synced", "v1")
+        tree.wait_equal("widgets")
+        crd = server.kube.get("customresourcedefinitions", WIDGETS)
+        for version in crd["spec"]["versions"]:
+            version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"].pop("color", None)
+        server.kube.replace("customresourcedefinitions", crd)
+        wait_for(lambda: "color" not in server.kube.merge("widgets", "probe", {"spec": {"color": "red"}})["spec"],
+                 "the server prunes it")
+        assert tree.fields("widgets/default/w1")["size"] == 1
+        tree.write("merge", "widgets", "w1", body={"spec": {"size": 2, "color": "blue"}})
+        fields = tree.fields("widgets/default/w1")
+        assert (fields["size"], fields["color"]) == (2, ""), f"what the server has, not what was asked: {fields}"
+        tree.wait_equal("widgets")
+        assert tree.actor(WATCHER)["restarts"] == 0
+
+
 def run(make):
     kubesuite.run(make)
