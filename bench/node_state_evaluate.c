@@ -202,7 +202,9 @@ pack_node(struct bench *b, const char *state)
 		{ "currentConfig", CONFIG }, { "desiredConfig", NEXT }, { "desiredDrain", "uncordon-" NEXT },
 		{ "reason", "" }, { "state", state },
 	};
-	union msg_body body = { .node = { .deleted = wire_str_of(""), .provider_id = wire_str_of(PROVIDER) } };
+	union msg_body body = { .node = {
+		.deleted = wire_str_of(""), .provider_id = wire_str_of(PROVIDER),
+	} };
 	msgpack_sbuffer parts[4];
 
 	for (size_t i = 0; i < NITEMS(parts); i++)

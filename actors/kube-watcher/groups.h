@@ -11,7 +11,7 @@
 #define MUSTER_WATCHER_GROUPS_H
 
 /* Once, before anything is asked of the server; without it every group is served as it is named. */
-void groups_init(const char *insight_group);
+void groups_init(const char *name);
 /* What to call that group outside; the same text for all groups but one. */
 const char *group_served(const char *group);
 

@@ -86,7 +86,7 @@ struct bus_hop {
 	const char	*text;		/* NULL: none */
 	bool		 spare;		/* see recall_add */
 };
-void bus_hop(struct bus *b, const struct bus_hop *h);
+void bus_hop(struct bus *b, const struct bus_hop *n);
 const struct recall *bus_recall(const struct bus *b);
 /* Where the key is held: one element per store and mirror, of a list that is open in j. False: nowhere. */
 bool bus_held(struct bus *b, struct wire_str key, struct json *j);

@@ -63,7 +63,7 @@ state_crash(struct nodes_world *w)
 void
 state_resync(struct nodes_world *w)
 {
-	uint32_t order[MODEL_OBJECTS];
+	uint32_t order[MODEL_OBJECTS] = { 0 };
 
 	if (!w->state.node.up)
 		return;

@@ -1,4 +1,4 @@
-"""tests/real/test_nodes_rbac.py - the shipped RBAC is enough for node-state and insight; what is taken away is named.
+"""tests/real/test_nodes_rbac.py - the shipped RBAC is enough for node-state and insight, and no more.
 
 muster-test: parallel
 muster-test: timeout=600

@@ -111,8 +111,9 @@ static const struct draw_row {
 	  ANSWER(
 	      SAYS("node-state", HOP("3000000", "0b", "nodes/a", "sent", LINK("nodes", "insight")),
 		",'facts':{'rule':'5: draining','decided':{'phase':'Draining'},'more':1,"
-		"'inputs':{'paused':false,'currentConfig':''},'conditions':[{'type':'Updating','status':'True',"
-		"'reason':'Draining','message':'m','since':''}]},"
+		"'inputs':{'paused':false,'currentConfig':''},"
+		"'conditions':[{'type':'Updating','status':'True','reason':'Draining',"
+		"'message':'m','since':''}]},"
 		"'held':[{'key':'nodes/a','link':'nodes','side':'store','rv':'',"
 		"'consumers':{'insight':'acknowledged'}}]") ","
 	      SAYS("insight", HOP("3500000", "0b", "nodeprogressinsights/a", "wrote", TEXT("ok 200 rv 9")),
@@ -209,6 +210,7 @@ check_parse(void **state)
 		assert_non_null(strstr(why, r->why));
 		return;
 	}
+	assert_non_null(a);
 	assert_int_equal(a->known, r->known);
 	assert_int_equal(a->complete, r->complete);
 	about_free(&a);
