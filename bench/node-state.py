@@ -33,7 +33,7 @@ AUDIENCES = (1, 5, 20)          # actors downstream
 RATE, SECONDS = 100, 10         # changes a second, and for how long, for each audience
 CHANGED = 200                   # nodes that take turns in changing
 FLEET_ROUNDS = 5
-WAIT_S = 120
+WAIT_S = 60
 
 
 def worker(number):
@@ -140,7 +140,8 @@ def fleet_change():
     """The rendered MachineConfig of all workers gets another version: each state changes."""
     counting_only = {down(): {"latency-file": "/dev/null"}}     # it remembers no text of a notification
     with openshift(NODES, 1, settings=counting_only) as (server, tree):
-        config = next(name for name in server.kube.names("machineconfigs") if name.startswith("rendered-"))
+        configs = server.kube.names("machineconfigs")
+        config = next(name for name in configs if name.startswith("rendered-worker-"))
         pids = {name: tree.pid(name) for name in (STATE, WATCHER)}
         heard = lambda: tree.counts()["nodes"]["updated"]
         wall, cpu = [], {name: [] for name in pids}

@@ -265,7 +265,7 @@ static void
 a_walk_meets_each_pool_once(void **state)
 {
 	struct pools *p = pools_new();
-	char name[16];
+	char name[32];
 	bool seen[100] = { false };
 	uint32_t cursor = 0, count = 0;
 
