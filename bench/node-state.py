@@ -60,7 +60,7 @@ def cpu_ms(pid):
 # ---- Evaluations ----
 
 def evaluations():
-    """bench/node_state_evaluate.c, in CPU time: a busy machine makes it slower only by cold caches."""
+    """bench/node_state_evaluate.c, in CPU time: waiting does not count, cold caches and neighbours do."""
     runs = []
     for _ in range(5):
         done = subprocess.run([BIN / "bench-node_state_evaluate", str(NODES), "10"], capture_output=True,
