@@ -420,6 +420,10 @@ def B6_metrics_have_the_names_of_the_original(server):
             assert kinds, of
             wait_for(lambda: sum(v for s, v in tree.scrape().items() if s.split("{")[0] == FAMILIES[3]) == 2,
                      "two nodes have a state")
+            # Whatever an actor counts is served: a label of the metrics actor's own would be refused.
+            wait_for(lambda: any(series.startswith("muster_writes_total{") and 'sender="insight"' in series
+                                 for series in tree.scrape()), "the writes of insight are counted")
+            assert tree.facts(msg="series refused") == []
 
 
 # ---- Who needs whom ----
