@@ -19,6 +19,7 @@ struct outlet {
 	uint64_t	 enabled;		/* roles that are configured and have a link with us */
 	enum link	 links[ROLE_MAX];
 	enum kind_state	 states[KIND_MAX];
+	bool		 painted[KIND_MAX];	/* complete once, and not taken away since */
 	bool		 ready[ROLE_MAX];
 	bool		 leader_known;
 };
@@ -122,6 +123,8 @@ outlet_kind(struct outlet *o, enum kind k, enum kind_state s, const char *versio
 	char key[OUTLET_KEY_MAX];
 
 	o->states[k] = s;
+	if (s == KIND_STATE_SYNCED || s == KIND_STATE_ABSENT)
+		o->painted[k] = s == KIND_STATE_SYNCED;
 	snprintf(key, sizeof(key), ":kind/%s", row->resource);
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
 		if ((readers >> r & 1) != 0)
@@ -180,7 +183,7 @@ complete(const struct outlet *o, enum role r)
 	for (unsigned k = 0; k < KIND_MAX; k++) {
 		const bool reads = (kind_table[k].readers >> r & 1) != 0;
 
-		if (reads && o->states[k] != KIND_STATE_SYNCED && o->states[k] != KIND_STATE_ABSENT)
+		if (reads && !o->painted[k] && o->states[k] != KIND_STATE_ABSENT)
 			return false;
 	}
 	return o->leader_known;

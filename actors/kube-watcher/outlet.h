@@ -2,9 +2,10 @@
  * actors/kube-watcher/outlet.h - what the other actors get: each its own projection, over its own
  * link.
  *
- * Law: a link is ready only when every kind its actor reads is complete or known to be absent. So
- * nobody ever hears that something is gone because the picture was half painted. Once ready, a link
- * stays so: a relist changes keys, not readiness.
+ * Law: a link is ready only when every kind its actor reads was complete once, or is known to be absent.
+ * So nobody ever hears that something is gone because the picture was half painted. Once ready, a link
+ * stays so: a relist changes keys, not readiness, and a right that was taken away in between keeps
+ * nobody waiting for the other kinds.
  */
 #ifndef MUSTER_WATCHER_OUTLET_H
 #define MUSTER_WATCHER_OUTLET_H

@@ -254,7 +254,7 @@ class RealServer(Server):
         self.wait_served()
 
     def pause(self):
-        self.processes["kube-apiserver"].send_signal(signal.SIGSTOP)
+        procs.freeze(self.processes["kube-apiserver"].pid)
 
     def resume(self):
         self.processes["kube-apiserver"].send_signal(signal.SIGCONT)
@@ -379,7 +379,7 @@ class SimServer(Server):
         process.stdout.close()
 
     def pause(self):
-        self.processes["muster-sim"].send_signal(signal.SIGSTOP)
+        procs.freeze(self.processes["muster-sim"].pid)
 
     def resume(self):
         self.processes["muster-sim"].send_signal(signal.SIGCONT)

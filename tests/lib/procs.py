@@ -23,6 +23,16 @@ class Process:
         return f"pid {self.pid} state {self.state}: {self.command}"
 
 
+def freeze(pid):
+    """SIGSTOP. The signal is sent at once; that every thread has heard it is another matter."""
+    os.kill(pid, signal.SIGSTOP)
+    deadline = time.monotonic() + 60
+    while not all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
+                  for task in pathlib.Path(f"/proc/{pid}/task").iterdir()):
+        assert time.monotonic() < deadline, f"pid {pid} does not stop"
+        time.sleep(0.01)
+
+
 def table():
     """pid -> Process, of every process that we can see."""
     found = {}

@@ -16,7 +16,7 @@ from kubefaults import (News, arm, asked, asked_at, assert_rests, case, disarm, 
                         memory_kib, node, nodes, param, see, steady, strike, wait_hits, wait_patient, watches)
 from kubefaults_proxy import Proxy
 from kubeservers import SimServer
-from kubetree import WATCHER
+from kubetree import WATCHER, KubeTree
 from muster import wait_for
 
 KINDS = ("nodes", "pods", "namespaces", "widgets")
@@ -121,6 +121,20 @@ def fault_10_no_watch_is_ever_compressed(server):
         heads = [head for head in proxy.heads if "watch=true" in head]
         assert len(heads) >= 2 * len(KINDS)
         assert [head for head in heads if "accept-encoding" in head.lower()] == []
+
+
+@case
+def a_kind_that_was_read_once_and_is_forbidden_now_keeps_nobody_waiting(server):
+    """The others are complete only after it was taken away."""
+    populate(server)
+    arm(server, "status", verb="watch", resource="nodes", code=403, reason="Forbidden", count=-1)
+    late = [arm(server, "latency", verb="watch", resource=kind, ms=2000, count=1) for kind in KINDS[1:]]
+    with KubeTree(server) as tree:
+        tree.wait(lambda: tree.kind(KINDS[1]).get("state") == "synced", "the other kinds are read")
+        assert tree.kind("nodes")["state"] == "forbidden" and len(tree.objects("nodes")) == 5
+        for number in late:
+            wait_hits(server, number)
+        disarm(server)
 
 
 @case
