@@ -144,7 +144,7 @@ def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
         tree.kill(ONE, signal.SIGCONT)
         tree.wait_told(ONE, 1000)
         tree.settle()
-        assert tree.steady_descriptors() == fds
+        tree.wait_descriptors(fds)
         assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
         resyncs = wait_for(lambda: tree.metric("muster_resync_total", actor=ONE, link="samples"),
                            "its resync is counted")

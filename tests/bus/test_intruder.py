@@ -84,7 +84,7 @@ def strangers_change_nothing():
         assert tree.facts(msg="an unknown sender misbehaves on the bus", actor=PRODUCER)
         nobody_restarted(tree)
         nobody_started_over(tree, *tree.consumers)
-        assert tree.steady_descriptors() == fds, "a descriptor is left behind"
+        tree.wait_descriptors(fds)
         tree.settle()
 
 
@@ -120,7 +120,7 @@ def connections_that_come_and_go_leave_nothing():
                 if n % 5 == 0:
                     client.send(b"\xc1")
         tree.wait_told(ONE, 500)
-        assert tree.steady_descriptors() == before
+        tree.wait_descriptors(before)
         nobody_restarted(tree)
         nobody_started_over(tree, *tree.consumers)
 

@@ -152,6 +152,8 @@ class Samples(muster.Muster):
     def steady_descriptors(self):
         """The same once every actor has found its peers, and without what is open for a moment (a question to
         musterd, a scrape): the least of several looks, twice the same."""
+        if self.metrics:
+            self.wait_counted()
         seen = [None]
 
         def steady():
@@ -163,6 +165,25 @@ class Samples(muster.Muster):
             return seen[-1] == seen[-2]
         wait_for(steady, "the number of descriptors stays the same")
         return seen[-1]
+
+    def wait_counted(self):
+        """Until the metrics actor hears from everyone: it finds its peers when it likes."""
+        def all_of_them():
+            page = self.scrape()
+            return all(any(f'actor="{name}"' in series for series in page) for name in self.everyone())
+        wait_for(all_of_them, "everyone is on the page of the metrics")
+
+    def wait_descriptors(self, before):
+        """Until there are as many as then: what a leak has taken does not come back."""
+        seen = []
+
+        def the_same():
+            seen[:] = [self.steady_descriptors()]
+            return seen[0] == before
+        try:
+            wait_for(the_same, "as many descriptors as before")
+        except AssertionError as late:
+            raise AssertionError(f"{late}: {seen[0]}, not {before}") from None
 
     def scrape(self, timeout=60):
         """The page of the metrics actor: {series: value}; empty while nobody serves it."""
