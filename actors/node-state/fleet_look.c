@@ -27,11 +27,6 @@ static const char *const causes[FLEET_CAUSE_MAX] = {
 	FLEET_CAUSES(CAUSE_TEXT)
 };
 
-static const char *const assessments[POOL_ASSESSMENT_MAX] = {
-#define ASSESSMENT_NAME(ID, name) [POOL_IS_##ID] = (name),
-	POOL_ASSESSMENTS(ASSESSMENT_NAME)
-};
-
 enum fleet_look
 fleet_look(struct fleet *f, struct wire_str key, const struct body_node *node, uint64_t trace, int64_t now_us,
     struct fleet_state *out)
@@ -117,10 +112,10 @@ look_pool(struct fleet *f, struct wire_str name, int64_t now_us, struct fleet_st
 	pool_tally_report(&s->tally, pool_paused(pool), &report);
 	out->type = MSG_POOL_STATE;
 	out->now = report.name;
-	out->before = s->hash != 0 ? assessments[s->assessment] : "";
+	out->before = s->hash != 0 ? s->assessment : "";
 	fill_pool(f, pool, &report, &out->body);
 	const enum fleet_look found = settle(f, &s->hash, out);
-	s->assessment = (uint8_t)report.assessment;
+	s->assessment = report.name;
 	out->body.pool_state.reason = wire_str_of(causes[s->cause]);
 	out->body.pool_state.evaluated_us = now_us;
 	return found;

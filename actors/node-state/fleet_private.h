@@ -26,8 +26,8 @@ struct node {
 struct pool_sum {
 	struct pool_tally	tally;
 	uint64_t		hash;
+	const char		*assessment;		/* of the state last given */
 	uint8_t			cause;
-	uint8_t			assessment;		/* of the state last given */
 };
 
 struct fleet {

@@ -57,7 +57,8 @@ static void look_at(const struct change *, void *);
 static void look_up(struct node_state *, struct wire_str, uint64_t);
 static void look(struct node_state *, const struct change *, struct wire_str, uint64_t);
 static void say(struct node_state *, const char *, enum fleet_look, const struct fleet_state *, uint64_t);
-static void publish_fact(struct node_state *, const char *, const struct change *, uint64_t);
+static void publish_fact(struct node_state *, const char *, const char *, const char *,
+    const struct body_node *, uint64_t);
 static const char *notified_as(enum role, enum msg);
 static void copy(char *, size_t, struct wire_str);
 
@@ -288,7 +289,7 @@ look(struct node_state *s, const struct change *c, struct wire_str key, uint64_t
 		measure_look(&s->measure, name, !state.several, (double)(clock_mono_us() - began_us) / 1e6);
 	else
 		measure_gone(&s->measure, name);
-	publish_fact(s, text, node != NULL ? c : NULL, trace);
+	publish_fact(s, text, uid, rv, node, trace);
 }
 
 /* A change of phase is worth a line; one of its details is not. */
@@ -317,19 +318,16 @@ say(struct node_state *s, const char *key, enum fleet_look found, const struct f
 }
 
 static void
-publish_fact(struct node_state *s, const char *key, const struct change *c, uint64_t trace)
+publish_fact(struct node_state *s, const char *key, const char *uid, const char *rv,
+    const struct body_node *node, uint64_t trace)
 {
-	char uid[TEXT_MAX], rv[TEXT_MAX];
-
 	if (!s->facts)
 		return;
-	if (c == NULL) {
+	if (node == NULL) {
 		actor_retract(s->actor, LINK_FACTS, key, trace);
 		return;
 	}
-	const union msg_body body = { .node_fact = facts_of(&c->value->node) };
-	copy(uid, sizeof(uid), c->uid);
-	copy(rv, sizeof(rv), c->rv);
+	const union msg_body body = { .node_fact = facts_of(node) };
 	actor_publish(s->actor, LINK_FACTS, key, uid, rv, MSG_NODE_FACT, &body, trace);
 }
 
