@@ -40,6 +40,8 @@
 #define TEST_KINDS(K)
 #define TEST_KIND_BODIES(B)
 #define TEST_NODE_READERS	0
+#define TEST_ECHO_READERS	0
+#define TEST_NODE_FIELDS(P)
 #endif
 
 #define MCO_GROUP	"machineconfiguration.openshift.io"
@@ -63,7 +65,7 @@
 #define KIND_BODIES(B)	B(node) B(machine_config_pool) B(machine_config) B(cluster_version)	\
 			B(node_insight) B(pool_insight) TEST_KIND_BODIES(B)
 
-#define NODE_READERS	(ROLE_BIT(NODE_STATE) | TEST_NODE_READERS)
+#define NODE_READERS	(ROLE_BIT(NODE_STATE) | TEST_NODE_READERS | TEST_ECHO_READERS)
 #define node_FIELDS(P)	/* type, name, JSON, protobuf, readers */ \
 	P(map,  labels,        "metadata.labels",                "1.11", NODE_READERS) \
 	P(map,  annotations,   "metadata.annotations",           "1.12", TEST_NODE_READERS) \
@@ -77,7 +79,8 @@
 	P(rows, taints,        "spec.taints[key,value,effect]",  "2.5[1,2,3]", NODE_READERS) \
 	P(rows, conditions,    "status.conditions[type,status,reason,lastTransitionTime]", \
 	    "3.4[1,2,5,4t]", NODE_READERS) \
-	P(rows, addresses,     "status.addresses[type,address]", "3.5[1,2]", NODE_READERS)
+	P(rows, addresses,     "status.addresses[type,address]", "3.5[1,2]", NODE_READERS) \
+	TEST_NODE_FIELDS(P)
 
 /* selector: the LabelSelector as JSON; "" when there is none, which here matches no node at all. */
 #define machine_config_pool_FIELDS(P)						\

@@ -228,9 +228,11 @@ set_tls(struct request *q, const struct http_tls *tls)
 	static const struct http_tls none;
 	const struct http_tls *const t = tls != NULL ? tls : &none;
 	const bool own = t->ca != NULL || t->ca_file != NULL || t->insecure;
-	const curl_version_info_data *const built = curl_version_info(CURLVERSION_NOW);
+	static const curl_version_info_data *built;	/* asking makes curl ask twenty libraries for their name */
 	const char *file = getenv("SSL_CERT_FILE"), *dir = getenv("SSL_CERT_DIR");
 
+	if (built == NULL)
+		built = curl_version_info(CURLVERSION_NOW);
 	if (file == NULL && dir == NULL) {
 		file = built->cainfo;
 		dir = built->capath;

@@ -10,9 +10,6 @@
  *			{"tag","id","outcome","status","reason","message","causes","rv",
  *			"retry_after_ms","objects"}
  *	{"op":"event",...,"type","reason","action","note"}: the same with an Event about the object
- *
- * With the setting `echo` it is the downstream writer of the benchmark: it copies each node's label
- * muster.dev/touch to the annotation of that name.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,13 +21,10 @@
 
 enum { WRITE_MS = 8000, GONE_KEYS_MAX = 10000 };
 
-#define TOUCH	"muster.dev/touch"
-
 struct kube {
 	struct actor		*actor;
 	enum link		 link;
 	struct kube_serve	*serve;
-	const char		*echo;
 	bool			 synced;
 	uint64_t		 added, updated, gone;
 	json_t			*gone_keys;
@@ -49,21 +43,12 @@ struct picture {
 	int64_t		 until_ms;
 };
 
-/* A node's two values, in the work on it. */
-struct touched {
-	const char	*echo_name;
-	char		 touch[256], echo[256];
-};
-
 static void on_object(struct actor *, void *, const struct change *);
 static void on_nothing(struct actor *, void *, const struct change *);
 static void on_synced(struct actor *, void *, const struct change *);
-static void look(const struct change *, void *);
-static bool is_owed(const struct touched *);
 static void start(struct actor *, void *);
 static void stop(struct actor *, void *);
-static enum work_result work(struct actor *, void *, const struct work *, int64_t *);
-static write_done echoed, wrote;
+static write_done wrote;
 static json_t *answer_dump(struct kube *, const json_t *, uint64_t);
 static json_t *answer_counts(struct kube *, const json_t *, uint64_t);
 static json_t *answer_write(struct kube *, const json_t *, uint64_t);
@@ -93,7 +78,7 @@ static const struct actor_row rows[] = {
 
 static const struct actor_spec spec = {
 	.state_size = sizeof(struct kube), .rows = rows, .nrows = NITEMS(rows),
-	.start = start, .work = work, .stop = stop,
+	.start = start, .stop = stop,
 };
 
 int
@@ -110,7 +95,6 @@ start(struct actor *a, void *self)
 
 	k->actor = a;
 	k->link = actor_role(a) == ROLE_TEST_KUBE_1 ? LINK_KUBE_TEST_1 : LINK_KUBE_TEST_2;
-	k->echo = actor_setting(a, "echo");
 	k->gone_keys = json_array();
 	snprintf(path, sizeof(path), "%s", actor_setting(a, "socket"));
 	if (path[0] == '\0')
@@ -135,17 +119,12 @@ on_object(struct actor *a, void *self, const struct change *c)
 {
 	struct kube *k = self;
 
+	(void)a;
 	k->added += c->kind == CHANGE_ADDED;
 	k->updated += c->kind == CHANGE_UPDATED;
 	k->gone += c->kind == CHANGE_GONE;
 	if (c->kind == CHANGE_GONE && json_array_size(k->gone_keys) < GONE_KEYS_MAX)
 		json_array_append_new(k->gone_keys, kube_text(c->key));
-	if (k->echo[0] == '\0' || c->type != MSG_NODE || c->kind == CHANGE_GONE || c->initial)
-		return;
-	struct touched t = { .echo_name = k->echo };
-	look(c, &t);
-	if (is_owed(&t))
-		actor_enqueue(a, c->key.p, c->key.len, WORK_LIVE, c->trace);
 }
 
 static void
@@ -159,61 +138,6 @@ on_synced(struct actor *a, void *self, const struct change *c)
 {
 	(void)a, (void)c;
 	((struct kube *)self)->synced = true;
-}
-
-/* ---- Echo ---- */
-
-static void
-look(const struct change *c, void *arg)
-{
-	struct touched *t = arg;
-	struct wire_str v;
-
-	map_get(c->value->node.labels, TOUCH, &v);
-	snprintf(t->touch, sizeof(t->touch), "%.*s", (int)v.len, v.p);
-	map_get(c->value->node.annotations, t->echo_name, &v);
-	snprintf(t->echo, sizeof(t->echo), "%.*s", (int)v.len, v.p);
-}
-
-static bool
-is_owed(const struct touched *t)
-{
-	return t->touch[0] != '\0' && strcmp(t->touch, t->echo) != 0;
-}
-
-static enum work_result
-work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
-{
-	struct kube *k = self;
-	struct touched t = { .echo_name = k->echo };
-
-	(void)after_ms;
-	if (!actor_get(a, k->link, w->key, w->len, look, &t) || !is_owed(&t))
-		return WORK_DONE;
-	json_t *body = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", k->echo, t.touch);
-	char *text = json_dumps(body, JSON_COMPACT);
-	const struct write_ask ask = { .op = OP_MERGE, .version = "v1", .resource = "nodes",
-		.name = strchr(w->key, '/') + 1, .body = text, .body_len = strlen(text),
-		.timeout_ms = WRITE_MS, .trace = w->trace };
-	actor_write(a, k->link, &ask, echoed, obj_strdup(w->key));
-	free(text);
-	json_decref(body);
-	return WORK_PENDING;
-}
-
-static void
-echoed(struct actor *a, void *self, const struct write_result *r, void *arg)
-{
-	char *key = arg;
-
-	(void)self;
-	if (r->outcome != OUTCOME_OK)
-		log_warnx("no echo", KV_S(KEY, key), KV_S(REASON, outcome_name(r->outcome)),
-		    KV_SN(WHY, r->message.p, r->message.len));
-	actor_finish(a, key, strlen(key),
-	    r->outcome == OUTCOME_OK || r->outcome == OUTCOME_NOT_FOUND ? WORK_DONE : WORK_RETRY,
-	    r->retry_after_ms);
-	free(key);
 }
 
 /* ---- Questions ---- */

@@ -88,16 +88,16 @@ static const struct row {
 	  "'provider_id':'linode://1','unschedulable':true,"
 	  "'taints':[['k','','NoSchedule'],['l','v','']],"
 	  "'conditions':[['Ready','True','KubeletReady','2026-11-17T03:00:00Z']],"
-	  "'addresses':[['InternalIP','10.1.2.3'],['Hostname','w-1']]\n" },
+	  "'addresses':[['InternalIP','10.1.2.3'],['Hostname','w-1']],'echo':{}\n" },
 	{ "a node with nothing", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1), "{" META "}",
 	  "'labels':{},'annotations':{},'mco':{},'deleted':'','finalizers':[],'provider_id':'',"
-	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[]\n" },
+	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[],'echo':{}\n" },
 	{ "missing, null and empty are the same", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1),
 	  "{'metadata':{'name':'a','uid':'u','resourceVersion':'7','labels':null,"
 	  "'deletionTimestamp':null,'finalizers':[]},"
 	  "'spec':null,'status':{'conditions':null,'addresses':[{'type':null}]}}",
 	  "'labels':{},'annotations':{},'mco':{},'deleted':'','finalizers':[],'provider_id':'',"
-	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[['','']]\n" },
+	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[['','']],'echo':{}\n" },
 	{ "of a map only what was picked, without its prefix; empty is not absent", KIND_NODE, "v1",
 	  ROLE_BIT(NODE_STATE) | ROLE_BIT(TEST_KUBE_2),
 	  META_WITH("'annotations':{'machineconfiguration.openshift.io/state':'Done','a':'b',"
@@ -107,13 +107,13 @@ static const struct row {
 		    "'machineconfiguration.openshift.io/':'3','state':'4'}"),
 	  "'labels':{},'annotations':{},'mco':{'desiredConfig':'','state':'Done'},'deleted':'',"
 	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],"
-	  "'conditions':[],'addresses':[]\n"
+	  "'conditions':[],'addresses':[],'echo':{}\n"
 	  "'labels':{},'annotations':{'a':'b','machineconfiguration.openshift.io/':'3',"
 	  "'machineconfiguration.openshift.io/desiredConfig':'',"
 	  "'machineconfiguration.openshift.io/stat':'1','machineconfiguration.openshift.io/state':'Done',"
 	  "'machineconfiguration.openshift.io/state2':'2','state':'4'},'mco':{},'deleted':'',"
 	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],"
-	  "'conditions':[],'addresses':[]\n" },
+	  "'conditions':[],'addresses':[],'echo':{}\n" },
 	{ "each role gets what it reads", KIND_POD, "v1", BOTH,
 	  OBJECT("'spec':{'nodeName':'w-1','priority':-5},'status':{'phase':'Running'}"),
 	  "'labels':{},'owners':[],'node':'w-1','priority':-5,'phase':'Running'\n"
