@@ -197,7 +197,7 @@ def curl_list():
 # ---- Work ----
 
 def work():
-    """A fleet at work, then changes at two rates; turn about, so that a bad minute of the server hits both."""
+    """A fleet at work, then changes at two rates; turn about: a bad minute of the server hits both."""
     figures_of = {who: {"latencies": {rate: [] for rate in RATES}, "events": [], "written": [], "pss": []}
                   for who in ("ours", "peer")}
     for who in (Ours, Peer, Peer, Ours) * 2:        # so that who comes first, or last, does not count
@@ -236,7 +236,7 @@ def cpu_s(who, load):
 
 
 def fleet_at_work():
-    """Node events as a fleet makes them: kubelets tell that they live, and now and then somebody changes a node.
+    """Node events as a fleet makes them: kubelets say that they live, now and then somebody changes a node.
 
     A kubelet renews the times in its conditions every five minutes, so 50 a second are 15,000 nodes. Each of
     the changes is two events: the change, and what is written back.

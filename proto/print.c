@@ -189,7 +189,7 @@ name(struct out *o, wire_str v)
 {
 	uint32_t plain = 0;
 
-	while (plain < v.len && (isalnum((unsigned char)v.p[plain]) || strchr("._-/", v.p[plain]) != NULL))
+	while (plain < v.len && (isalnum((unsigned char)v.p[plain]) || memchr("._-/", v.p[plain], 4) != NULL))
 		plain++;
 	if (o->json || v.len == 0 || plain < v.len)
 		quoted(o, v.p, v.len);

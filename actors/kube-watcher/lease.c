@@ -79,6 +79,7 @@ lease_changed(struct lease *l, int64_t now_ms)
 {
 	if (!l->elect || l->stopping || is_leading(l, now_ms))
 		return;
+	l->hinted = l->asked == LEASE_GET;	/* its answer may be older than the change */
 	l->look = true;
 	if (l->next_ms > now_ms)
 		l->next_ms = now_ms;
@@ -123,6 +124,8 @@ lead_step(struct lease *l, int64_t now_ms, int64_t wall_us)
 {
 	if (l->look)
 		return ask(l, LEASE_GET, "who holds it", now_ms);
+	if (!may_take(l, now_ms) && l->hinted)
+		return ask(l, LEASE_GET, "it changed while we looked", now_ms);
 	if (!may_take(l, now_ms)) {
 		look_later(l, now_ms);
 		return wait_until(l, l->next_ms, now_ms);
@@ -159,6 +162,7 @@ ask(struct lease *l, enum lease_verb verb, const char *why, int64_t now_ms)
 {
 	l->asked = verb;
 	l->asked_ms = now_ms;
+	l->hinted = false;
 	return (struct lease_step){ .verb = verb, .timeout_ms = l->renew_ms / 2, .why = why };
 }
 

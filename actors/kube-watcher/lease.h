@@ -95,6 +95,7 @@ struct lease {
 	enum lease_verb	asked;			/* LEASE_WAIT: none */
 	int64_t		asked_ms, next_ms;
 	bool		look, looked;		/* GET comes next; was the last */
+	bool		hinted;			/* it changed while a GET was under way */
 	bool		releasing;
 	unsigned	release_tries;
 	/* Leading. */

@@ -228,7 +228,7 @@ set_tls(struct request *q, const struct http_tls *tls)
 	static const struct http_tls none;
 	const struct http_tls *const t = tls != NULL ? tls : &none;
 	const bool own = t->ca != NULL || t->ca_file != NULL || t->insecure;
-	static const curl_version_info_data *built;	/* asking makes curl ask twenty libraries for their name */
+	static const curl_version_info_data *built;	/* once: curl asks twenty libraries for it */
 	const char *file = getenv("SSL_CERT_FILE"), *dir = getenv("SSL_CERT_DIR");
 
 	if (built == NULL)

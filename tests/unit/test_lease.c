@@ -73,6 +73,12 @@ static const struct row {
 		{ 100, CHANGED, "", 0, "wait", 0 },		/* it is looking already */
 		{ 100, SEES, "", 2, "update me t8", 0 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, true, 8 },
+	{ "it changed while the answer was on its way: the answer may be older, so it looks again", {
+		STANDBY,
+		{ 300, CHANGED, "", 0, "get", 0 },
+		{ 100, CHANGED, "", 0, "wait", 0 },
+		{ 100, SEES, "other", 1, "get", 0 },
+		{ 100, SEES, "other", 1, "wait 2-4.4", 0 } }, true, 0 },
 	{ "the leader need not look: the change is its own", {
 		TAKEN,
 		{ 50, CHANGED, "", 0, "wait 1.85-1.85", 9850 } }, true, 0 },
