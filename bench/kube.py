@@ -217,8 +217,8 @@ def work():
         figure(f"CPU per 1,000 node events, {who}", "s", figures_of[who]["events"])
         figure(f"CPU per 1,000 changes written back, {who}", "s", figures_of[who]["written"])
         for rate in RATES:
-            figure(f"change to write-back at {rate}/s, {who}, p50 and p99", "ms",
-                   [1000 * t for t in percentiles(figures_of[who]["latencies"][rate])])
+            for name, seconds in zip(("p50", "p99"), percentiles(figures_of[who]["latencies"][rate])):
+                figure(f"change to write-back at {rate}/s, {who}, {name}", "ms", [1000 * seconds])
     for what, of, key in (("memory", "pss", "memory_ratio"), ("CPU of node events", "events", "cpu_ratio"),
                           ("CPU of changes written back", "written", "cpu_written_ratio")):
         figure(f"{what}, ours to the peer's", "ratio", [sum(ours[of]) / sum(peer[of])], key=key)

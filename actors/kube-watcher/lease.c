@@ -124,9 +124,9 @@ lead_step(struct lease *l, int64_t now_ms, int64_t wall_us)
 {
 	if (l->look)
 		return ask(l, LEASE_GET, "who holds it", now_ms);
-	if (!may_take(l, now_ms) && l->hinted)
-		return ask(l, LEASE_GET, "it changed while we looked", now_ms);
 	if (!may_take(l, now_ms)) {
+		if (l->hinted)
+			return ask(l, LEASE_GET, "it changed while we looked", now_ms);
 		look_later(l, now_ms);
 		return wait_until(l, l->next_ms, now_ms);
 	}

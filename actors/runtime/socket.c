@@ -63,9 +63,9 @@ socket_new(enum socket_kind kind, const char *path, const char *id, struct event
 	zsock_set_maxmsgsize(s->sock, FRAME_MAX_BYTES);
 	switch (kind) {
 	/*
-	 * An unknown peer is an error, not a silent loss; one that connects anew takes its name over. Trap:
-	 * if the old connection has a message under way just then, libzmq 4.3.4 never closes its descriptor.
-	 * Ours do not connect anew to the same producer; a stranger who does it for long gets us restarted.
+	 * An unknown peer is an error, not a silent loss; one that connects anew takes its name over. Trap
+	 * (measured): now and then libzmq 4.3.4 never closes the descriptor of the connection that lost its
+	 * name. A restarted actor has a new name; a stranger who repeats one for long gets us restarted.
 	 */
 	case SOCKET_ROUTER:
 		zsock_set_router_mandatory(s->sock, 1);

@@ -116,8 +116,8 @@ def connections_that_come_and_go_leave_nothing():
         tree.wait_running()
         before = tree.steady_descriptors()
         for n in range(CONNECTIONS):
-            # A name of its own each: of one that is taken over while it talks, libzmq 4.3.4 may keep the
-            # descriptor (socket.c). About one in 5,000 here, on a busy machine.
+            # A name of its own each: when one is taken over, libzmq 4.3.4 may keep the descriptor of who
+            # had it (socket.c). Some in 10,000 here, on a busy machine.
             with stranger(tree, f"come-and-go-{n}".encode() if n % 2 else None) as client:
                 if n % 5 == 0:
                     client.send(b"\xc1")
