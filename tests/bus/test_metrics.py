@@ -146,10 +146,11 @@ def a_thousand_scrapes_while_actors_die():
         tree.wait_running()
         series = f'process_start_time_seconds{{actor="{ONE}"}}'
         wait_for(lambda: series in tree.scrape(), "the consumer's figures")
-        scrapes, deaths, held = 0, 0, 0
+        scrapes, deaths, held, killed = 0, 0, 0, 0
         while scrapes < SCRAPES or deaths < 3:
-            if scrapes % 50 == 0 and tree.actor(ONE)["state"] == "running":
-                tree.kill(ONE)
+            row = tree.actor(ONE)
+            if scrapes % 50 == 0 and row["state"] == "running" and row["incarnation"] > killed:
+                killed = tree.kill(ONE)
                 deaths += 1
             scrapes += 1
             page = get(tree.run_dir, "/metrics")
@@ -159,7 +160,7 @@ def a_thousand_scrapes_while_actors_die():
             held += found[f'muster_actor_up{{actor="{ONE}"}}'] == 0
         tap.note(f"{scrapes} scrapes, {held} of them while it was down, {deaths} deaths")
         assert held > 0, "it was never seen down: nothing was proved"
-        tree.wait_running()
+        tree.wait_restarted(ONE, killed)        # not wait_running: its death may not have been seen yet
         wait_for(lambda: tree.metric("muster_actor_restarts_total", actor=ONE) == deaths, "the count")
         assert tree.metric("muster_actor_deaths_total", actor=ONE) == deaths
         assert tree.metric("muster_supervisor_deaths_total", cause="signal") == deaths

@@ -15,6 +15,7 @@ first; then, one by one, those that want to be alone. A process that outlives it
 import argparse
 import collections
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -33,6 +34,7 @@ LATER = {"e2e": "a later issue"}
 # How much of a processor a program wants. Those with processes of their own mostly wait.
 SHARES = {"unit": 1, "bus": 1 / 2, "sim": 1 / 2, "real": 2 / 3, "e2e": 2 / 3}
 SECONDS = ROOT / "build" / "seconds.json"       # what each took the last time
+RECAP_LINES = 8
 VALGRIND_FOUND = 99
 VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={VALGRIND_FOUND}", "--leak-check=full",
             "--errors-for-leak-kinds=definite,possible", "--child-silent-after-fork=yes"]
@@ -199,6 +201,24 @@ def show(name, result):
         print("".join(f"      FAILED: {f}\n" for f in result.failures), end="", flush=True)
 
 
+def recap(name, result):
+    """One failure after the other with the last words of each: the end of a long log is what people see."""
+    for failure in result.failures:
+        print(f"FAILED {name.strip()}: {failure}")
+        print("".join(f"       {line}\n" for line in last_words(result.output, failure)), end="", flush=True)
+
+
+def last_words(output, failure):
+    """The comments beside its `not ok`: those of tap.py stand above it, those of cmocka below."""
+    lines = output.splitlines()
+    at = next((n for n, line in enumerate(lines) if line.startswith("not ok") and line.endswith(failure)), 0)
+    if at == 0:
+        return lines[-RECAP_LINES:]
+    above, below = ([*itertools.takewhile(lambda line: line.startswith("#"), some)][:RECAP_LINES]
+                    for some in (reversed(lines[:at]), lines[at + 1:]))
+    return below if lines[at - 1].startswith("ok") or not above else above[::-1]
+
+
 def jobs_of(text):
     """The jobs of one PRESET:SUITE[/PROGRAM][:valgrind]."""
     preset, suite, *more = text.split(":")
@@ -293,9 +313,11 @@ def main():
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
     passed = failed = skipped = 0
-    took, groups, began = {}, collections.Counter(), time.monotonic()
+    took, groups, began, bad = {}, collections.Counter(), time.monotonic(), []
     for job, result in run_all([job for text in options.runs for job in jobs_of(text)], options):
-        show(job.name() if job else "all of them", result)
+        name = job.name() if job else "all of them"
+        show(name, result)
+        bad += [(name, result)] if result.failures else []
         passed += result.passed
         failed += len(result.failures)
         skipped += len(result.skips)
@@ -306,6 +328,8 @@ def main():
     for group, seconds in groups.items():
         print(f"{seconds:>6.0f} s  {group}")
     print(f"{time.monotonic() - began:>6.0f} s  in all, side by side")
+    for name, result in bad:
+        recap(name, result)
     if skipped and not CI:
         print(f"{skipped} skipped (a failure in CI)")
     print(f"{passed} passed, {failed} failed", flush=True)
