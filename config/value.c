@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "ascii.h"
 #include "obj.h"
 
 struct text {
@@ -59,18 +60,6 @@ static bool is_port(struct text port);
 static bool is_name(struct text host);
 static bool is_off(struct text addr);
 static bool is_ip(int family, struct text host);
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 
 enum value_fault
 value_parse(const struct value_rule *rule, const char *text, size_t len, int64_t *num)
@@ -276,7 +265,7 @@ is_host(struct text host)
 	}
 	bool numeric = true;
 	for (const char *p = host.p; p < host.end; p++)
-		numeric = numeric && (is_digit(*p) || *p == '.');
+		numeric = numeric && (ascii_digit(*p) || *p == '.');
 	return numeric ? is_ip(AF_INET, host) : is_name(host);
 }
 
@@ -300,7 +289,7 @@ is_name(struct text host)
 	for (const char *p = host.p; p < host.end; before = *p++) {
 		const bool inner = before != '.' && p + 1 < host.end && p[1] != '.';
 
-		if (!is_letter(*p) && !is_digit(*p) && !(*p == '-' && inner)
+		if (!ascii_letter(*p) && !ascii_digit(*p) && !(*p == '-' && inner)
 		    && !(*p == '.' && before != '.'))
 			return false;
 	}
@@ -328,7 +317,7 @@ take_digits(struct text *t, int64_t *out)
 	const char *start = t->p;
 	bool overflow = false;
 
-	for (*out = 0; t->p < t->end && is_digit(*t->p); t->p++)
+	for (*out = 0; t->p < t->end && ascii_digit(*t->p); t->p++)
 		overflow = overflow || __builtin_mul_overflow(*out, 10, out)
 		    || __builtin_add_overflow(*out, *t->p - '0', out);
 	if (t->p == start)
@@ -344,7 +333,7 @@ take_unit(struct text *t, size_t first)
 {
 	const char *start = t->p;
 
-	while (t->p < t->end && is_letter(*t->p))
+	while (t->p < t->end && ascii_letter(*t->p))
 		t->p++;
 	const size_t len = (size_t)(t->p - start);
 	while (first < VALUE_UNITS

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "ascii.h"
+
 /* A buffer being filled; once it does not fit, nothing more goes in. */
 struct line {
 	char	*buf;
@@ -93,6 +95,5 @@ is_set(const char *text)
 static bool
 is_plain(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-	    || c == '-' || c == '.' || c == '_' || c == '~';
+	return ascii_letter(c) || ascii_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }

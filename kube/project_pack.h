@@ -6,9 +6,9 @@
 
 #include "kinds.h"
 #include "project_private.h"
+#include "scan.h"
 
-/* A value must fit an item, an item a frame (actors/runtime/view.h). */
-enum { PACK_BODY_MAX = 900 * 1024 };
+enum { PACK_BODY_MAX = FRAME_MAX_VALUE };
 
 /* One field of the body, with all that is known before the first object. */
 struct pack_field {

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "ascii.h"
 #include "obj.h"
 #include "project_private.h"
 
@@ -217,7 +218,7 @@ read_number(struct reading *r)
 {
 	uint32_t n = 0;
 
-	while (*r->proto >= '0' && *r->proto <= '9')
+	while (ascii_digit(*r->proto))
 		n = n * 10 + (uint32_t)(*r->proto++ - '0');
 	MUST(n > 0 && n < 1 << 29);
 	return n;

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "ascii.h"
 #include "obj.h"
 
 enum { NANO = -9, MILLI = -3, INT64_DIGITS = 18, INT64_DIGITS_MAX = 19 };
@@ -57,12 +58,6 @@ static size_t print_decimal(const struct quantity *, enum quantity_format, char 
 static size_t print_binary(const struct quantity *, char *);
 static size_t print_unit(enum quantity_format, int64_t, char *);
 static size_t print_number(char *, uint64_t);
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
 
 const char *
 quantity_parse(struct quantity *q, const char *text, size_t len)
@@ -159,13 +154,13 @@ cut(struct parts *p, const char *at, const char *end)
 	for (; at < end && *at == '0'; at++)
 		p->any_digit = true;
 	p->whole = at;
-	for (; at < end && is_digit(*at); at++)
+	for (; at < end && ascii_digit(*at); at++)
 		p->any_digit = true;
 	p->whole_len = (size_t)(at - p->whole);
 	const bool point = at < end && *at == '.';
 	at += point;
 	p->fraction = at;
-	for (; point && at < end && is_digit(*at); at++)
+	for (; point && at < end && ascii_digit(*at); at++)
 		p->any_digit = true;
 	p->fraction_len = (size_t)(at - p->fraction);
 	p->suffix = at;
@@ -174,7 +169,7 @@ cut(struct parts *p, const char *at, const char *end)
 		at++;
 	if (at < end && (*at == '-' || *at == '+'))
 		at++;
-	while (at < end && is_digit(*at))
+	while (at < end && ascii_digit(*at))
 		at++;
 	return at == end;
 }
@@ -204,7 +199,7 @@ read_exponent(const char *s, size_t len, int *out)
 	if (len == signs)
 		return false;
 	for (size_t i = signs; i < len; i++) {
-		if (!is_digit(s[i]) || n > UINT64_MAX / 10 - 1)
+		if (!ascii_digit(s[i]) || n > UINT64_MAX / 10 - 1)
 			return false;
 		n = n * 10 + (uint64_t)(s[i] - '0');
 	}

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ascii.h"
 #include "obj.h"
 #include "selector_private.h"
 #include "utf8.h"
@@ -184,7 +185,7 @@ is_subdomain(const char *s, size_t len)
 static bool
 is_alphanumeric(char c)
 {
-	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return ascii_digit(c) || ascii_letter(c);
 }
 
 static void

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "ascii.h"
 #include "obj.h"
 
 enum {
@@ -207,7 +208,7 @@ skip_text(struct text *t, const char *want)
 static bool
 is_digit(const struct text *t, size_t i)
 {
-	return (size_t)(t->end - t->at) > i && t->at[i] >= '0' && t->at[i] <= '9';
+	return (size_t)(t->end - t->at) > i && ascii_digit(t->at[i]);
 }
 
 static bool

@@ -13,6 +13,7 @@
 
 enum {
 	FRAME_MAX_BYTES	  = 1024 * 1024,	/* also ZMQ_MAXMSGSIZE */
+	FRAME_MAX_VALUE	  = 900 * 1024,		/* of one item; its key and the envelope need room, too */
 	FRAME_MAX_DEPTH	  = 16,
 	FRAME_MAX_OBJECTS = 65536,
 };

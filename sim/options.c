@@ -167,7 +167,7 @@ number(const struct row *row, const char *value, double *n, char *why)
 	if (end != value && *end == '\0' && errno == 0 && *n >= row->least && *n <= row->most
 	    && (row->kind == REAL || *n == (double)(long)*n))
 		return true;
-	snprintf(why, OPTIONS_WHY_MAX, "--%s wants a %snumber from %g to %g, not \"%s\"", row->name,
+	snprintf(why, OPTIONS_WHY_MAX, "--%s wants a %snumber from %.9g to %.9g, not \"%s\"", row->name,
 	    row->kind == WHOLE ? "whole " : "", row->least, row->most, value);
 	return false;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "ascii.h"
 #include "obj.h"
 #include "text.h"
 #include "utf8.h"
@@ -26,8 +27,6 @@ static struct wire_str join_causes(unsigned, char[CONDITIONS_CAUSES_MAX]);
 static bool take_number(struct wire_str *);
 static bool take_identifier(struct wire_str *);
 static bool take(struct wire_str *, char);
-static bool is_digit(char);
-static bool is_letter(char);
 
 void
 conditions_from(const struct assess_in *in, const struct assess *a, struct conditions *out)
@@ -156,7 +155,7 @@ take_number(struct wire_str *left)
 {
 	uint32_t n = 0;
 
-	while (n < left->len && is_digit(left->p[n]))
+	while (n < left->len && ascii_digit(left->p[n]))
 		n++;
 	if (n == 0 || (n > 1 && left->p[0] == '0'))
 		return false;
@@ -172,23 +171,11 @@ take_identifier(struct wire_str *left)
 	bool number = true;
 	uint32_t n = 0;
 
-	for (; n < left->len && (is_digit(left->p[n]) || is_letter(left->p[n]) || left->p[n] == '-'); n++)
-		number = number && is_digit(left->p[n]);
+	for (; n < left->len && (ascii_digit(left->p[n]) || ascii_letter(left->p[n]) || left->p[n] == '-'); n++)
+		number = number && ascii_digit(left->p[n]);
 	if (number)
 		return take_number(left);
 	left->p += n;
 	left->len -= n;
 	return true;
-}
-
-static bool
-is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }

@@ -16,11 +16,12 @@
 
 #include "err.h"
 #include "msg.h"
+#include "scan.h"
 
 enum {
 	VIEW_SLOTS	 = 32,			/* consumers of one link */
 	VIEW_KEY_MAX	 = 512,
-	VIEW_VALUE_MAX	 = 900 * 1024,		/* an item must fit a frame */
+	VIEW_VALUE_MAX	 = FRAME_MAX_VALUE,
 	VIEW_BATCH_BYTES = 128 * 1024,
 };
 
