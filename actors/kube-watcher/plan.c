@@ -303,6 +303,11 @@ judge(const struct plan_slot *s, const struct plan_answer *a)
 		.why = "sent, and no answer that can be trusted" };
 
 	const bool whole = !is_read(s->op) || a->body == BODY_OBJECT || a->body == BODY_LIST;
+	if (a->bygone && is_good(a->status)) {
+		r.outcome = is_read(s->op) ? OUTCOME_FAILED : OUTCOME_UNKNOWN;
+		r.why = "the cluster was restored to an earlier time since it was sent";
+		return r;
+	}
 	if (is_good(a->status) && whole)
 		return (struct plan_result){ .outcome = OUTCOME_OK, .orphan = s->orphan,
 			.merge = merge_of(s, a->body), .why = "done" };

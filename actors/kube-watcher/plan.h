@@ -7,8 +7,8 @@
  *	plan_answered	how it ended, or that it stays and is sent again
  *
  * Laws
- * - An outcome is true. OK: done, once. UNKNOWN: sent, and no answer that can be trusted: done or not.
- *   Any other: not done.
+ * - An outcome is true. OK: done, once. UNKNOWN: sent, and no answer that can be trusted, or done in a
+ *   cluster that was restored since: done or not. Any other: not done.
  * - Sent again by itself is only what was certainly not done: it never left (no connection), or 429.
  *   Reads (GET, LIST) are sent again whatever happened. Everything else is the actor's decision.
  * - A mutation is sent only while the lease outlives its HTTP timeout, and never after its deadline.
@@ -96,6 +96,7 @@ struct plan_answer {
 	const char	*reason;	/* Status.reason, or "" */
 	int64_t		 retry_after_ms;	/* -1: not said */
 	enum plan_body	 body;		/* what a 2xx brought */
+	bool		 bygone;	/* the cluster was restored since it was sent (store_time) */
 };
 
 /* What to do with it. */

@@ -111,6 +111,12 @@ reading_namespaced(const struct reading *r)
 }
 
 uint32_t
+reading_time(const struct reading *r)
+{
+	return store_time(r->store);
+}
+
+uint32_t
 reading_count(const struct reading *r)
 {
 	return store_count(r->store);

@@ -39,6 +39,7 @@ void reading_drive(struct reading *r);		/* the beginning */
 /* For writes, whose answers are merged at once. */
 const char *reading_version(const struct reading *r);		/* "": not known yet */
 bool reading_namespaced(const struct reading *r);
+uint32_t reading_time(const struct reading *r);		/* store_time */
 /*
  * The answer to a write or a live read of an object. Published if it is news, and forced on when
  * own. The object's key goes into key, its projection stays valid until the next call; false:

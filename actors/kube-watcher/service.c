@@ -34,6 +34,7 @@ struct job {
 	enum kind	 kind;		/* KIND_MAX: not one we know */
 	int64_t		 began_ms;
 	uint64_t	 call;
+	uint32_t	 time;		/* of the store (store_time) when it was sent */
 	struct cut	*cut;		/* of a LIST */
 	char		 cont[REFLECTOR_CONTINUE_MAX], list_rv[PROJECT_RV_MAX + 1];
 	bool		 list_refused;
@@ -57,6 +58,7 @@ static const char *version_of(const struct service *, const struct job *);
 static void send_job(struct job *, int64_t);
 static void note_request(const struct job *, const char *);
 static const char *accept_of(const struct job *);
+static uint32_t time_of(const struct job *);
 static void settle(struct job *, const char *);
 static void on_data_start(int, const char *, void *);
 static bool on_list_data(const void *, size_t, void *);
@@ -262,6 +264,7 @@ send_job(struct job *j, int64_t timeout_ms)
 		const bool list = ask.op == OP_LIST;
 
 		note_request(j, http.method);
+		j->time = time_of(j);
 		j->call = access_send(s->ground.access, &(struct access_call){
 			.lane = ACCESS_CALLS, .method = http.method, .path = http.path,
 			.accept = accept_of(j), .content_type = http.content_type,
@@ -294,6 +297,15 @@ accept_of(const struct job *j)
 	const bool proto = j->ask.op != OP_LIST && reads(j) && kind_table[j->kind].form == FORM_PROTO;
 
 	return proto ? FRAMES_TYPE ",application/json" : NULL;
+}
+
+/* Answers are compared by number with what the store knows; after a restore numbers start over. */
+static uint32_t
+time_of(const struct job *j)
+{
+	const struct reading *const r = j->kind == KIND_MAX ? NULL : j->service->ground.readings[j->kind];
+
+	return r == NULL ? 0 : reading_time(r);
 }
 
 /* It ends here, without the server. wrong: why it could not be sent; NULL: it is done. */
@@ -340,7 +352,8 @@ on_list_item(const void *bytes, size_t len, void *arg)
 		return true;
 	}
 	struct reading *const r = j->service->ground.readings[j->kind];
-	if (!reading_answer(r, PROJECT_JSON, bytes, len, false, j->in.trace, key, sizeof(key), &p)) {
+	if (j->time != time_of(j)
+	    || !reading_answer(r, PROJECT_JSON, bytes, len, false, j->in.trace, key, sizeof(key), &p)) {
 		j->list_refused = true;
 		return false;
 	}
@@ -383,6 +396,7 @@ on_done(const struct http_response *http, void *arg)
 	const struct plan_result result = plan_answered(&s->plan, slot_of(j), &(struct plan_answer){
 		.sent = http->sent, .status = status, .reason = said.reason,
 		.retry_after_ms = http->retry_after_ms == 0 ? -1 : http->retry_after_ms, .body = body,
+		.bygone = j->ask.op != OP_LIST && j->time != time_of(j),
 	}, clock_mono_ms());
 	if (result.again) {
 		cut_free(&j->cut);

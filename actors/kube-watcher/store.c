@@ -47,6 +47,7 @@ struct store {
 	uint32_t	 cap;
 	uint32_t	 list : 30;	/* number of the present list, or of the last one */
 	bool		 listing, believe;
+	uint32_t	 time;		/* lists that were begun to be believed */
 	uint32_t	 named;		/* keys that we knew, and that the present list names */
 	struct tomb	*tombs;
 	uint32_t	 ntombs, cap_tombs;
@@ -58,6 +59,7 @@ static enum store_news take(struct store *, struct entry *, const struct store_w
 static void remove_key(struct store *, uint32_t);
 static bool is_swept(const struct store *, const struct entry *, enum rv_order);
 static void bury(struct store *, const struct uid *, bool);
+static struct tomb *tomb_of(struct store *, const struct uid *);
 static struct tomb *find_tomb(const struct store *, const struct uid *);
 static void drop_tomb(struct store *, struct tomb *);
 static struct uid uid_of(const char *);
@@ -105,6 +107,7 @@ store_begin(struct store *s, bool believe)
 	s->list = (s->list + 1) & LIST_MASK;
 	s->listing = true;
 	s->believe = believe;
+	s->time += believe;
 	s->named = 0;
 }
 
@@ -164,12 +167,8 @@ enum store_news
 store_seen(struct store *s, const struct store_word *w)
 {
 	const struct uid uid = uid_of(w->uid);
-	struct tomb *t = find_tomb(s, &uid);
+	struct tomb *t = tomb_of(s, &uid);
 
-	if (t != NULL && s->listing && s->believe && t->dug != s->list) {
-		drop_tomb(s, t);	/* the cluster was restored to a time before its end */
-		t = NULL;
-	}
 	if (t != NULL) {
 		if (s->listing)
 			t->named = s->list;
@@ -213,15 +212,17 @@ store_answered(struct store *s, const struct store_word *w, const char *stream_r
 {
 	const struct uid uid = uid_of(w->uid);
 	const enum rv_order o = rv_compare(w->rv, strlen(w->rv), stream_rv, strlen(stream_rv));
-	const bool passed = o == RV_OLDER || o == RV_SAME;
+	const bool believing = s->listing && s->believe;	/* the watch was of another time */
+	const bool passed = !believing && (o == RV_OLDER || o == RV_SAME);
 
-	if (find_tomb(s, &uid) != NULL)
+	if (tomb_of(s, &uid) != NULL)
 		return STORE_IGNORE;
 	const uint32_t id = keytab_find(s->keys, w->key, w->key_len);
 	if (id == KEYTAB_NONE)
 		return passed ? STORE_IGNORE : add(s, w, &uid, true);
 	struct entry *e = &s->entries[id];
-	if (order_with(w->rv, e) == RV_OLDER || (passed && !same_uid(&e->uid, &uid)))
+	const bool bygone = believing && e->mark != s->list && e->own != s->list;
+	if (!bygone && (order_with(w->rv, e) == RV_OLDER || (passed && !same_uid(&e->uid, &uid))))
 		return STORE_IGNORE;
 	e->own = s->list;
 	return take(s, e, w, &uid);
@@ -241,6 +242,12 @@ store_removed(struct store *s, const struct store_word *w)
 		return STORE_IGNORE;
 	remove_key(s, id);
 	return STORE_GONE;
+}
+
+uint32_t
+store_time(const struct store *s)
+{
+	return s->time;
 }
 
 uint32_t
@@ -364,6 +371,18 @@ bury(struct store *s, const struct uid *uid, bool told)
 		s->tombs = obj_realloc(s->tombs, s->cap_tombs * sizeof(*s->tombs));
 	}
 	s->tombs[s->ntombs++] = (struct tomb){ .uid = *uid, .dug = s->list, .told = told };
+}
+
+/* The one that counts: from before a list that is believed, it may be there again. */
+static struct tomb *
+tomb_of(struct store *s, const struct uid *uid)
+{
+	struct tomb *t = find_tomb(s, uid);
+
+	if (t == NULL || !s->listing || !s->believe || t->dug == s->list)
+		return t;
+	drop_tomb(s, t);
+	return NULL;
 }
 
 static struct tomb *

@@ -13,6 +13,9 @@
  *   name it; not when the list is older than our word of it (an own write overtook the list).
  * - An object that we deleted ourselves stays deleted: older news of that uid, still on its way, is
  *   ignored until the watch or a newer list has caught up.
+ * - A list that is believed begins another time: the cluster was restored, its numbers start over. What
+ *   we know from before holds until the list or an answer says otherwise, whatever their numbers; an
+ *   answer to a request from before may not come in here at all (store_time).
  */
 #ifndef MUSTER_STORE_H
 #define MUSTER_STORE_H
@@ -72,9 +75,11 @@ struct store_picture store_picture(const struct store *s, const char *rv);
 enum store_news store_seen(struct store *s, const struct store_word *w);
 /* The watch says DELETED. STORE_GONE or STORE_IGNORE. */
 enum store_news store_deleted(struct store *s, const struct store_word *w);
+/* Changes when a list begins that is believed. Remember it with a request, compare it with the answer. */
+uint32_t store_time(const struct store *s);
 /*
- * The answer to an own write, or to a live GET. stream_rv: how far the watch has come (reflector rv): what
- * it has passed it has told, and knows better.
+ * The answer to an own write, or to a live GET, sent in the present time. stream_rv: how far the watch
+ * has come (reflector rv): what it has passed it has told, and knows better.
  */
 enum store_news store_answered(struct store *s, const struct store_word *w, const char *stream_rv);
 /* Our own delete was done, and the object is gone (no finalizer held it). STORE_GONE or STORE_IGNORE. */

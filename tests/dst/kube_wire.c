@@ -261,6 +261,7 @@ wire_write(struct kube_instance *in, uint32_t slot, uint32_t deed, int64_t timeo
 
 	c->slot = slot;
 	c->deed = deed;
+	c->time = store_time(in->store);
 	if (kube_broken(w, BREAK_KUBE_TIMEOUT))
 		timeout_ms = 2 * w->lease_ms;
 	c->lag_ms = timeout_ms;
@@ -307,8 +308,11 @@ write_arrives(struct sim *sim, void *arg, uint64_t n)
 		actor_executed(w, c->deed);
 		wire_news(w);
 	}
-	if (!sim_chance(sim, w->weather.lose_answer))
-		wire_hear(c, sim->now_ms + wire_lag(w), write_answer, 0);
+	if (sim_chance(sim, w->weather.lose_answer))
+		return;
+	const bool tardy = sim_chance(sim, w->weather.tardy);
+	const int64_t back_ms = tardy ? (int64_t)sim_random(sim, (uint64_t)c->lag_ms) : wire_lag(w);
+	wire_hear(c, sim->now_ms + back_ms, write_answer, 0);
 }
 
 static void

@@ -12,8 +12,8 @@ typedef void act_fn(struct kube_world *);
 static act_fn change, remove_one, replace, flash, burst, compact, write_one, crash, leave, stop,
     change_weather, lie, restore, cut_off, drop_lease, spoil_lease;
 
-/* What a history is about: anything, what is read, or who leads. */
-enum theme { READING = 1, LEADING = 2, ANYTHING = READING | LEADING };
+/* What a history is about: anything, what is read, who leads, or a cluster that is restored again and again. */
+enum theme { READING = 1, LEADING = 2, RESTORING = 4, ANYTHING = READING | LEADING };
 
 static const struct act {
 	act_fn		*fn;
@@ -33,6 +33,7 @@ static const struct act {
 	{ change_weather,  20, ANYTHING },
 	{ lie,             10, READING  },
 	{ restore,          5, READING  },
+	{ restore,         60, RESTORING },
 	{ cut_off,         20, LEADING  },
 	{ drop_lease,       6, LEADING  },
 	{ spoil_lease,      4, LEADING  },
@@ -58,7 +59,9 @@ static const struct world_break breaks[] = {
 static void *
 setup(struct sim *sim)
 {
-	static const enum theme themes[] = { ANYTHING, ANYTHING, READING, LEADING };
+	static const enum theme themes[] = {
+		ANYTHING, ANYTHING, ANYTHING, READING, READING, LEADING, LEADING, READING | RESTORING,
+	};
 	struct kube_world *w = obj_alloc(sizeof(*w));
 
 	w->sim = sim;
@@ -70,7 +73,7 @@ setup(struct sim *sim)
 	w->theme = themes[sim_random(sim, NITEMS(themes))];
 	w->elect = w->theme == LEADING || !sim_chance(sim, 100);
 	w->hints = sim_chance(sim, 500);
-	w->lossy = w->theme != LEADING && sim_chance(sim, 250);
+	w->lossy = (w->theme & RESTORING) != 0 || (w->theme != LEADING && sim_chance(sim, 250));
 	w->relist_ms = w->lossy && sim->broken != BREAK_KUBE_RESYNC ? 120000 : 0;
 	draw_weather(w);
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
@@ -216,7 +219,7 @@ draw_weather(struct kube_world *w)
 	struct kube_weather *x = &w->weather;
 	uint32_t *const kinds[] = {
 		&x->refuse, &x->lose, &x->lose_answer, &x->slow, &x->limit, &x->fail, &x->cut,
-		&x->mute, &x->stray, &x->duplicate, &x->lag, &x->late,
+		&x->mute, &x->stray, &x->duplicate, &x->lag, &x->late, &x->tardy,
 	};
 	const uint64_t style = w->theme == LEADING ? 2 : sim_random(w->sim, 4);
 
@@ -230,6 +233,8 @@ draw_weather(struct kube_world *w)
 	}
 	if (style != 0 && sim_chance(w->sim, 300))
 		x->stray = 700;
+	if ((w->theme & RESTORING) != 0)
+		x->tardy = 500;
 	x->lossy = w->lossy ? (uint32_t)sim_random(w->sim, 200) : 0;
 }
 

@@ -43,6 +43,7 @@ enum {
 	B(OLDER,       "older",       "older versions of an object are published too")		\
 	B(OWN_WRITE,   "own-write",   "answers to own writes are not merged into the store")	\
 	B(PASSED,      "passed",      "an answer that the watch has overtaken is merged all the same") \
+	B(BYGONE,      "bygone",      "an answer from before a restore is merged all the same") \
 	B(TOMBSTONE,   "tombstone",   "an own delete is not remembered")			\
 	B(READY_GATE,  "ready-gate",  "the mirror is told before the first list is complete")	\
 	B(LEASE,       "lease",       "writes do not ask for the lease")			\
@@ -208,6 +209,7 @@ struct kube_call {
 	int64_t			 timeout_ms, ends_ms;
 	/* write and lease */
 	uint32_t		 slot, deed;
+	uint32_t		 time;		/* of the store, when it was sent */
 	struct lease_step	 step;
 	char			 rv[KUBE_TEXT];
 	bool			 sent;
@@ -220,6 +222,7 @@ struct kube_call {
 struct kube_weather {
 	uint32_t	refuse, lose, lose_answer, slow, limit, fail, cut, mute, stray, duplicate, lag, lossy;
 	uint32_t	late;		/* answers about the Lease */
+	uint32_t	tardy;		/* answers to writes, up to the last moment */
 };
 
 struct kube_world {

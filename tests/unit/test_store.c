@@ -12,12 +12,12 @@
 #include "actors/kube-watcher/store.h"
 #include "obj.h"
 
-enum say { END, SEEN, DELETED, ANSWER, REMOVED, BEGIN, BELIEVE, COMMIT, DROP, PICTURE, HAS, TOMBS };
+enum say { END, SEEN, DELETED, ANSWER, REMOVED, BEGIN, BELIEVE, COMMIT, DROP, PICTURE, HAS, TOMBS, TIME };
 
 /*
  * rv: of an ANSWER also how far the watch has come, "12@10". want: for words the news (+ added, ~
  * updated, = replaced, - gone, "" ignored); COMMIT: the keys that went, in order of the alphabet;
- * PICTURE: "named missing behind ahead" at version rv; HAS: the version known of key.
+ * PICTURE: "named missing behind ahead" at version rv; HAS: the version known of key; TIME: store_time.
  */
 struct line {
 	enum say	 say;
@@ -120,6 +120,28 @@ static const struct row {
 	{ "ended among the initial events: an answer from before does not bring it back", {
 		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "+" }, { DELETED, A1, "15", "-" },
 		{ ANSWER, A1, "12@5", "" }, { COMMIT, "", "", "16", "" }, { TOMBS, "", "", "", "0" } } },
+	{ "during a believed list: an answer beats what is from before it, whatever its number", {
+		{ SEEN, A1, "826", "+" }, { SEEN, B1, "827", "+" }, { BELIEVE, "", "", "", "" },
+		{ ANSWER, A1, "821@828", "~" }, { SEEN, A1, "812", "" }, { ANSWER, "b", "another b", "822@828", "=" },
+		{ COMMIT, "", "", "816", "" }, { HAS, A1, "", "821" }, { HAS, B1, "", "822" } } },
+	{ "during a believed list: how far the watch had come means nothing", {
+		{ BELIEVE, "", "", "", "" }, { ANSWER, A1, "821@828", "+" }, { COMMIT, "", "", "816", "" },
+		{ HAS, A1, "", "821" } } },
+	{ "during a believed list: what was deleted before it may be there again", {
+		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" }, { BELIEVE, "", "", "", "" },
+		{ ANSWER, A1, "9@10", "+" }, { COMMIT, "", "", "8", "" }, { HAS, A1, "", "9" } } },
+	{ "during a believed list: but not what was deleted since", {
+		{ SEEN, A1, "10", "+" }, { BELIEVE, "", "", "", "" }, { REMOVED, A1, "", "-" },
+		{ ANSWER, A1, "9@10", "" }, { COMMIT, "", "", "8", "" }, { HAS, A1, "", NULL } } },
+	{ "during a believed list: an answer against the list's own word", {
+		{ SEEN, A1, "826", "+" }, { BELIEVE, "", "", "", "" }, { SEEN, A1, "815", "~" },
+		{ ANSWER, A1, "812@828", "" }, { ANSWER, A1, "816@828", "~" }, { ANSWER, A1, "814@828", "" },
+		{ COMMIT, "", "", "815", "" }, { HAS, A1, "", "816" } } },
+	{ "another time begins with each list that is believed", {
+		{ TIME, "", "", "", "0" }, { BEGIN, "", "", "", "" }, { COMMIT, "", "", "5", "" },
+		{ TIME, "", "", "", "0" }, { BELIEVE, "", "", "", "" }, { TIME, "", "", "", "1" },
+		{ DROP, "", "", "", "" }, { TIME, "", "", "", "1" }, { BELIEVE, "", "", "", "" },
+		{ TIME, "", "", "", "2" }, { COMMIT, "", "", "6", "" }, { TIME, "", "", "", "2" } } },
 };
 
 static const char *const news_signs[] = {
@@ -175,6 +197,10 @@ check_line(struct store *s, const struct line *l)
 		break;
 	case TOMBS:
 		snprintf(text, sizeof(text), "%u", store_tombstones(s));
+		assert_string_equal(text, l->want);
+		break;
+	case TIME:
+		snprintf(text, sizeof(text), "%u", store_time(s));
 		assert_string_equal(text, l->want);
 		break;
 	case END: break;
