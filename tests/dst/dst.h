@@ -110,6 +110,7 @@ void sim_wake(struct sim *sim, struct sim_node *node, int64_t at_ms);
 void sim_node_start(struct sim *sim, struct sim_node *node);
 void sim_node_crash(struct sim *sim, struct sim_node *node);
 void sim_node_stop(struct sim *sim, struct sim_node *node, int64_t for_ms);
+void sim_node_go(struct sim *sim, struct sim_node *node);
 
 /* ---- Network: ordered pipes, as a ZeroMQ connection is, until the faults come ---- */
 

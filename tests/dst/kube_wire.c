@@ -311,8 +311,21 @@ write_arrives(struct sim *sim, void *arg, uint64_t n)
 	if (sim_chance(sim, w->weather.lose_answer))
 		return;
 	const bool tardy = sim_chance(sim, w->weather.tardy);
-	const int64_t back_ms = tardy ? (int64_t)sim_random(sim, (uint64_t)c->lag_ms) : wire_lag(w);
-	wire_hear(c, sim->now_ms + back_ms, write_answer, 0);
+	c->due_ms = sim->now_ms + (tardy ? (int64_t)sim_random(sim, (uint64_t)c->lag_ms) : wire_lag(w));
+	wire_hear(c, c->due_ms, write_answer, 0);
+}
+
+/*
+ * The connections of a server that is restored break. What the client's machine has already may be read
+ * long after: a process that was stopped finds it.
+ */
+void
+wire_break(struct kube_world *w)
+{
+	for (struct kube_call *c = w->calls; c != NULL; c = c->next) {
+		if (c->ask == ASK_WRITE && !c->over && c->due_ms > w->sim->now_ms)
+			c->reply = (struct kube_reply){ .status = 0, .reason = "" };
+	}
 }
 
 static void

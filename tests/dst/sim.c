@@ -15,6 +15,7 @@ struct sim_event {
 	uint64_t	 n;
 	struct sim_node	*node;		/* NULL: the world's own */
 	uint32_t	 life;
+	bool		 held;		/* until the node goes on */
 };
 
 enum { TRACE_LINES = 60, TRACE_WIDTH = 160, STEPS_MAX = 1000000 };
@@ -31,6 +32,7 @@ static bool run(struct sim *, const struct world *, void *);
 static void node_turn(struct sim *, void *, uint64_t);
 static void push(struct sim *, struct sim_event);
 static struct sim_event pop(struct sim *);
+static void sink(struct sim *, uint32_t, struct sim_event);
 static bool before(const struct sim_event *, const struct sim_event *);
 
 bool
@@ -144,7 +146,28 @@ sim_node_crash(struct sim *sim, struct sim_node *node)
 void
 sim_node_stop(struct sim *sim, struct sim_node *node, int64_t for_ms)
 {
-	node->stopped_ms = sim->now_ms + for_ms;
+	const int64_t until_ms = sim->now_ms + for_ms;
+
+	if (until_ms > node->stopped_ms)
+		node->stopped_ms = until_ms;
+}
+
+/* Before its time, with all that was held for it. */
+void
+sim_node_go(struct sim *sim, struct sim_node *node)
+{
+	node->stopped_ms = 0;
+	for (uint32_t i = 0; i < sim->heap_len; i++) {
+		struct sim_event *e = &sim->heap[i];
+
+		if (e->node != node || !e->held || is_void(e))
+			continue;
+		e->at_ms = sim->now_ms;
+		if (e->fn == node_turn)
+			e->n = (uint64_t)(node->wake_ms = e->at_ms);
+	}
+	for (uint32_t i = sim->heap_len / 2; i-- > 0;)
+		sink(sim, i, sim->heap[i]);
 }
 
 /* ---- A history ---- */
@@ -213,6 +236,7 @@ put_off(struct sim *sim, struct sim_event *e)
 	if (e->node->stopped_ms <= e->at_ms)
 		return false;
 	e->at_ms = e->node->stopped_ms;
+	e->held = true;
 	if (e->fn == node_turn) {
 		e->node->wake_ms = e->at_ms;
 		e->n = (uint64_t)e->at_ms;
@@ -249,17 +273,23 @@ static struct sim_event
 pop(struct sim *sim)
 {
 	const struct sim_event top = sim->heap[0], last = sim->heap[--sim->heap_len];
-	uint32_t i = 0;
 
+	sink(sim, 0, last);
+	return top;
+}
+
+/* Puts e at i or below it. */
+static void
+sink(struct sim *sim, uint32_t i, struct sim_event e)
+{
 	for (uint32_t child; (child = 2 * i + 1) < sim->heap_len; i = child) {
 		if (child + 1 < sim->heap_len && before(&sim->heap[child + 1], &sim->heap[child]))
 			child++;
-		if (!before(&sim->heap[child], &last))
+		if (!before(&sim->heap[child], &e))
 			break;
 		sim->heap[i] = sim->heap[child];
 	}
-	sim->heap[i] = last;
-	return top;
+	sim->heap[i] = e;
 }
 
 static bool

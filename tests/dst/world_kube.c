@@ -128,7 +128,8 @@ calm(struct sim *sim, void *arg)
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
 		struct kube_instance *in = &w->instances[i];
 
-		in->node.stopped_ms = in->cut_off_ms = 0;
+		in->cut_off_ms = 0;
+		sim_node_go(sim, &in->node);
 		if (in->node.up)
 			sim_wake(sim, &in->node, sim->now_ms);
 	}
@@ -425,6 +426,7 @@ restore(struct kube_world *w)
 	server_restore(&w->server, w->server.compacted + sim_random(w->sim, span));
 	SIM_SAY(w->sim, "server: restored to %d", (int)w->server.rv);
 	actor_forget_own(w);
+	wire_break(w);
 	wire_news(w);
 }
 

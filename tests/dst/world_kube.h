@@ -213,7 +213,7 @@ struct kube_call {
 	struct lease_step	 step;
 	char			 rv[KUBE_TEXT];
 	bool			 sent;
-	int64_t			 lag_ms;
+	int64_t			 lag_ms, due_ms;	/* the answer arrives: 0: none is on its way */
 	struct kube_reply	 reply;
 	enum lease_result	 result;
 	struct lease_seen	 seen;
@@ -256,6 +256,7 @@ void wire_lease(struct kube_instance *in, const struct lease_step *step);
 void wire_lease_changed(struct kube_world *w);
 /* Something new can be read: streams get it, each in its own time. */
 void wire_news(struct kube_world *w);
+void wire_break(struct kube_world *w);
 void wire_free(struct kube_world *w);
 
 /* the watcher's glue: kube_watcher.c */

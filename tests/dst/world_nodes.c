@@ -112,11 +112,11 @@ calm(struct sim *sim, void *arg)
 	struct nodes_world *w = arg;
 
 	w->calm_ms = sim->now_ms;
-	w->state.node.stopped_ms = 0;
+	sim_node_go(sim, &w->state.node);
 	sim_wake(sim, &w->state.node, sim->now_ms);
 	for (uint32_t i = 0; i < DOWNS; i++) {
 		w->downs[i].slow_ms = 0;
-		w->downs[i].node.stopped_ms = 0;
+		sim_node_go(sim, &w->downs[i].node);
 		sim_wake(sim, &w->downs[i].node, sim->now_ms);
 	}
 }

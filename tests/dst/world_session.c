@@ -108,11 +108,11 @@ calm(struct sim *sim, void *arg)
 
 	w->calm_ms = sim->now_ms;
 	w->work_failures = 0;
-	w->producer.node.stopped_ms = 0;
+	sim_node_go(sim, &w->producer.node);
 	sim_wake(sim, &w->producer.node, sim->now_ms);
 	for (uint32_t i = 0; i < w->nconsumers; i++) {
 		w->consumers[i].slow_ms = 0;
-		w->consumers[i].node.stopped_ms = 0;
+		sim_node_go(sim, &w->consumers[i].node);
 		sim_wake(sim, &w->consumers[i].node, sim->now_ms);
 	}
 }
