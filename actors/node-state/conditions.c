@@ -171,8 +171,13 @@ take_identifier(struct wire_str *left)
 	bool number = true;
 	uint32_t n = 0;
 
-	for (; n < left->len && (ascii_digit(left->p[n]) || ascii_letter(left->p[n]) || left->p[n] == '-'); n++)
-		number = number && ascii_digit(left->p[n]);
+	for (; n < left->len; n++) {
+		const char c = left->p[n];
+
+		if (!ascii_digit(c) && !ascii_letter(c) && c != '-')
+			break;
+		number = number && ascii_digit(c);
+	}
 	if (number)
 		return take_number(left);
 	left->p += n;

@@ -12,7 +12,7 @@ typedef void act_fn(struct kube_world *);
 static act_fn change, remove_one, replace, flash, burst, compact, write_one, crash, leave, stop,
     change_weather, lie, restore, cut_off, drop_lease, spoil_lease;
 
-/* What a history is about: anything, what is read, who leads, or a cluster that is restored again and again. */
+/* What a history is about: anything, what is read, who leads, or a cluster restored again and again. */
 enum theme { READING = 1, LEADING = 2, RESTORING = 4, ANYTHING = READING | LEADING };
 
 static const struct act {
