@@ -217,7 +217,7 @@ on_credential(const char *path, void *arg)
 /*
  * Where a client looks for its credential (kube-client.md section 6): the service account's mount,
  * and without a setting the files of $KUBECONFIG, or the one in the home. Certificates and plugins
- * elsewhere have settings of their own.
+ * elsewhere have settings of their own; a plugin may be a script, and start programs of the system.
  */
 static bool
 add_cluster(const struct config *c, const char *section, struct child_spec *spec)
@@ -225,6 +225,8 @@ add_cluster(const struct config *c, const char *section, struct child_spec *spec
 	bool fits = add_path(spec, "/var/run/secrets/kubernetes.io/serviceaccount/token", false)
 	    && add_folder(spec, config_get(c, section, "credential-dir"), false)
 	    && add_folder(spec, config_get(c, section, "exec-plugin-dir"), true);
+	if (config_get(c, section, "exec-plugin-dir")[0] != '\0')
+		fits = fits && add_folder(spec, "/usr", true) && add_folder(spec, "/bin", true);
 	const char *const home = getenv("HOME"), *list = getenv("KUBECONFIG");
 
 	if (config_get(c, section, "kubeconfig")[0] != '\0' || getenv("KUBERNETES_SERVICE_HOST") != NULL)

@@ -11,7 +11,7 @@
 #include "config/config.h"
 #include "needs.h"
 
-enum { SPEC_PATHS_MAX = 8, SPEC_ERROR_MAX = 1024 };
+enum { SPEC_PATHS_MAX = 12, SPEC_ERROR_MAX = 1024 };
 
 /* A folder that this actor alone may enter: not the file, because Kubernetes swaps `..data` in it. */
 struct spec_path {

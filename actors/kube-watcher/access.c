@@ -222,7 +222,8 @@ dispatch(struct call *c)
 		send_now(c, &view);
 		break;
 	case CREDENTIAL_WAITING:
-		tell_trouble(x, view.error);
+		if (!credential_asking(x->credential))	/* its first answer may take a while */
+			tell_trouble(x, view.error);
 		break;
 	case CREDENTIAL_LOST:
 		check_lost(x);
@@ -336,9 +337,24 @@ tell_trouble(struct access *x, const char *text)
 	snprintf(x->told, sizeof(x->told), "%s", text);
 	if (text[0] != '\0')
 		log_warnx("the cluster credential cannot be renewed; going on with what there is",
-		    KV_S(WHY, text));
+		    KV_S(WHY, text), KV_S(HINT, access_hint(text, "it is tried again")));
 	else
 		log_info("the cluster credential is renewed again");
+}
+
+/*
+ * "Permission denied" of a file that its owner can read makes people look at its mode; with Landlock it
+ * is the folder that counts.
+ */
+const char *
+access_hint(const char *why, const char *otherwise)
+{
+	if (strstr(why, strerror(EACCES)) == NULL)
+		return otherwise;
+	return strstr(why, "plugin ") != NULL
+	    ? "plugins run only out of the folder in actors.kube-watcher.exec-plugin-dir"
+	    : "only what lies beside the kubeconfig can be opened: set actors.kube-watcher.credential-dir "
+	      "to the folder of the other files";
 }
 
 static void

@@ -46,6 +46,8 @@ struct access_source {
 	const char	*kubeconfig, *context;	/* "": as clients look for it */
 };
 struct access *access_open(const struct access_source *src, char *err, size_t size);
+/* What the person can do about that text of access_open, or about a credential that is not renewed. */
+const char *access_hint(const char *why, const char *otherwise);
 /* With the loop: from here on calls can be made. */
 void access_start(struct access *x, struct actor *a);
 void access_free(struct access **xp);

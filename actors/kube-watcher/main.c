@@ -54,8 +54,8 @@ prepare(struct actor *a, void *self)
 	w->actor = a;
 	w->access = access_open(&source, err, sizeof(err));
 	if (w->access == NULL)
-		fatalx("no way into the cluster", KV_S(WHY, err),
-		    KV_S(HINT, "set actors.kube-watcher.kubeconfig, or run in a Pod with a service account"));
+		fatalx("no way into the cluster", KV_S(WHY, err), KV_S(HINT, access_hint(err,
+		    "set actors.kube-watcher.kubeconfig, or run in a Pod with a service account")));
 }
 
 static void

@@ -15,6 +15,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
+import tap
 from kubecerts import Authority, Pair
 from kubefaults import (arm, asked, case, complaints, disarm, lists, nodes, see, steady, wait_complaints,
                         wait_patient)
@@ -304,6 +305,51 @@ def fault_20_an_expired_certificate_is_not_accepted(server):
         with showing(server, old):
             in_trouble(server, tree, "expired")
         see(server, tree, "n1")
+
+
+# -- what Landlock shuts away is told with the setting that opens it
+
+def hinted(tree, setting):
+    """The complaints of kube-watcher that name this setting."""
+    if "this kernel has no Landlock" in tree.log():
+        raise tap.Skip("this kernel has no Landlock")
+    return [fact for fact in tree.facts(actor=WATCHER) if setting in fact.get("hint", "")]
+
+
+@case
+def a_certificate_in_another_folder_needs_the_credential_dir(server):
+    alone = fresh_mount(server, "alone").folder
+    watcher = settings(server, fresh_mount(server, "named"))
+    kubeconfig = alone / "kubeconfig"
+    kubeconfig.write_bytes(pathlib.Path(watcher["kubeconfig"]).read_bytes())
+    with KubeTree(server, watcher={"kubeconfig": str(kubeconfig)}) as tree:
+        wait_for(lambda: tree.process.poll() is not None, "it cannot run so")
+        told = hinted(tree, "actors.kube-watcher.credential-dir")
+        assert told and f"certificate-authority {server.ca()}: Permission denied" in told[0]["why"], tree.log()
+
+
+@case
+def a_plugin_needs_its_folder(server):
+    server.kube.create_many("nodes", nodes(1))
+    mount = fresh_mount(server, "plugged", **{"plugin": "#!/bin/sh\nsleep 1\n" + answer_of(ADMIN)})
+    plugin = mount.folder / "..data" / "plugin"
+    plugin.chmod(0o755)
+    watcher = settings(server, mount, user={"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
+        "command": str(plugin.resolve())}})
+    with KubeTree(server, watcher=watcher) as tree:
+        wait_for(lambda: hinted(tree, "actors.kube-watcher.exec-plugin-dir"), "the setting is named")
+        assert "Permission denied" in hinted(tree, "exec-plugin-dir")[0]["why"], tree.log()
+    with KubeTree(server, watcher={**watcher, "exec-plugin-dir": str(server.folder)}) as tree:
+        tree.wait_equal("nodes")
+        assert complaints(tree, "plugin") == [], "to wait for its first answer is nothing to complain of"
+
+
+def answer_of(token):
+    """Lines of shell that print an ExecCredential."""
+    answer = {"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+              "status": {"token": token}}
+    return f"echo '{json.dumps(answer)}'\n"
 
 
 class AuthServer(SimServer):
