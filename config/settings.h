@@ -63,7 +63,7 @@
 	S(KUBE_WATCHER, "credential-dir", PATH, "", 0, 1024,			\
 	    "Folder of certificates, keys and tokens that the kubeconfig names, if they lie elsewhere.") \
 	S(KUBE_WATCHER, "exec-plugin-dir", PATH, "", 0, 1024,			\
-	    "Folder of the exec credential plugin: it may run what is there and in /usr; without it none can start.") \
+	    "Folder of an exec plugin: it may run what is there and in /usr. Without it none can start.") \
 	S(KUBE_WATCHER, "namespace", STR, "", 0, 63,				\
 	    "Read namespaced objects of this namespace only. Empty: of all.")	\
 	S(KUBE_WATCHER, "leader-elect", BOOL, "false", 0, 0,			\

@@ -325,7 +325,7 @@ def a_certificate_in_another_folder_needs_the_credential_dir(server):
     with KubeTree(server, watcher={"kubeconfig": str(kubeconfig)}) as tree:
         wait_for(lambda: tree.process.poll() is not None, "it cannot run so")
         told = hinted(tree, "actors.kube-watcher.credential-dir")
-        assert told and f"certificate-authority {server.ca()}: Permission denied" in told[0]["why"], tree.log()
+        assert f"certificate-authority {server.ca()}: Permission denied" in told[0]["why"], tree.log()
 
 
 @case
