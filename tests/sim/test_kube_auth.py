@@ -323,9 +323,9 @@ def a_certificate_in_another_folder_needs_the_credential_dir(server):
     kubeconfig = alone / "kubeconfig"
     kubeconfig.write_bytes(pathlib.Path(watcher["kubeconfig"]).read_bytes())
     with KubeTree(server, watcher={"kubeconfig": str(kubeconfig)}) as tree:
-        wait_for(lambda: tree.process.poll() is not None, "it cannot run so")
-        told = hinted(tree, "actors.kube-watcher.credential-dir")
-        assert f"certificate-authority {server.ca()}: Permission denied" in told[0]["why"], tree.log()
+        told = wait_for(lambda: hinted(tree, "actors.kube-watcher.credential-dir"), "the setting is named")
+        assert f"certificate-authority {server.ca()}: Permission denied" in told[0]["why"], told
+        assert tree.wait_exit() != 0, "it cannot run so"
 
 
 @case
@@ -338,8 +338,8 @@ def a_plugin_needs_its_folder(server):
         "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
         "command": str(plugin.resolve())}})
     with KubeTree(server, watcher=watcher) as tree:
-        wait_for(lambda: hinted(tree, "actors.kube-watcher.exec-plugin-dir"), "the setting is named")
-        assert "Permission denied" in hinted(tree, "exec-plugin-dir")[0]["why"], tree.log()
+        told = wait_for(lambda: hinted(tree, "actors.kube-watcher.exec-plugin-dir"), "the setting is named")
+        assert "Permission denied" in told[0]["why"], told
     with KubeTree(server, watcher={**watcher, "exec-plugin-dir": str(server.folder)}) as tree:
         tree.wait_equal("nodes")
         assert complaints(tree, "plugin") == [], "to wait for its first answer is nothing to complain of"
