@@ -209,14 +209,16 @@ def recap(name, result):
 
 
 def last_words(output, failure):
-    """The comments beside its `not ok`: those of tap.py stand above it, those of cmocka below."""
+    """The comments beside its `not ok`: those of tap.py stand above it, those of cmocka and dst below."""
     lines = output.splitlines()
     at = next((n for n, line in enumerate(lines) if line.startswith("not ok") and line.endswith(failure)), 0)
     if at == 0:
         return lines[-RECAP_LINES:]
-    above, below = ([*itertools.takewhile(lambda line: line.startswith("#"), some)][:RECAP_LINES]
+    above, below = ([*itertools.takewhile(lambda line: line.startswith("#"), some)]
                     for some in (reversed(lines[:at]), lines[at + 1:]))
-    return below if lines[at - 1].startswith("ok") or not above else above[::-1]
+    if any(line.startswith("# Traceback") for line in above):
+        return above[RECAP_LINES - 1::-1]
+    return below[:RECAP_LINES]
 
 
 def jobs_of(text):
