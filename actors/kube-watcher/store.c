@@ -34,6 +34,7 @@ _Static_assert(sizeof(struct entry) == 32, "15,000 nodes are 15,000 of these");
 /* An object that is gone though older news of it may still come. */
 struct tomb {
 	struct uid	uid;
+	uint64_t	rv;	/* the last version that we knew; 0: none, or one that is no number */
 	uint32_t	dug;	/* during this list, or after it */
 	uint32_t	named;	/* the last list that names it all the same */
 	bool		told;	/* by the watch, inside a list: only until that is complete */
@@ -58,7 +59,7 @@ static enum store_news add(struct store *, const struct store_word *, const stru
 static enum store_news take(struct store *, struct entry *, const struct store_word *, const struct uid *);
 static void remove_key(struct store *, uint32_t);
 static bool is_swept(const struct store *, const struct entry *, enum rv_order);
-static void bury(struct store *, const struct uid *, bool);
+static void bury(struct store *, const struct uid *, uint64_t, bool);
 static struct tomb *tomb_of(struct store *, const struct uid *);
 static struct tomb *find_tomb(const struct store *, const struct uid *);
 static void drop_tomb(struct store *, struct tomb *);
@@ -68,6 +69,7 @@ static int hex_digit(char);
 static void set_rv(struct store *, struct entry *, const char *);
 static enum rv_order order_with(const char *, const struct entry *);
 static const char *rv_text(const struct entry *, char[RV_DIGITS_MAX + 2]);
+static uint64_t number_of(const char *);
 static bool fits(const char *, size_t);
 
 struct store *
@@ -124,11 +126,16 @@ store_commit(struct store *s, const char *rv, store_gone_fn *fn, void *arg)
 		fn(key, len, arg);
 		remove_key(s, id);
 	}
-	/* A list that did not name it is newer than its end: nothing older can come any more. */
+	/*
+	 * A list that did not name it is newer than its end: nothing older can come any more. Unless it is
+	 * older than its beginning: a replica that lags knows of neither.
+	 */
+	const uint64_t number = fits(rv, strlen(rv)) ? number_of(rv) : UINT64_MAX;
 	for (uint32_t i = s->ntombs; i-- > 0;) {
 		const struct tomb *t = &s->tombs[i];
+		const bool ended = t->dug != s->list && t->named != s->list;
 
-		if (t->told || (t->dug != s->list && t->named != s->list))
+		if (t->told || (ended && (s->believe || number >= t->rv)))
 			drop_tomb(s, &s->tombs[i]);
 	}
 	s->listing = s->believe = false;
@@ -199,7 +206,7 @@ store_deleted(struct store *s, const struct store_word *w)
 	if (t != NULL)
 		drop_tomb(s, t);
 	if (s->listing)
-		bury(s, &uid, true);
+		bury(s, &uid, 0, true);
 	const uint32_t id = keytab_find(s->keys, w->key, w->key_len);
 	if (id == KEYTAB_NONE || !same_uid(&s->entries[id].uid, &uid))
 		return STORE_IGNORE;
@@ -237,7 +244,7 @@ store_removed(struct store *s, const struct store_word *w)
 
 	/* Not there, and no list under way: the watch has told its end before the answer came. */
 	if (ours || s->listing)
-		bury(s, &uid, false);
+		bury(s, &uid, ours && !s->entries[id].odd ? s->entries[id].rv.number : 0, false);
 	if (!ours)
 		return STORE_IGNORE;
 	remove_key(s, id);
@@ -359,7 +366,7 @@ is_swept(const struct store *s, const struct entry *e, enum rv_order list_is)
 /* ---- Tombs ---- */
 
 static void
-bury(struct store *s, const struct uid *uid, bool told)
+bury(struct store *s, const struct uid *uid, uint64_t rv, bool told)
 {
 	if (find_tomb(s, uid) != NULL)
 		return;
@@ -370,7 +377,7 @@ bury(struct store *s, const struct uid *uid, bool told)
 		s->cap_tombs = s->cap_tombs == 0 ? 8 : s->cap_tombs * 2;
 		s->tombs = obj_realloc(s->tombs, s->cap_tombs * sizeof(*s->tombs));
 	}
-	s->tombs[s->ntombs++] = (struct tomb){ .uid = *uid, .dug = s->list, .told = told };
+	s->tombs[s->ntombs++] = (struct tomb){ .uid = *uid, .rv = rv, .dug = s->list, .told = told };
 }
 
 /* The one that counts: from before a list that is believed, it may be there again. */
@@ -461,9 +468,18 @@ set_rv(struct store *s, struct entry *e, const char *rv)
 		s->text_bytes += len + 1;
 		return;
 	}
-	e->rv.number = 0;
-	for (size_t i = 0; i < len; i++)
-		e->rv.number = e->rv.number * 10 + (uint64_t)(rv[i] - '0');
+	e->rv.number = number_of(rv);
+}
+
+/* Of a text that fits. */
+static uint64_t
+number_of(const char *rv)
+{
+	uint64_t n = 0;
+
+	for (; *rv != '\0'; rv++)
+		n = n * 10 + (uint64_t)(*rv - '0');
+	return n;
 }
 
 static bool

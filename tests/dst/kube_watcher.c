@@ -125,6 +125,9 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 		break;
 	case REFLECT_BEGIN:
 		in->believing = step->believe;
+		in->begun = w->server.lives;
+		if (step->believe)
+			in->noticed = in->begun;
 		if (!in->unmarked)
 			store_begin(in->store, step->believe && !kube_broken(w, BREAK_KUBE_BELIEVE));
 		in->unmarked = false;
@@ -154,6 +157,7 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 		else
 			store_commit(in->store, step->rv, on_gone, in);
 		in->believing = false;
+		in->noticed = in->begun;
 		break;
 	case REFLECT_DROP:
 		SIM_SAY(w->sim, "%s: dropped (%s)", in->name, reflector_reason_name(step->reason));
@@ -342,8 +346,12 @@ watcher_written(struct kube_instance *in, const struct kube_call *c)
 	if (!r.again) {
 		if (!kube_broken(w, BREAK_KUBE_OWN_WRITE))
 			merge(in, c, r.merge);
-		/* What was done before a restore was never done. */
-		actor_told(in, c->deed, r.outcome, c->server_life == w->server.lives ? &c->reply : NULL);
+		/*
+		 * What was done before a restore was never done; and who has not noticed one, and knows
+		 * higher numbers, cannot tell that an answer is newer: until a list, nothing is promised.
+		 */
+		const bool holds = c->server_life == w->server.lives && in->noticed == w->server.lives;
+		actor_told(in, c->deed, r.outcome, holds ? &c->reply : NULL);
 	}
 	watcher_drive(in);
 }

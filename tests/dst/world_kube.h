@@ -179,6 +179,7 @@ struct kube_instance {
 	uint32_t		 compared_life;
 	uint32_t		 told;		/* of which life of the server */
 	uint32_t		 list_life;	/* of the server, when the list under way began */
+	uint32_t		 begun, noticed; /* the same, by the reflector; the last it knows of */
 	struct kube_own		 own[KUBE_KEYS_MAX];
 };
 

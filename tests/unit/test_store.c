@@ -111,6 +111,15 @@ static const struct row {
 		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "" }, { PICTURE, "", "", "11", "0 0 1 0" },
 		{ COMMIT, "", "", "11", "" }, { TOMBS, "", "", "", "1" },
 		{ BEGIN, "", "", "", "" }, { COMMIT, "", "", "20", "" }, { TOMBS, "", "", "", "0" } } },
+	{ "a list from before it was made says nothing about our delete", {
+		{ SEEN, B1, "20", "+" }, { ANSWER, A1, "35@30", "+" }, { REMOVED, A1, "", "-" },
+		{ BEGIN, "", "", "", "" }, { SEEN, B1, "20", "" }, { COMMIT, "", "", "34", "" },
+		{ TOMBS, "", "", "", "1" }, { SEEN, A1, "35", "" },
+		{ BEGIN, "", "", "", "" }, { SEEN, B1, "20", "" }, { COMMIT, "", "", "35", "" },
+		{ TOMBS, "", "", "", "0" } } },
+	{ "but one that is believed does: numbers start over", {
+		{ ANSWER, A1, "35@30", "+" }, { REMOVED, A1, "", "-" }, { BELIEVE, "", "", "", "" },
+		{ COMMIT, "", "", "34", "" }, { TOMBS, "", "", "", "0" } } },
 	{ "our delete during a list that still names it", {
 		{ SEEN, A1, "10", "+" }, { BEGIN, "", "", "", "" }, { REMOVED, A1, "", "-" }, { SEEN, A1, "10", "" },
 		{ PICTURE, "", "", "11", "0 0 0 0" }, { COMMIT, "", "", "11", "" }, { TOMBS, "", "", "", "1" } } },
