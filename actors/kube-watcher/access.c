@@ -6,6 +6,7 @@
  */
 #include "access.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -54,7 +54,8 @@ struct service {
 
 static void keep(struct job *, const struct write_in *);
 static enum kind find_kind(const char *, const char *);
-static const char *version_of(const struct service *, const struct job *);
+static struct reading *reading_of(const struct job *);
+static const char *version_of(const struct job *);
 static void send_job(struct job *, int64_t);
 static void note_request(const struct job *, const char *);
 static const char *accept_of(const struct job *);
@@ -233,14 +234,21 @@ find_kind(const char *group, const char *resource)
 	return KIND_MAX;
 }
 
+/* NULL: nobody reads that kind. */
+static struct reading *
+reading_of(const struct job *j)
+{
+	return j->kind == KIND_MAX ? NULL : j->service->ground.readings[j->kind];
+}
+
 /* As the actor says; else what discovery chose; the core group has only one. */
 static const char *
-version_of(const struct service *s, const struct job *j)
+version_of(const struct job *j)
 {
 	if (j->ask.version[0] != '\0')
 		return j->ask.version;
-	if (j->kind != KIND_MAX && s->ground.readings[j->kind] != NULL)
-		return reading_version(s->ground.readings[j->kind]);
+	if (reading_of(j) != NULL)
+		return reading_version(reading_of(j));
 	return j->ask.group[0] == '\0' ? "v1" : "";
 }
 
@@ -251,11 +259,11 @@ send_job(struct job *j, int64_t timeout_ms)
 	struct call_http http;
 
 	if (j->ask.op == OP_EVENT) {
-		settle(j, record_note(s->record, &j->ask, version_of(s, j)));
+		settle(j, record_note(s->record, &j->ask, version_of(j)));
 		return;
 	}
 	struct call_ask ask = j->ask;
-	ask.version = version_of(s, j);
+	ask.version = version_of(j);
 	ask.cont = j->cont;
 	const char *const wrong = call_make(&ask, &http);
 	if (wrong != NULL) {
@@ -303,7 +311,7 @@ accept_of(const struct job *j)
 static uint32_t
 time_of(const struct job *j)
 {
-	const struct reading *const r = j->kind == KIND_MAX ? NULL : j->service->ground.readings[j->kind];
+	const struct reading *const r = reading_of(j);
 
 	return r == NULL ? 0 : reading_time(r);
 }
@@ -339,7 +347,7 @@ on_list_data(const void *data, size_t len, void *arg)
 	return cut_feed(j->cut, data, len);
 }
 
-/* A live list goes to its asker object by object; it is not merged: deletes would need the whole. */
+/* A live list goes to its asker object by object. News in it is published; what it lacks is not gone. */
 static bool
 on_list_item(const void *bytes, size_t len, void *arg)
 {
@@ -351,7 +359,7 @@ on_list_item(const void *bytes, size_t len, void *arg)
 		send_raw(j, bytes, len);
 		return true;
 	}
-	struct reading *const r = j->service->ground.readings[j->kind];
+	struct reading *const r = reading_of(j);
 	if (j->time != time_of(j)
 	    || !reading_answer(r, PROJECT_JSON, bytes, len, false, j->in.trace, key, sizeof(key), &p)) {
 		j->list_refused = true;
@@ -444,7 +452,7 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
     char *key, size_t size)
 {
 	static char rv[PROJECT_RV_MAX + 1];	/* the RESULT points here until it is packed */
-	struct reading *const reading = j->kind == KIND_MAX ? NULL : j->service->ground.readings[j->kind];
+	struct reading *const reading = reading_of(j);
 	struct projected p = { .rv = "" };
 
 	rv[0] = '\0';
@@ -485,8 +493,7 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 static bool
 reads(const struct job *j)
 {
-	return j->kind != KIND_MAX && (kind_table[j->kind].readers >> j->in.from & 1) != 0
-	    && j->service->ground.readings[j->kind] != NULL;
+	return reading_of(j) != NULL && (kind_table[j->kind].readers >> j->in.from & 1) != 0;
 }
 
 static void
