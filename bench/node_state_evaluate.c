@@ -48,10 +48,10 @@ static void take_config(struct bench *, const char *, const char *);
 static void take_version(struct bench *, const char *);
 static void hold_nodes(struct bench *, const char *);
 static void pack_node(struct bench *, const char *);
-static double pass(struct bench *, enum fleet_look);
-static void look(struct bench *, struct wire_str, enum fleet_look);
+static double pass(struct bench *, enum fleet_result);
+static void evaluate(struct bench *, struct wire_str, enum fleet_result);
 static double cpu_s(void);
-static void touch(void *, struct wire_str, uint64_t);
+static void enqueue(void *, struct wire_str, uint64_t);
 static void each_node(void *, fleet_node_fn *, void *);
 static void ignore(enum mirror_change, const struct body_item *, void *);
 static struct wire_str key_of(char *, uint32_t);
@@ -95,9 +95,9 @@ main(int argc, char **argv)
 
 	set_up(&b);
 	for (uint32_t i = 0; i < passes; i++) {
-		same_s += pass(&b, LOOK_SAME);
+		same_s += pass(&b, EVAL_UNCHANGED);
 		hold_nodes(&b, i % 2 == 0 ? "Working" : "Done");
-		changed_s += pass(&b, LOOK_CHANGED);
+		changed_s += pass(&b, EVAL_CHANGED);
 	}
 	const double count = (double)passes * b.nodes;
 	printf("{\"same_per_s\": %.0f, \"changed_per_s\": %.0f, \"body_bytes\": %zu}\n", count / same_s,
@@ -114,7 +114,7 @@ set_up(struct bench *b)
 	msgpack_sbuffer_init(&b->packed);
 	b->mirror = mirror_new();
 	b->view = view_new();
-	b->fleet = fleet_new((struct fleet_hooks){ .touch = touch, .each_node = each_node, .arg = b });
+	b->fleet = fleet_new((struct fleet_hooks){ .enqueue = enqueue, .each_node = each_node, .arg = b });
 	take_pool(b, "master");
 	take_pool(b, "infra");
 	take_pool(b, "worker");
@@ -123,7 +123,7 @@ set_up(struct bench *b)
 	take_version(b, "4.20.4");
 	fleet_open(b->fleet);
 	hold_nodes(b, "Done");
-	pass(b, LOOK_CHANGED);
+	pass(b, EVAL_CHANGED);
 }
 
 static void
@@ -146,7 +146,7 @@ take_pool(struct bench *b, const char *name)
 	snprintf(key, sizeof(key), "machineconfigpools/%s", name);
 	snprintf(selector, sizeof(selector), "{\"matchLabels\":{\"" ROLE "%s\":\"\"}}", name);
 	const union msg_body body = { .machine_config_pool = { .selector = wire_str_of(selector) } };
-	fleet_take(b->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of(key), &body, 0);
+	fleet_update(b->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of(key), &body, 0);
 }
 
 static void
@@ -159,7 +159,7 @@ take_config(struct bench *b, const char *name, const char *version)
 	msgpack_sbuffer_init(&bytes);
 	snprintf(key, sizeof(key), "machineconfigs/%s", name);
 	const union msg_body body = { .machine_config = { .annotations = map_of(&bytes, &annotation, 1) } };
-	fleet_take(b->fleet, MSG_MACHINE_CONFIG, wire_str_of(key), &body, 0);
+	fleet_update(b->fleet, MSG_MACHINE_CONFIG, wire_str_of(key), &body, 0);
 	msgpack_sbuffer_destroy(&bytes);
 }
 
@@ -172,7 +172,7 @@ take_version(struct bench *b, const char *version)
 
 	msgpack_sbuffer_init(&bytes);
 	put_row(&bytes, &body.cluster_version.history, entry, NITEMS(entry));
-	fleet_take(b->fleet, MSG_CLUSTER_VERSION, wire_str_of("clusterversions/version"), &body, 0);
+	fleet_update(b->fleet, MSG_CLUSTER_VERSION, wire_str_of("clusterversions/version"), &body, 0);
 	msgpack_sbuffer_destroy(&bytes);
 }
 
@@ -223,20 +223,20 @@ pack_node(struct bench *b, const char *state)
 
 /* ---- Evaluations ---- */
 
-/* Each node once; CPU seconds. Every look must find what is measured here. */
+/* Each node once; CPU seconds. Every evaluation must have the result that is measured here. */
 static double
-pass(struct bench *b, enum fleet_look wanted)
+pass(struct bench *b, enum fleet_result wanted)
 {
 	const double began_s = cpu_s();
 	char key[KEY_MAX];
 
 	for (uint32_t i = 0; i < b->nodes; i++)
-		look(b, key_of(key, i), wanted);
+		evaluate(b, key_of(key, i), wanted);
 	return cpu_s() - began_s;
 }
 
 static void
-look(struct bench *b, struct wire_str key, enum fleet_look wanted)
+evaluate(struct bench *b, struct wire_str key, enum fleet_result wanted)
 {
 	struct body_item item;
 	union msg_body node;
@@ -246,14 +246,11 @@ look(struct bench *b, struct wire_str key, enum fleet_look wanted)
 	MUST(mirror_get(b->mirror, key, &item));
 	msg_arena_reset(&b->arena);
 	MUST(msg_unpack_value(MSG_NODE, item.value.p, item.value.len, &b->arena, &node));
-	const enum fleet_look found = fleet_look(b->fleet, key, &node.node, 1, 1, &state);
-	MUST(found == wanted);
-	if (found != LOOK_CHANGED)
-		return;
-	msgpack_sbuffer_clear(&b->packed);
-	msg_pack(&b->packed, state.type, &state.body);
-	const struct wire_bin value = { (const uint8_t *)b->packed.data, (uint32_t)b->packed.size };
-	MUST(view_set(b->view, key, item.uid, item.rv, state.type, value, 1, &changed) == E_OK && changed);
+	const enum fleet_result result = fleet_evaluate(b->fleet, key, &node.node, 1, 1, &state);
+	MUST(result == wanted);
+	if (result == EVAL_CHANGED)
+		MUST(view_set(b->view, key, item.uid, item.rv, state.type, state.packed, 1, &changed) == E_OK
+		    && changed);
 }
 
 static double
@@ -268,7 +265,7 @@ cpu_s(void)
 /* ---- What the fleet and the mirror ask for ---- */
 
 static void
-touch(void *arg, struct wire_str key, uint64_t trace)
+enqueue(void *arg, struct wire_str key, uint64_t trace)
 {
 	(void)arg, (void)key, (void)trace;
 }

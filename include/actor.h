@@ -128,8 +128,8 @@ int64_t actor_setting_i64(const struct actor *a, const char *key);
 enum err actor_publish(struct actor *a, enum link l, const char *key, const char *uid, const char *rv,
     enum msg type, const union msg_body *body, uint64_t trace);
 /*
- * The same with a body that is packed already. force: even the same bytes are sent on, so that every mirror's
- * resourceVersion moves: the answer to an own write.
+ * The same with a body that is packed already. force: even the same bytes are sent on, so that
+ * every mirror's resourceVersion moves: the answer to an own write.
  */
 enum err actor_publish_packed(struct actor *a, enum link l, const char *key, const char *uid, const char *rv,
     enum msg type, const void *bytes, size_t len, uint64_t trace, bool force);
@@ -210,18 +210,18 @@ void actor_finish(struct actor *a, const char *key, size_t len, enum work_result
 
 /*
  * A hop of our own for `muster trace`, beside those that the runtime records wherever an item or a
- * write passes: what became of that key, in a few words (HOP_TEXT bytes of recall.h; more is cut). Costs
- * tens of nanoseconds, and nothing is kept but the last RECALL_HOPS of them.
+ * write passes: what became of that key, in a few words (HOP_TEXT bytes of recall.h; more is cut).
+ * Costs tens of nanoseconds, and nothing is kept but the last RECALL_HOPS of them.
  */
 void actor_hop(struct actor *a, const char *key, uint64_t trace, const char *text);
 
 /*
- * Measures, on a link of ours, the time from a change until it is handed to each consumer's socket
- * (timing.h), into STAT_OUE_NOTIFY. `type` names the label controller_type of what goes to that
- * consumer; NULL: not measured. Once per link, from `start` on.
+ * Measures, on a link that this actor binds, the time from a change until it is handed to each
+ * consumer's socket (timing.h). `observe` is called per frame and type of message in it. Once per
+ * link, from `start` on.
  */
-typedef const char *notify_type(enum role consumer, enum msg type);
-void actor_time_link(struct actor *a, enum link l, notify_type *type);
+typedef void notify_time(enum role consumer, enum msg type, double seconds);
+void actor_time_link(struct actor *a, enum link l, notify_time *observe);
 
 /* One line for `muster status`. */
 void actor_status(struct actor *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

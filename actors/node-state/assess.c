@@ -25,7 +25,7 @@ static bool same(struct wire_str, struct wire_str);
 static bool failing(const struct assess_in *);
 static bool draining(const struct assess_in *);
 static enum assess_rule decide(const struct assess_in *, const struct assess *);
-static unsigned look_for_causes(const struct assess_in *);
+static unsigned find_causes(const struct assess_in *);
 static bool done(const struct assess_in *);
 static bool image_fits_pool(const struct assess_in *);
 static struct wire_str earliest(const struct assess_in *, unsigned);
@@ -46,7 +46,7 @@ assess_node(const struct assess_in *in)
 	a.degraded = desired.len > 0 && failing(in);
 	a.rule = decide(in, &a);
 	a.phase = rules[a.rule].phase;
-	a.causes = image_fits_pool(in) ? look_for_causes(in) : 0;
+	a.causes = image_fits_pool(in) ? find_causes(in) : 0;
 	a.unavailable = a.causes != 0;
 	a.available = !a.unavailable || a.updating;
 	a.since = earliest(in, a.causes);
@@ -116,7 +116,7 @@ failing(const struct assess_in *in)
 }
 
 static unsigned
-look_for_causes(const struct assess_in *in)
+find_causes(const struct assess_in *in)
 {
 	unsigned found = 0;
 

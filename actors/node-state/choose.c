@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "obj.h"
-#include "text.h"
+#include "text_buffer.h"
 
 /* What the names hold, whatever their order. */
 struct found {
@@ -25,7 +25,7 @@ static const struct {
 	[CHOOSE_NOTHING] = { NULL, "no pool's selector matches" },
 };
 
-static void put_customs(struct text *, const char *const *, size_t);
+static void put_customs(struct text_buffer *, const char *const *, size_t);
 static struct found look(const char *const *, size_t);
 static bool is_custom(const char *);
 static const char *next_custom(const char *const *, size_t, const char *);
@@ -53,7 +53,7 @@ choose_pool(const char *const *names, size_t count, bool windows)
 size_t
 choose_why(struct choice c, const char *const *names, size_t count, char *buf, size_t size)
 {
-	struct text t = { .p = buf, .size = size };
+	struct text_buffer t = { .p = buf, .size = size };
 
 	MUST(size > 0 && c.rule < CHOOSE_MAX);
 	buf[0] = '\0';
@@ -67,7 +67,7 @@ choose_why(struct choice c, const char *const *names, size_t count, char *buf, s
 
 /* "a", "a and b both", "a, b and c all": by name, whatever the order they came in. */
 static void
-put_customs(struct text *t, const char *const *names, size_t count)
+put_customs(struct text_buffer *t, const char *const *names, size_t count)
 {
 	const size_t customs = look(names, count).customs;
 	const char *name = "";

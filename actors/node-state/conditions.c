@@ -5,7 +5,7 @@
 
 #include "ascii.h"
 #include "obj.h"
-#include "text.h"
+#include "text_buffer.h"
 #include "utf8.h"
 
 #define RULE_ROW(ID, phase, status, message, text)	[RULE_##ID] = { status, message },
@@ -21,8 +21,8 @@ static const char *const estimates[PHASE_MAX] = {
 
 #define NOTHING	((struct wire_str){ .p = "" })
 
-static void tell_unavailable(const struct assess *, struct conditions *);
-static void tell_degraded(const struct assess_in *, struct conditions *);
+static void set_unavailable(const struct assess *, struct conditions *);
+static void set_degraded(const struct assess_in *, struct conditions *);
 static struct wire_str join_causes(unsigned, char[CONDITIONS_CAUSES_MAX]);
 static bool take_number(struct wire_str *);
 static bool take_identifier(struct wire_str *);
@@ -33,15 +33,15 @@ conditions_from(const struct assess_in *in, const struct assess *a, struct condi
 {
 	const bool certain = !a->degraded && a->available;
 
-	out->list[CONDITION_UPDATING] = (struct condition){
+	out->list[CONDITION_UPDATING] = (struct state_condition){
 		.type = "Updating", .status = updating[a->rule].status, .reason = assess_phase_name(a->phase),
 		.message = wire_str_of(updating[a->rule].message), .since = NOTHING,
 	};
-	out->list[CONDITION_AVAILABLE] = (struct condition){
+	out->list[CONDITION_AVAILABLE] = (struct state_condition){
 		.type = "Available", .status = "True", .reason = "AsExpected",
 		.message = wire_str_of("The node is available"), .since = NOTHING,
 	};
-	out->list[CONDITION_DEGRADED] = (struct condition){
+	out->list[CONDITION_DEGRADED] = (struct state_condition){
 		.type = "Degraded", .status = "False", .reason = "AsExpected",
 		.message = wire_str_of("The node is not degraded"), .since = NOTHING,
 	};
@@ -51,9 +51,9 @@ conditions_from(const struct assess_in *in, const struct assess *a, struct condi
 	out->estimate = certain ? wire_str_of(estimates[a->phase]) : NOTHING;
 	out->message = NOTHING;
 	if (!a->available)
-		tell_unavailable(a, out);
+		set_unavailable(a, out);
 	if (a->degraded)
-		tell_degraded(in, out);
+		set_degraded(in, out);
 }
 
 const char *
@@ -103,9 +103,9 @@ conditions_is_semver(struct wire_str text)
 }
 
 static void
-tell_unavailable(const struct assess *a, struct conditions *out)
+set_unavailable(const struct assess *a, struct conditions *out)
 {
-	struct condition *const c = &out->list[CONDITION_AVAILABLE];
+	struct state_condition *const c = &out->list[CONDITION_AVAILABLE];
 
 	c->status = "False";
 	c->reason = "Unavailable";
@@ -116,9 +116,9 @@ tell_unavailable(const struct assess *a, struct conditions *out)
 
 /* What the daemon says can be long; where it goes decides where it is cut. */
 static void
-tell_degraded(const struct assess_in *in, struct conditions *out)
+set_degraded(const struct assess_in *in, struct conditions *out)
 {
-	struct condition *const c = &out->list[CONDITION_DEGRADED];
+	struct state_condition *const c = &out->list[CONDITION_DEGRADED];
 
 	c->status = "True";
 	c->reason = "Degraded";
@@ -129,7 +129,7 @@ tell_degraded(const struct assess_in *in, struct conditions *out)
 static struct wire_str
 join_causes(unsigned found, char buf[CONDITIONS_CAUSES_MAX])
 {
-	struct text t = { .p = buf, .size = CONDITIONS_CAUSES_MAX };
+	struct text_buffer t = { .p = buf, .size = CONDITIONS_CAUSES_MAX };
 
 	for (unsigned i = 0; i < CAUSE_MAX; i++) {
 		if ((found & 1U << i) == 0)

@@ -19,7 +19,7 @@ enum {
 /* In the order in which they are written. */
 enum { CONDITION_UPDATING, CONDITION_AVAILABLE, CONDITION_DEGRADED, CONDITION_MAX };
 
-struct condition {
+struct state_condition {
 	const char	*type, *status, *reason;	/* fixed texts */
 	struct wire_str	 message;
 	struct wire_str	 since;		/* RFC 3339; only where a cause tells it (Available=False), else "" */
@@ -30,7 +30,7 @@ struct condition {
  * never move it.
  */
 struct conditions {
-	struct condition list[CONDITION_MAX];
+	struct state_condition list[CONDITION_MAX];
 	struct wire_str	 scope;		/* "ControlPlane" (pool master), "WorkerPool" */
 	struct wire_str	 version;	/* "": leave it out */
 	struct wire_str	 phase;

@@ -1,10 +1,13 @@
 /*
- * actors/node-state/explain.c - see explain.h. The answer is worked out anew from what is held now, by the
- * same functions as the evaluation: nothing is kept for it.
+ * actors/node-state/explain.c - `muster explain node/x` and `pool/x`: what node-state decided, and
+ * from what. The answer is computed from what is held now, by the same functions as the evaluation:
+ * nothing is kept for it.
  */
-#include "explain.h"
+#include <stdio.h>
 
 #include "conditions.h"
+#include "fleet.h"
+#include "json.h"
 #include "obj.h"
 
 static void explain_inputs(const struct fleet *, const struct body_node *, const struct assess_in *,
@@ -35,7 +38,8 @@ explain_node(const struct fleet *f, struct wire_str key, const struct body_node 
 	explain_inputs(f, node, &in, out);
 	json_int(out, "evaluations", fleet_evaluations(f, key));
 	if (!fleet_is_open(f)) {
-		json_str(out, "unmanaged", "not evaluated yet: kube-watcher's picture is not complete");
+		json_str(out, "unmanaged",
+		    "not evaluated yet: the first snapshot from kube-watcher is not complete");
 		return;
 	}
 	if (owner == NULL) {

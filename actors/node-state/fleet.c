@@ -1,6 +1,8 @@
 /*
- * actors/node-state/fleet.c - see fleet.h. Of a node are kept: a hash of the state it had, who owned
- * it, what it counted as there, and the hashes of its two configs; not the Node.
+ * actors/node-state/fleet.c - takes updates of objects and enqueues the keys that they affect.
+ *
+ * Per node it keeps a hash of its last state, its owner, its share of the owner's tally, and the
+ * hashes of the names of its two configs; not the Node.
  */
 #include <string.h>
 
@@ -11,32 +13,32 @@
 
 enum { POOL_NAME_MAX = 253, POOL_KEY_MAX = sizeof(POOLS) + POOL_NAME_MAX };
 
-/* Who asks each_node, and whom it looks for. */
+/* The argument of each_node: enqueue the nodes that this pool selects or selected. */
 struct search {
 	struct fleet		*fleet;
 	const struct pool	*pool;
 	uint64_t		 trace;
 };
 
-static void take_node(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
-static void take_pool(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
-static void take_config(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
-static void take_version(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
-static void touch(struct fleet *, struct wire_str, enum fleet_cause, uint64_t);
-static void touch_id(struct fleet *, uint32_t, enum fleet_cause, uint64_t);
-static void touch_selected(struct wire_str, const struct body_node *, void *);
+static void update_node(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+static void update_pool(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+static void update_config(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+static void update_version(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+static void enqueue(struct fleet *, struct wire_str, enum fleet_cause, uint64_t);
+static void enqueue_id(struct fleet *, uint32_t, enum fleet_cause, uint64_t);
+static void enqueue_selected(struct wire_str, const struct body_node *, void *);
 static struct wire_str pool_key(char *, struct wire_str);
-static void touch_members(struct fleet *, struct wire_str, uint64_t);
+static void enqueue_members(struct fleet *, struct wire_str, uint64_t);
 static char *copy(struct wire_str);
 
 static const struct {
 	enum msg	type;
-	void	      (*take)(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
-} takers[] = {
-	{ MSG_NODE,                take_node },
-	{ MSG_MACHINE_CONFIG_POOL, take_pool },
-	{ MSG_MACHINE_CONFIG,      take_config },
-	{ MSG_CLUSTER_VERSION,     take_version },
+	void	      (*update)(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
+} updaters[] = {
+	{ MSG_NODE,                update_node },
+	{ MSG_MACHINE_CONFIG_POOL, update_pool },
+	{ MSG_MACHINE_CONFIG,      update_config },
+	{ MSG_CLUSTER_VERSION,     update_version },
 };
 
 struct fleet *
@@ -79,12 +81,12 @@ fleet_free(struct fleet **fp)
 }
 
 void
-fleet_take(struct fleet *f, enum msg type, struct wire_str key, const union msg_body *value, uint64_t trace)
+fleet_update(struct fleet *f, enum msg type, struct wire_str key, const union msg_body *value, uint64_t trace)
 {
 	OBJ_CHECK(f, FLEET_MAGIC);
-	for (size_t i = 0; i < NITEMS(takers); i++) {
-		if (takers[i].type == type)
-			takers[i].take(f, key, value, trace);
+	for (size_t i = 0; i < NITEMS(updaters); i++) {
+		if (updaters[i].type == type)
+			updaters[i].update(f, key, value, trace);
 	}
 }
 
@@ -135,12 +137,6 @@ fleet_pools(const struct fleet *f)
 	return f->pools;
 }
 
-const struct versions *
-fleet_versions(const struct fleet *f)
-{
-	return f->versions;
-}
-
 struct wire_str
 fleet_target(const struct fleet *f)
 {
@@ -166,22 +162,23 @@ fleet_name(struct wire_str key, const char *resource)
 	return (struct wire_str){ key.p + len + 1, key.len - (uint32_t)len - 1 };
 }
 
-/* ---- What comes in, and whom it touches ---- */
+/* ---- Updates, and the keys that they enqueue ---- */
 
 static void
-take_node(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
+update_node(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
 {
 	(void)value;
 	if (f->open)
-		touch(f, key, FLEET_NODE, trace);
+		enqueue(f, key, FLEET_NODE, trace);
 }
 
 /*
- * Another selector: who was selected and who is. A pause or another image: whoever it owns. A pool
- * that goes: whoever it selected, for it may have stood in another pool's way.
+ * A changed selector enqueues the nodes that it selected and those that it selects. A changed pause
+ * or image enqueues the nodes that the pool owns. A deleted pool enqueues the nodes that it
+ * selected: another pool may own them now.
  */
 static void
-take_pool(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
+update_pool(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
 {
 	const struct wire_str name = fleet_name(key, POOLS);
 	unsigned changed = POOL_SELECTOR;
@@ -194,33 +191,33 @@ take_pool(struct fleet *f, struct wire_str key, const union msg_body *value, uin
 	if (s.pool == NULL || changed == 0)
 		return;
 	if (f->open && (changed & POOL_SELECTOR) != 0)
-		f->hooks.each_node(f->hooks.arg, touch_selected, &s);
+		f->hooks.each_node(f->hooks.arg, enqueue_selected, &s);
 	else if (f->open)
-		touch_members(f, name, trace);
-	fleet_touch_pool(f, name, FLEET_POOL, trace);
+		enqueue_members(f, name, trace);
+	fleet_enqueue_pool(f, name, FLEET_POOL, trace);
 	if (value == NULL)
 		pools_remove(f->pools, name);
 }
 
 static void
-take_config(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
+update_config(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
 {
 	const struct wire_str name = fleet_name(key, CONFIGS);
 
 	if (name.len == 0)
 		return;
-	const bool another = value != NULL ? versions_put(f->versions, name, &value->machine_config)
+	const bool changed = value != NULL ? versions_put(f->versions, name, &value->machine_config)
 	    : versions_remove(f->versions, name);
 	const uint64_t hash = fleet_name_hash(name);
-	for (uint32_t id = 0; another && f->open && id < keytab_ids(f->nodes); id++) {
+	for (uint32_t id = 0; changed && f->open && id < keytab_ids(f->nodes); id++) {
 		if (f->node[id].current == hash || f->node[id].desired == hash)
-			touch_id(f, id, FLEET_CONFIG, trace);
+			enqueue_id(f, id, FLEET_CONFIG, trace);
 	}
 }
 
-/* There is one, named version. The first of its history is what the cluster is on its way to. */
+/* There is one ClusterVersion, named version. The first entry of its history is the target. */
 static void
-take_version(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
+update_version(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
 {
 	const struct wire_str name = fleet_name(key, VERSIONS);
 	struct wire_str cells[ROWS_COLUMNS_MAX] = { { "", 0 }, { "", 0 } };
@@ -238,32 +235,32 @@ take_version(struct fleet *f, struct wire_str key, const union msg_body *value, 
 	free(f->target);
 	f->target = copy(target);
 	for (uint32_t id = 0; f->open && id < keytab_ids(f->nodes); id++)
-		touch_id(f, id, FLEET_VERSION, trace);
+		enqueue_id(f, id, FLEET_VERSION, trace);
 	uint32_t cursor = 0;
 	for (const struct pool *p; (p = pools_next(f->pools, &cursor)) != NULL;)
-		fleet_touch_pool(f, wire_str_of(pool_name(p)), FLEET_VERSION, trace);
+		fleet_enqueue_pool(f, wire_str_of(pool_name(p)), FLEET_VERSION, trace);
 }
 
 static void
-touch(struct fleet *f, struct wire_str key, enum fleet_cause cause, uint64_t trace)
+enqueue(struct fleet *f, struct wire_str key, enum fleet_cause cause, uint64_t trace)
 {
 	const uint32_t id = keytab_find(f->nodes, key.p, key.len);
 
 	if (id != KEYTAB_NONE)
 		f->node[id].cause = (uint8_t)cause;
-	f->hooks.touch(f->hooks.arg, key, trace);
+	f->hooks.enqueue(f->hooks.arg, key, trace);
 }
 
-/* id: any below keytab_ids; a free one is nobody. */
+/* id: any below keytab_ids; a free one is skipped. */
 static void
-touch_id(struct fleet *f, uint32_t id, enum fleet_cause cause, uint64_t trace)
+enqueue_id(struct fleet *f, uint32_t id, enum fleet_cause cause, uint64_t trace)
 {
 	if (keytab_key(f->nodes, id, NULL) != NULL)
-		touch(f, fleet_key(f->nodes, id), cause, trace);
+		enqueue(f, fleet_key(f->nodes, id), cause, trace);
 }
 
 void
-fleet_touch_pool(struct fleet *f, struct wire_str name, enum fleet_cause cause, uint64_t trace)
+fleet_enqueue_pool(struct fleet *f, struct wire_str name, enum fleet_cause cause, uint64_t trace)
 {
 	char key[POOL_KEY_MAX];
 
@@ -271,7 +268,7 @@ fleet_touch_pool(struct fleet *f, struct wire_str name, enum fleet_cause cause, 
 		return;
 	const uint32_t id = fleet_sum_id(f, name);	/* first: it may move f->sum */
 	f->sum[id].cause = (uint8_t)cause;
-	f->hooks.touch(f->hooks.arg, pool_key(key, name), trace);
+	f->hooks.enqueue(f->hooks.arg, pool_key(key, name), trace);
 }
 
 static struct wire_str
@@ -283,22 +280,22 @@ pool_key(char *buf, struct wire_str name)
 }
 
 static void
-touch_selected(struct wire_str key, const struct body_node *n, void *arg)
+enqueue_selected(struct wire_str key, const struct body_node *n, void *arg)
 {
 	const struct search *s = arg;
 
 	if (pool_matches(s->pool, n->labels) || pool_matched(s->pool, n->labels))
-		touch(s->fleet, key, FLEET_POOL, s->trace);
+		enqueue(s->fleet, key, FLEET_POOL, s->trace);
 }
 
 static void
-touch_members(struct fleet *f, struct wire_str pool, uint64_t trace)
+enqueue_members(struct fleet *f, struct wire_str pool, uint64_t trace)
 {
 	const uint32_t owner = keytab_find(f->sums, pool.p, pool.len);
 
 	for (uint32_t id = 0; owner != KEYTAB_NONE && id < keytab_ids(f->nodes); id++) {
 		if (f->node[id].owner == owner)
-			touch_id(f, id, FLEET_POOL, trace);
+			enqueue_id(f, id, FLEET_POOL, trace);
 	}
 }
 

@@ -1,4 +1,4 @@
-/* actors/node-state/inputs.c - from the maps and rows of a Node to the views of an assessment. */
+/* actors/node-state/inputs.c - from the maps and rows of a Node to the assessment, and to claimers. */
 #include "inputs.h"
 
 #include <string.h>
@@ -16,6 +16,7 @@ enum { TYPE_COLUMN, STATUS_COLUMN, REASON_COLUMN, SINCE_COLUMN, COLUMNS };
 
 static void read_annotations(struct wire_map, struct wire_str[MCO_MAX]);
 static void read_conditions(struct wire_rows, struct assess_condition[ASSESS_CONDITIONS]);
+static struct wire_str second_column(struct wire_rows, const char *);
 
 void
 inputs_from_node(const struct body_node *node, struct assess_in *in)
@@ -23,6 +24,19 @@ inputs_from_node(const struct body_node *node, struct assess_in *in)
 	*in = (struct assess_in){ .unschedulable = node->unschedulable };
 	read_annotations(node->mco, in->mco);
 	read_conditions(node->conditions, in->conditions);
+}
+
+struct body_node_fact
+inputs_node_fact(const struct body_node *n)
+{
+	const struct wire_str ready = second_column(n->conditions, "Ready");
+
+	return (struct body_node_fact){
+		.provider_id = n->provider_id, .hostname = second_column(n->addresses, "Hostname"),
+		.addresses = n->addresses, .ready = wire_str_compare(ready, wire_str_of("True")) == 0,
+		.unschedulable = n->unschedulable, .deleted = n->deleted, .labels = n->labels,
+		.taints = n->taints,
+	};
 }
 
 /* Both are sorted, so one walk finds all. */
@@ -40,7 +54,7 @@ read_annotations(struct wire_map left, struct wire_str out[MCO_MAX])
 	}
 }
 
-/* A type stands once in a Node's conditions; of a second one we take no notice. */
+/* A type occurs once in a Node's conditions; a second one is ignored. */
 static void
 read_conditions(struct wire_rows left, struct assess_condition out[ASSESS_CONDITIONS])
 {
@@ -55,4 +69,17 @@ read_conditions(struct wire_rows left, struct assess_condition out[ASSESS_CONDIT
 					cells[SINCE_COLUMN] };
 		}
 	}
+}
+
+/* The second column of the first record of that type. */
+static struct wire_str
+second_column(struct wire_rows rows, const char *type)
+{
+	struct wire_str cells[ROWS_COLUMNS_MAX];
+
+	while (rows_next(&rows, cells)) {
+		if (wire_str_compare(cells[0], wire_str_of(type)) == 0)
+			return cells[1];
+	}
+	return wire_str_of("");
 }

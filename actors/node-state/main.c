@@ -1,19 +1,18 @@
 /*
- * actors/node-state/main.c - evaluates each node once, and tells everybody downstream what changed.
+ * actors/node-state/main.c - evaluates each node and publishes what changed to every consumer.
  *
- * What comes from kube-watcher goes into the fleet, which says what must be looked at again; the work queue
- * brings these keys here, one evaluation each, and only news is published. Downstream hears nothing before
- * the first full evaluation: the links become ready with it, so nobody ever deletes for a node that
- * was not looked at yet (B5).
+ * An object from kube-watcher updates the fleet, which enqueues the keys that the update affects;
+ * each key from the work queue is evaluated once, and only a changed state is published. The links
+ * become ready with the first full evaluation: before it no consumer gets a snapshot, so no
+ * consumer deletes anything for a node that was not evaluated yet.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "actor.h"
 #include "clock.h"
-#include "explain.h"
-#include "facts.h"
 #include "fleet.h"
+#include "inputs.h"
 #include "kinds.h"
 #include "log.h"
 #include "measure.h"
@@ -29,12 +28,12 @@ struct node_state {
 	struct actor	*actor;
 	struct fleet	*fleet;
 	struct measure	 measure;
-	bool		 facts;		/* somebody reads them */
+	bool		 facts;		/* a consumer of LINK_FACTS is configured */
 	bool		 openshift;	/* the server has MachineConfigPools */
 };
 
-/* One key in work: as the mirror has it, and on whose behalf. */
-struct task {
+/* One key to evaluate. */
+struct evaluation {
 	struct node_state	*self;
 	struct wire_str		 key;
 	uint64_t		 trace;
@@ -49,17 +48,19 @@ static void on_object(struct actor *, void *, const struct change *);
 static void on_kind(struct actor *, void *, const struct change *);
 static void on_leader(struct actor *, void *, const struct change *);
 static void on_synced(struct actor *, void *, const struct change *);
-static void touch(void *, struct wire_str, uint64_t);
+static void enqueue(void *, struct wire_str, uint64_t);
 static void each_node(void *, fleet_node_fn *, void *);
-static void first_look(const struct change *, void *);
-static void first_pool(void *, struct wire_str);
-static void look_at(const struct change *, void *);
-static void look_up(struct node_state *, struct wire_str, uint64_t);
-static void look(struct node_state *, const struct change *, struct wire_str, uint64_t);
-static void say(struct node_state *, const char *, enum fleet_look, const struct fleet_state *, uint64_t);
+static void evaluate_all(struct node_state *);
+static void evaluate_first_node(const struct change *, void *);
+static void evaluate_first_pool(void *, struct wire_str);
+static void evaluate_key(struct node_state *, struct wire_str, uint64_t);
+static void evaluate_found(const struct change *, void *);
+static void evaluate(struct node_state *, const struct change *, struct wire_str, uint64_t);
+static void log_evaluation(struct wire_str, const char *, const char *, int64_t);
+static void log_transition(struct node_state *, const char *, enum fleet_result, const struct fleet_state *,
+    uint64_t);
 static void publish_fact(struct node_state *, const char *, const char *, const char *,
     const struct body_node *, uint64_t);
-static const char *notified_as(enum role, enum msg);
 static void copy(char *, size_t, struct wire_str);
 
 static const struct actor_row rows[] = {
@@ -90,15 +91,15 @@ start(struct actor *a, void *self)
 	struct node_state *s = self;
 
 	s->actor = a;
-	s->fleet = fleet_new((struct fleet_hooks){ .touch = touch, .each_node = each_node, .arg = s });
+	s->fleet = fleet_new((struct fleet_hooks){ .enqueue = enqueue, .each_node = each_node, .arg = s });
 	measure_init(&s->measure, actor_setting(a, "metrics-node-label"));
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
 		if (link_connects(LINK_FACTS, (enum role)r) && actor_has_peer(a, (enum role)r))
 			s->facts = true;
 	}
-	actor_time_link(a, LINK_NODES, notified_as);
-	actor_time_link(a, LINK_FACTS, notified_as);
-	actor_status(a, "waiting for kube-watcher's picture");
+	actor_time_link(a, LINK_NODES, measure_notification);
+	actor_time_link(a, LINK_FACTS, measure_notification);
+	actor_status(a, "waiting for the first snapshot from kube-watcher");
 }
 
 static void
@@ -129,7 +130,7 @@ tick(struct actor *a, void *self, int64_t now_ms)
 		actor_status(a, "no OpenShift on this cluster: node facts only");
 }
 
-/* ---- What kube-watcher says ---- */
+/* ---- Messages from kube-watcher ---- */
 
 static void
 on_object(struct actor *a, void *self, const struct change *c)
@@ -137,7 +138,7 @@ on_object(struct actor *a, void *self, const struct change *c)
 	struct node_state *s = self;
 
 	(void)a;
-	fleet_take(s->fleet, c->type, c->key, c->kind == CHANGE_GONE ? NULL : c->value, c->trace);
+	fleet_update(s->fleet, c->type, c->key, c->kind == CHANGE_GONE ? NULL : c->value, c->trace);
 }
 
 static void
@@ -152,17 +153,17 @@ on_kind(struct actor *a, void *self, const struct change *c)
 		return;
 	s->openshift = c->kind != CHANGE_GONE && c->value->kind.state != KIND_STATE_ABSENT;
 	if (s->openshift && !was && fleet_is_open(s->fleet))
-		log_info("MachineConfigPools have appeared on this cluster: nodes are evaluated");
+		log_info("MachineConfigPools were installed on this cluster: nodes are evaluated");
 }
 
-/* Evaluating is no write: whoever leads, every replica knows its nodes. */
+/* An evaluation writes nothing: every replica evaluates, the leader and the others. */
 static void
 on_leader(struct actor *a, void *self, const struct change *c)
 {
 	(void)a, (void)self, (void)c;
 }
 
-/* Pools, versions and nodes are complete: everything is looked at once, in one go, and then served. */
+/* Pools, versions and nodes are complete: all nodes and pools are evaluated at once, then published. */
 static void
 on_synced(struct actor *a, void *self, const struct change *c)
 {
@@ -172,9 +173,7 @@ on_synced(struct actor *a, void *self, const struct change *c)
 	if (fleet_is_open(s->fleet))
 		return;
 	const int64_t began_us = clock_mono_us();
-	fleet_open(s->fleet);
-	actor_each(a, KUBE, first_look, s);
-	fleet_each_pool(s->fleet, first_pool, s);
+	evaluate_all(s);
 	actor_link_ready(a, LINK_NODES);
 	actor_link_ready(a, LINK_FACTS);
 	if (!s->openshift)
@@ -185,26 +184,42 @@ on_synced(struct actor *a, void *self, const struct change *c)
 }
 
 static void
-first_look(const struct change *c, void *arg)
+evaluate_all(struct node_state *s)
 {
-	struct node_state *s = arg;
+	const uint64_t trace = log_get_trace();
 
-	if (c->type == MSG_NODE)
-		look(s, c, c->key, actor_new_trace(s->actor));
+	fleet_open(s->fleet);
+	actor_each(s->actor, KUBE, evaluate_first_node, s);
+	fleet_each_pool(s->fleet, evaluate_first_pool, s);
+	log_set_trace(trace);
 }
 
 static void
-first_pool(void *arg, struct wire_str key)
+evaluate_first_node(const struct change *c, void *arg)
 {
 	struct node_state *s = arg;
 
-	look_up(s, key, actor_new_trace(s->actor));
+	if (c->type != MSG_NODE)
+		return;
+	const uint64_t trace = actor_new_trace(s->actor);
+	log_set_trace(trace);
+	evaluate(s, c, c->key, trace);
 }
 
-/* ---- What the fleet asks ---- */
+static void
+evaluate_first_pool(void *arg, struct wire_str key)
+{
+	struct node_state *s = arg;
+	const uint64_t trace = actor_new_trace(s->actor);
+
+	log_set_trace(trace);
+	evaluate_key(s, key, trace);
+}
+
+/* ---- Hooks of the fleet ---- */
 
 static void
-touch(void *arg, struct wire_str key, uint64_t trace)
+enqueue(void *arg, struct wire_str key, uint64_t trace)
 {
 	struct node_state *s = arg;
 
@@ -238,35 +253,35 @@ each_node(void *arg, fleet_node_fn *fn, void *fn_arg)
 static enum work_result
 work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
 {
-	/* Half a snapshot shows the new labels of a node and not the pool that they lead to. */
+	/* Half a snapshot may have the new labels of a node without the pool that selects them. */
 	if (!actor_fresh(a, KUBE)) {
 		*after_ms = HOLD_MS;
 		return WORK_AFTER;
 	}
-	look_up(self, (struct wire_str){ w->key, (uint32_t)w->len }, w->trace);
+	evaluate_key(self, (struct wire_str){ w->key, (uint32_t)w->len }, w->trace);
 	return WORK_DONE;
 }
 
 static void
-look_up(struct node_state *s, struct wire_str key, uint64_t trace)
+evaluate_key(struct node_state *s, struct wire_str key, uint64_t trace)
 {
-	struct task t = { .self = s, .key = key, .trace = trace };
+	struct evaluation e = { .self = s, .key = key, .trace = trace };
 
-	if (!actor_get(s->actor, KUBE, key.p, key.len, look_at, &t))
-		look(s, NULL, key, trace);
+	if (!actor_get(s->actor, KUBE, key.p, key.len, evaluate_found, &e))
+		evaluate(s, NULL, key, trace);
 }
 
 static void
-look_at(const struct change *c, void *arg)
+evaluate_found(const struct change *c, void *arg)
 {
-	const struct task *t = arg;
+	const struct evaluation *e = arg;
 
-	look(t->self, c, t->key, t->trace);
+	evaluate(e->self, c, e->key, e->trace);
 }
 
-/* c: the object of that key as the mirror has it; NULL: there is none. */
+/* c: the object of that key in the mirror; NULL: there is none. */
 static void
-look(struct node_state *s, const struct change *c, struct wire_str key, uint64_t trace)
+evaluate(struct node_state *s, const struct change *c, struct wire_str key, uint64_t trace)
 {
 	const struct wire_str name = fleet_name(key, NODES);
 	const struct body_node *node = c != NULL && c->type == MSG_NODE ? &c->value->node : NULL;
@@ -274,37 +289,52 @@ look(struct node_state *s, const struct change *c, struct wire_str key, uint64_t
 	struct fleet_state state;
 	char text[OBJECT_KEY_MAX], uid[TEXT_MAX], rv[TEXT_MAX];
 
-	const enum fleet_look found = fleet_look(s->fleet, key, node, trace, clock_wall_us(), &state);
+	const enum fleet_result result = fleet_evaluate(s->fleet, key, node, trace, clock_wall_us(), &state);
 	copy(text, sizeof(text), key);
 	copy(uid, sizeof(uid), c != NULL ? c->uid : wire_str_of(""));
 	copy(rv, sizeof(rv), c != NULL ? c->rv : wire_str_of(""));
-	if (found == LOOK_CHANGED)
-		actor_publish(s->actor, LINK_NODES, text, uid, rv, state.type, &state.body, trace);
-	else if (found == LOOK_GONE)
+	if (result == EVAL_CHANGED)
+		actor_publish_packed(s->actor, LINK_NODES, text, uid, rv, state.type, state.packed.p,
+		    state.packed.len, trace, false);
+	else if (result == EVAL_GONE)
 		actor_retract(s->actor, LINK_NODES, text, trace);
-	say(s, text, found, &state, trace);
+	const int64_t took_us = clock_mono_us() - began_us;
+	log_evaluation(name, text, rv, took_us);
+	log_transition(s, text, result, &state, trace);
 	if (name.len == 0)
 		return;
 	if (node != NULL)
-		measure_look(&s->measure, name, !state.several, (double)(clock_mono_us() - began_us) / 1e6);
+		measure_evaluation(&s->measure, name, !state.several, (double)took_us / 1e6);
 	else
-		measure_gone(&s->measure, name);
+		measure_removed(&s->measure, name);
 	publish_fact(s, text, uid, rv, node, trace);
 }
 
-/* A change of phase is worth a line; one of its details is not. */
+/* One line per evaluation; its trace is that of the change that caused it. */
 static void
-say(struct node_state *s, const char *key, enum fleet_look found, const struct fleet_state *state,
-    uint64_t trace)
+log_evaluation(struct wire_str node, const char *key, const char *rv, int64_t took_us)
+{
+	if (node.len > 0)
+		log_debug("node evaluated", KV_SN(NODE, node.p, node.len), KV_S(RESOURCE_VERSION, rv),
+		    KV_I(DURATION_US, took_us));
+	else
+		log_debug("pool evaluated", KV_S(OBJECT, key), KV_S(RESOURCE_VERSION, rv),
+		    KV_I(DURATION_US, took_us));
+}
+
+/* A changed phase or assessment is logged; other changes of a state are hops only. */
+static void
+log_transition(struct node_state *s, const char *key, enum fleet_result result,
+    const struct fleet_state *state, uint64_t trace)
 {
 	char text[TEXT_MAX];
 
 	if (state->several)
-		log_warnx("a node is wanted by two custom pools: nobody manages it", KV_S(OBJECT, key),
-		    KV_S(HINT, "muster explain names them"));
-	if (found == LOOK_SAME)
+		log_warnx("two custom pools select a node: it is not managed", KV_S(OBJECT, key),
+		    KV_S(HINT, "muster explain names the pools"));
+	if (result == EVAL_UNCHANGED)
 		return;
-	if (found == LOOK_GONE)
+	if (result == EVAL_GONE)
 		snprintf(text, sizeof(text), "no pool any more");
 	else if (strcmp(state->now, state->before) == 0)
 		snprintf(text, sizeof(text), "still %s", state->now);
@@ -312,9 +342,9 @@ say(struct node_state *s, const char *key, enum fleet_look found, const struct f
 		snprintf(text, sizeof(text), "%s%s%s", state->now, state->before[0] != '\0' ? ", was " : "",
 		    state->before);
 	actor_hop(s->actor, key, trace, text);
-	if (found == LOOK_GONE || (strcmp(state->now, state->before) != 0 && state->before[0] != '\0'))
+	if (result == EVAL_GONE || (strcmp(state->now, state->before) != 0 && state->before[0] != '\0'))
 		log_info("state changed", KV_S(OBJECT, key), KV_S(FROM, state->before),
-		    KV_S(TO, found == LOOK_GONE ? "none" : state->now));
+		    KV_S(TO, result == EVAL_GONE ? "none" : state->now));
 }
 
 static void
@@ -327,20 +357,11 @@ publish_fact(struct node_state *s, const char *key, const char *uid, const char 
 		actor_retract(s->actor, LINK_FACTS, key, trace);
 		return;
 	}
-	const union msg_body body = { .node_fact = facts_of(node) };
+	const union msg_body body = { .node_fact = inputs_node_fact(node) };
 	actor_publish(s->actor, LINK_FACTS, key, uid, rv, MSG_NODE_FACT, &body, trace);
 }
 
-/* The seed's names for the two that insight keeps. */
-static const char *
-notified_as(enum role consumer, enum msg type)
-{
-	if (consumer != ROLE_INSIGHT)
-		return role_name(consumer);
-	return type == MSG_POOL_STATE ? "mcp_insight" : "node_insight";
-}
-
-/* ---- Explaining ---- */
+/* ---- Explain ---- */
 
 struct question {
 	struct node_state	*self;

@@ -1,4 +1,4 @@
-/* actors/node-state/measure.c - see measure.h. */
+/* actors/node-state/measure.c - the metrics of evaluations and notifications. */
 #include "measure.h"
 
 #include <string.h>
@@ -9,13 +9,13 @@ enum { LABELS_MAX = 600 };	/* a name of 253 bytes, every one of them escaped */
 
 static void drop(const char *);
 static struct stat_series *series(enum stat_id, const char *, const char *);
-static void give_up(struct measure *);
+static void drop_label(struct measure *);
 
 void
 measure_init(struct measure *m, const char *setting)
 {
 	*m = (struct measure){ .labelled = strcmp(setting, "off") != 0,
-		.gives_up = strcmp(setting, "auto") == 0, .named = keytab_new() };
+		.auto_off = strcmp(setting, "auto") == 0, .named = keytab_new() };
 }
 
 void
@@ -25,14 +25,14 @@ measure_free(struct measure *m)
 }
 
 void
-measure_look(struct measure *m, struct wire_str node, bool ok, double seconds)
+measure_evaluation(struct measure *m, struct wire_str node, bool ok, double seconds)
 {
 	const char *name = NULL;
 
 	if (m->labelled) {
 		name = keytab_key(m->named, keytab_add(m->named, node.p, node.len, NULL), NULL);
-		if (m->gives_up && keytab_count(m->named) > MEASURE_NODES_MAX) {
-			give_up(m);
+		if (m->auto_off && keytab_count(m->named) > MEASURE_NODES_MAX) {
+			drop_label(m);
 			name = NULL;
 		}
 	}
@@ -41,7 +41,7 @@ measure_look(struct measure *m, struct wire_str node, bool ok, double seconds)
 }
 
 void
-measure_gone(struct measure *m, struct wire_str node)
+measure_removed(struct measure *m, struct wire_str node)
 {
 	const uint32_t id = keytab_find(m->named, node.p, node.len);
 
@@ -51,6 +51,18 @@ measure_gone(struct measure *m, struct wire_str node)
 	keytab_remove(m->named, id);
 }
 
+/* The names that the original has for the two kinds of insight. */
+void
+measure_notification(enum role consumer, enum msg type, double seconds)
+{
+	const char *const controller = consumer != ROLE_INSIGHT ? role_name(consumer)
+	    : type == MSG_POOL_STATE ? "mcp_insight" : "node_insight";
+	char labels[LABELS_MAX] = "";
+
+	stat_label(labels, sizeof(labels), "controller_type", controller);
+	stat_observe(stat_get(STAT_OUE_NOTIFY, labels), seconds);
+}
+
 void
 measure_active(uint32_t nodes)
 {
@@ -58,9 +70,9 @@ measure_active(uint32_t nodes)
 }
 
 static void
-give_up(struct measure *m)
+drop_label(struct measure *m)
 {
-	log_info("metrics go without the label node: there are too many nodes",
+	log_info("label node removed from metrics: too many nodes",
 	    KV_I(LIMIT, MEASURE_NODES_MAX), KV_S(HINT, "metrics-node-label: on keeps it"));
 	for (uint32_t id = 0; id < keytab_ids(m->named); id++) {
 		if (keytab_key(m->named, id, NULL) != NULL)

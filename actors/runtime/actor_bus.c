@@ -116,7 +116,7 @@ actor_hop_as(struct actor *a, enum hop_what what, const char *key, uint64_t trac
 }
 
 void
-actor_time_link(struct actor *a, enum link l, notify_type *type)
+actor_time_link(struct actor *a, enum link l, notify_time *observe)
 {
-	bus_time(a->bus, l, type);
+	bus_time(a->bus, l, observe);
 }

@@ -72,7 +72,7 @@ void bus_stats(struct bus *b);				/* refresh gauges */
 /* A key of that link's store changed (gone: was removed): sent soon, recorded, and its time taken. */
 void bus_published(
     struct bus *b, enum link l, struct wire_str key, struct wire_str rv, uint64_t trace, bool gone);
-void bus_time(struct bus *b, enum link l, notify_type *type);
+void bus_time(struct bus *b, enum link l, notify_time *observe);
 
 /* One hop of the recorder; of an object: metrics and keys that begin with a colon leave none. */
 struct bus_hop {

@@ -79,10 +79,10 @@ bus_published(struct bus *b, enum link l, struct wire_str key, struct wire_str r
 }
 
 void
-bus_time(struct bus *b, enum link l, notify_type *type)
+bus_time(struct bus *b, enum link l, notify_time *observe)
 {
 	MUST(b->outs[l] != NULL && *out_timing(b->outs[l]) == NULL);
-	*out_timing(b->outs[l]) = timing_new(type);
+	*out_timing(b->outs[l]) = timing_new(observe);
 }
 
 bool

@@ -1,24 +1,23 @@
-/* actors/runtime/timing.c - from a change to its sending, per consumer. */
+/* actors/runtime/timing.c - measures from a change to its sending, per consumer. */
 #include "timing.h"
 
 #include "obj.h"
-#include "stat.h"
 #include "view.h"
 
 struct timing {
 	uint32_t	 magic;
 #define TIMING_MAGIC	0x54494d45u
-	notify_type	*type;
+	notify_time	*observe;
 	int64_t		 since_us[VIEW_SLOTS];	/* of the oldest change that is queued; 0: none is */
 };
 
 struct timing *
-timing_new(notify_type *type)
+timing_new(notify_time *observe)
 {
 	struct timing *t;
 
 	OBJ_NEW(t, TIMING_MAGIC);
-	t->type = type;
+	t->observe = observe;
 	return t;
 }
 
@@ -47,15 +46,9 @@ timing_sent(struct timing *t, size_t i, enum role consumer, uint64_t types, int6
 {
 	if (t->since_us[i] == 0)
 		return;
-	for (; types != 0; types &= types - 1) {
-		const char *type = t->type(consumer, (enum msg)__builtin_ctzll(types));
-		char labels[80] = "";
-
-		if (type == NULL)
-			continue;
-		stat_label(labels, sizeof(labels), "controller_type", type);
-		stat_observe(stat_get(STAT_OUE_NOTIFY, labels), (double)(now_us - t->since_us[i]) / 1e6);
-	}
+	const double seconds = (double)(now_us - t->since_us[i]) / 1e6;
+	for (; types != 0; types &= types - 1)
+		t->observe(consumer, (enum msg)__builtin_ctzll(types), seconds);
 }
 
 void

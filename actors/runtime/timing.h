@@ -1,11 +1,11 @@
 /*
  * actors/runtime/timing.h - how long changes of a link wait for each of its consumers.
  *
- * From the change to its frame's handing to the consumer's socket; one without credit makes it wait. Not
- * to the ACK: a consumer acknowledges a few items together, when it likes. Measured per frame of
- * deltas, from its oldest change on: a consumer's queue has one clock, which starts when something
- * is queued and stops when it is empty. Costs a walk over the consumers per change, and nothing on
- * links that nobody measures.
+ * From the change until its frame is handed to the consumer's socket; a consumer without credit
+ * makes it wait. Not until the ACK: a consumer acknowledges several items together. Measured per
+ * frame of deltas, from its oldest change: the queue of a consumer has one clock, which starts when
+ * something is queued and stops when the queue is empty. Costs a walk over the consumers per
+ * change, and nothing on links that nobody measures.
  */
 #ifndef MUSTER_TIMING_H
 #define MUSTER_TIMING_H
@@ -17,7 +17,7 @@
 
 struct timing;
 
-struct timing *timing_new(notify_type *type);
+struct timing *timing_new(notify_time *observe);
 void timing_free(struct timing **tp);
 void timing_changed(struct timing *t, int64_t now_us);
 /* A frame of deltas went to consumer i; its types as a mask. */

@@ -76,7 +76,7 @@ static void pack_pool(const struct model_object *, msgpack_sbuffer *);
 static const union msg_body *fresh_read(struct fresh *, const struct model *, uint32_t);
 static void fresh_take(struct fresh *, const struct model *, uint32_t);
 static uint64_t fresh_look(struct fresh *, const struct model *, uint32_t);
-static void no_touch(void *, struct wire_str, uint64_t);
+static void no_enqueue(void *, struct wire_str, uint64_t);
 static void no_nodes(void *, fleet_node_fn *, void *);
 
 void
@@ -348,7 +348,7 @@ void
 model_evaluate(const struct model *m, uint64_t hashes[STATES])
 {
 	struct fresh f = { .fleet = fleet_new(
-			       (struct fleet_hooks){ .touch = no_touch, .each_node = no_nodes }) };
+			       (struct fleet_hooks){ .enqueue = no_enqueue, .each_node = no_nodes }) };
 
 	msg_arena_init(&f.arena);
 	msg_arena_init(&f.inner);
@@ -383,7 +383,7 @@ fresh_take(struct fresh *f, const struct model *m, uint32_t place)
 
 	model_key(place, key);
 	if (body != NULL)
-		fleet_take(f->fleet, model_type(place), wire_str_of(key), body, 0);
+		fleet_update(f->fleet, model_type(place), wire_str_of(key), body, 0);
 }
 
 static uint64_t
@@ -399,7 +399,7 @@ fresh_look(struct fresh *f, const struct model *m, uint32_t place)
 	if (body == NULL)
 		return 0;
 	const struct body_node *const node = place < FIRST_POOL ? &body->node : NULL;
-	if (fleet_look(f->fleet, wire_str_of(key), node, 0, 0, &s) != LOOK_CHANGED)
+	if (fleet_evaluate(f->fleet, wire_str_of(key), node, 0, 0, &s) != EVAL_CHANGED)
 		return 0;
 	msgpack_sbuffer_init(&packed);
 	msg_pack(&packed, s.type, &s.body);
@@ -411,7 +411,7 @@ fresh_look(struct fresh *f, const struct model *m, uint32_t place)
 }
 
 static void
-no_touch(void *arg, struct wire_str key, uint64_t trace)
+no_enqueue(void *arg, struct wire_str key, uint64_t trace)
 {
 	(void)arg, (void)key, (void)trace;
 }

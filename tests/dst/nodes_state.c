@@ -1,6 +1,6 @@
 /*
  * tests/dst/nodes_state.c - node-state itself, as actors/node-state/main.c does it: what comes in
- * goes to the fleet, what the fleet touches goes to the work queue, what is news goes to the view.
+ * goes to the fleet, what the fleet enqueues goes to the work queue, what is news goes to the view.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void take_event(struct nodes_world *, const struct feed_event *);
 static void on_change(enum mirror_change, const struct body_item *, void *);
 static void silence(struct nodes_world *, const struct body_item *, const union msg_body *);
 static void first_evaluation(struct nodes_world *);
-static void touch(void *, struct wire_str, uint64_t);
+static void enqueue(void *, struct wire_str, uint64_t);
 static void each_node(void *, fleet_node_fn *, void *);
 static void look(struct nodes_world *, struct wire_str);
 static void first_look(enum mirror_change, const struct body_item *, void *);
@@ -33,7 +33,7 @@ state_start(struct nodes_world *w)
 	s->incarnation++;
 	s->sessions = 0;
 	s->known_rv = 0;
-	s->fleet = fleet_new((struct fleet_hooks){ .touch = touch, .each_node = each_node, .arg = w });
+	s->fleet = fleet_new((struct fleet_hooks){ .enqueue = enqueue, .each_node = each_node, .arg = w });
 	s->mirror = mirror_new();
 	s->view = view_new();
 	s->queue = workqueue_new(random_next(&w->sim->random));
@@ -194,12 +194,12 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	msg_arena_reset(&w->arena);
 	MUST(msg_unpack_value(type, item->value.p, item->value.len, &w->arena, &body));
 	silence(w, item, kind == MIRROR_GONE ? NULL : &body);
-	fleet_take(w->state.fleet, type, item->key, kind == MIRROR_GONE ? NULL : &body, item->trace);
+	fleet_update(w->state.fleet, type, item->key, kind == MIRROR_GONE ? NULL : &body, item->trace);
 	w->state.muted = false;
 	w->state.only = NULL;
 }
 
-/* Broken rules that forget whom a change touches. */
+/* Broken rules that forget whom a change enqueues. */
 static void
 silence(struct nodes_world *w, const struct body_item *item, const union msg_body *now)
 {
@@ -249,7 +249,7 @@ first_pool(void *arg, struct wire_str key)
 /* ---- What the fleet asks ---- */
 
 static void
-touch(void *arg, struct wire_str key, uint64_t trace)
+enqueue(void *arg, struct wire_str key, uint64_t trace)
 {
 	struct nodes_world *w = arg;
 	struct node_state *s = &w->state;
@@ -336,15 +336,15 @@ look(struct nodes_world *w, struct wire_str key)
 	msg_arena_reset(&w->arena);
 	if (node)
 		MUST(msg_unpack_value(MSG_NODE, item.value.p, item.value.len, &w->arena, &body));
-	const enum fleet_look found = fleet_look(s->fleet, key, node ? &body.node : NULL, s->known_rv,
+	const enum fleet_result found = fleet_evaluate(s->fleet, key, node ? &body.node : NULL, s->known_rv,
 	    w->sim->now_ms * 1000, &out);
 	SIM_SAY(w->sim, "node-state looks at %.*s: %s", (int)key.len, key.p,
-	    found == LOOK_SAME ? "same" : found == LOOK_GONE ? "gone" : out.now);
+	    found == EVAL_UNCHANGED ? "same" : found == EVAL_GONE ? "gone" : out.now);
 	if (nodes_broken(w, NODES_BREAK_FULL_QUEUE) && crowded(w))
 		return;
-	if (found == LOOK_GONE && !nodes_broken(w, NODES_BREAK_SILENT_REMOVAL))
+	if (found == EVAL_GONE && !nodes_broken(w, NODES_BREAK_SILENT_REMOVAL))
 		view_remove(s->view, key, s->known_rv);
-	else if (found == LOOK_CHANGED || (nodes_broken(w, NODES_BREAK_NOISY) && out.now[0] != '\0'))
+	else if (found == EVAL_CHANGED || (nodes_broken(w, NODES_BREAK_NOISY) && out.now[0] != '\0'))
 		publish(w, key, &out, node ? body.node.labels : (struct wire_map){ 0 });
 }
 
@@ -364,9 +364,12 @@ publish(struct nodes_world *w, struct wire_str key, struct fleet_state *out, str
 			}
 		}
 	}
-	msgpack_sbuffer_clear(&w->value);
-	msg_pack(&w->value, out->type, &out->body);
-	const struct wire_bin value = { (const uint8_t *)w->value.data, (uint32_t)w->value.size };
+	struct wire_bin value = out->packed;
+	if (nodes_broken(w, NODES_BREAK_MAP_ORDER) || nodes_broken(w, NODES_BREAK_NOISY)) {
+		msgpack_sbuffer_clear(&w->value);
+		msg_pack(&w->value, out->type, &out->body);
+		value = (struct wire_bin){ (const uint8_t *)w->value.data, (uint32_t)w->value.size };
+	}
 	msg_arena_reset(&w->inner);
 	if (view_get(s->view, key, &before)
 	    && state_hash(out->type, before.value, &w->inner) == state_hash(out->type, value, &w->inner)) {

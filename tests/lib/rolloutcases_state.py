@@ -426,6 +426,36 @@ def B6_metrics_have_the_names_of_the_original(server):
             assert tree.facts(msg="series refused") == []
 
 
+EVALUATED = "node evaluated"
+
+
+# (issue 10.18)
+@case
+def each_evaluation_is_logged_at_debug_with_node_version_duration_and_trace(server):
+    world.populate(server, [node("w1"), node("w2")])
+    with quiet(server) as tree:
+        tree.wait_up()
+        tree.wait_states()
+        assert tree.facts(msg=EVALUATED) == [], "a debug line at level info"
+        assert tree.cli("level", STATE, "debug").returncode == 0
+        wait_for(lambda: tree.actor(STATE)["level"] == "debug", "the level of node-state is debug")
+        world.annotate(server, "w1", state="Working")
+        line = wait_for(lambda: tree.facts(msg=EVALUATED, node="w1"), "the line of w1")[0]
+        tree.wait_states()
+        stored = server.kube.get("nodes", "w1")["metadata"]
+        assert tree.facts(msg=EVALUATED) == [line], "w1 alone, once"
+        assert (line["level"], line["actor"]) == ("debug", STATE), line
+        assert line["resource_version"] == stored["resourceVersion"], (line, stored)
+        assert isinstance(line["duration_us"], int) and line["duration_us"] >= 0, line
+        received = [row for row in tree.told(link="nodes") if row["key"] == "nodes/w1"][-1]
+        assert int(line["trace"], 16) and line["trace"] == received["trace"], (line, received)
+        # The first full evaluation does not come from the work queue: its lines have traces, too.
+        tree.revive(STATE)
+        first = wait_for(lambda: [row for row in tree.facts(msg=EVALUATED, node="w2") if row != line],
+                         "the line of w2 after the restart")
+        assert int(first[0]["trace"], 16) and first[0]["resource_version"], first
+
+
 # ---- Who needs whom ----
 
 @case

@@ -127,7 +127,7 @@ check_text(struct wire_str got, const char *want)
 }
 
 static void
-check_condition(const struct condition *c, const char *type, const char *want)
+check_condition(const struct state_condition *c, const char *type, const char *want)
 {
 	char text[512];
 

@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_node_fleet.c - B1, B3, B4: what a change touches, what is news, and what is not.
+ * tests/unit/test_node_fleet.c - B1, B3, B4: what a change enqueues, what is news, and what is not.
  *
  * A small cluster of three workers, an infra node and a master; each case changes one thing and says who
  * must be looked at again, and what the look finds.
@@ -26,7 +26,7 @@ struct world {
 	struct {
 		const char	*key, *labels, *mco;
 	} nodes[NODES_MAX];
-	char		 touched[512];
+	char		 enqueued[512];
 };
 
 /* Calls fn with the node of that key; false: there is none. */
@@ -60,45 +60,45 @@ each_node(void *arg, fleet_node_fn *fn, void *fn_arg)
 	}
 }
 
-/* Each key once, in the order of the first touch. */
+/* Each key once, in the order of the first enqueue. */
 static void
-touch(void *arg, struct wire_str key, uint64_t trace)
+enqueue(void *arg, struct wire_str key, uint64_t trace)
 {
 	struct world *w = arg;
 	char name[300];
 
 	(void)trace;
 	snprintf(name, sizeof(name), "%.*s ", (int)key.len, key.p);
-	if (strstr(w->touched, name) == NULL)
-		strncat(w->touched, name, sizeof(w->touched) - strlen(w->touched) - 1);
+	if (strstr(w->enqueued, name) == NULL)
+		strncat(w->enqueued, name, sizeof(w->enqueued) - strlen(w->enqueued) - 1);
 }
 
-struct look {
+struct evaluation {
 	struct world		*world;
-	enum fleet_look		 found;
+	enum fleet_result	 found;
 	struct fleet_state	*out;
 };
 
 static void
-look_at(struct wire_str key, const struct body_node *n, void *arg)
+evaluate_found(struct wire_str key, const struct body_node *n, void *arg)
 {
-	struct look *l = arg;
+	struct evaluation *l = arg;
 
-	l->found = fleet_look(l->world->fleet, key, n, 7, 1000, l->out);
+	l->found = fleet_evaluate(l->world->fleet, key, n, 7, 1000, l->out);
 }
 
-static enum fleet_look
-look(struct world *w, const char *key, struct fleet_state *out)
+static enum fleet_result
+evaluate(struct world *w, const char *key, struct fleet_state *out)
 {
-	struct look l = { .world = w, .out = out };
+	struct evaluation l = { .world = w, .out = out };
 
-	if (!with_node(w, key, look_at, &l))
-		l.found = fleet_look(w->fleet, wire_str_of(key), NULL, 7, 1000, out);
+	if (!with_node(w, key, evaluate_found, &l))
+		l.found = fleet_evaluate(w->fleet, wire_str_of(key), NULL, 7, 1000, out);
 	return l.found;
 }
 
 static void
-take_pool(struct world *w, const char *name, const char *role, bool paused)
+update_pool(struct world *w, const char *name, const char *role, bool paused)
 {
 	char key[300], selector[200];
 
@@ -106,11 +106,11 @@ take_pool(struct world *w, const char *name, const char *role, bool paused)
 	snprintf(selector, sizeof(selector), "{\"matchLabels\":{\"" ROLE "%s\":\"\"}}", role);
 	const union msg_body b = { .machine_config_pool = {
 		.selector = wire_str_of(selector), .paused = paused } };
-	fleet_take(w->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of(key), &b, 1);
+	fleet_update(w->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of(key), &b, 1);
 }
 
 static void
-take_config(struct world *w, const char *name, const char *version)
+update_config(struct world *w, const char *name, const char *version)
 {
 	char key[300], annotation[100];
 	struct words words;
@@ -119,12 +119,12 @@ take_config(struct world *w, const char *name, const char *version)
 	snprintf(annotation, sizeof(annotation), "release-image-version=%s", version);
 	words_init(&words, annotation);
 	const union msg_body b = { .machine_config = { .annotations = words.map } };
-	fleet_take(w->fleet, MSG_MACHINE_CONFIG, wire_str_of(key), version[0] != '\0' ? &b : NULL, 1);
+	fleet_update(w->fleet, MSG_MACHINE_CONFIG, wire_str_of(key), version[0] != '\0' ? &b : NULL, 1);
 	words_free(&words);
 }
 
 static void
-take_version(struct world *w, const char *version)
+update_version(struct world *w, const char *version)
 {
 	msgpack_sbuffer bytes;
 	union msg_body b = { 0 };
@@ -132,26 +132,26 @@ take_version(struct world *w, const char *version)
 	msgpack_sbuffer_init(&bytes);
 	const struct wire_str cells[] = { wire_str_of("Partial"), wire_str_of(version) };
 	rows_put(&bytes, &b.cluster_version.history, cells, 2);
-	fleet_take(w->fleet, MSG_CLUSTER_VERSION, wire_str_of("clusterversions/version"), &b, 1);
+	fleet_update(w->fleet, MSG_CLUSTER_VERSION, wire_str_of("clusterversions/version"), &b, 1);
 	msgpack_sbuffer_destroy(&bytes);
 }
 
 static void
-look_first(struct wire_str key, const struct body_node *n, void *arg)
+evaluate_first(struct wire_str key, const struct body_node *n, void *arg)
 {
 	struct world *w = arg;
 	struct fleet_state out;
 
-	fleet_look(w->fleet, key, n, 7, 1000, &out);
+	fleet_evaluate(w->fleet, key, n, 7, 1000, &out);
 }
 
 static void
-look_pool_first(void *arg, struct wire_str key)
+evaluate_first_pool(void *arg, struct wire_str key)
 {
 	struct world *w = arg;
 	struct fleet_state out;
 
-	fleet_look(w->fleet, key, NULL, 7, 1000, &out);
+	fleet_evaluate(w->fleet, key, NULL, 7, 1000, &out);
 }
 
 static int
@@ -167,19 +167,19 @@ set_up(void **state)
 		{ "nodes/i1", ROLE "infra= " ROLE "worker=", done },
 		{ "nodes/m1", ROLE "master=", "currentConfig=rendered-master-1 desiredConfig=rendered-master-1" },
 	} };
-	w.fleet = fleet_new((struct fleet_hooks){ .touch = touch, .each_node = each_node, .arg = &w });
-	take_pool(&w, "master", "master", false);
-	take_pool(&w, "worker", "worker", false);
-	take_pool(&w, "infra", "infra", false);
-	take_config(&w, OLD, "4.20.1");
-	take_config(&w, NEW, "4.20.2");
-	take_config(&w, "rendered-master-1", "4.20.1");
-	take_version(&w, "4.20.2");
-	assert_string_equal(w.touched, "");	/* B2: nothing before everything is there */
+	w.fleet = fleet_new((struct fleet_hooks){ .enqueue = enqueue, .each_node = each_node, .arg = &w });
+	update_pool(&w, "master", "master", false);
+	update_pool(&w, "worker", "worker", false);
+	update_pool(&w, "infra", "infra", false);
+	update_config(&w, OLD, "4.20.1");
+	update_config(&w, NEW, "4.20.2");
+	update_config(&w, "rendered-master-1", "4.20.1");
+	update_version(&w, "4.20.2");
+	assert_string_equal(w.enqueued, "");	/* B2: nothing before everything is there */
 	fleet_open(w.fleet);
-	each_node(&w, look_first, &w);
-	fleet_each_pool(w.fleet, look_pool_first, &w);
-	w.touched[0] = '\0';
+	each_node(&w, evaluate_first, &w);
+	fleet_each_pool(w.fleet, evaluate_first_pool, &w);
+	w.enqueued[0] = '\0';
 	*state = &w;
 	return 0;
 }
@@ -194,18 +194,18 @@ tear_down(void **state)
 }
 
 static void
-expect(struct world *w, const char *touched)
+expect(struct world *w, const char *enqueued)
 {
-	assert_string_equal(w->touched, touched);
-	w->touched[0] = '\0';
+	assert_string_equal(w->enqueued, enqueued);
+	w->enqueued[0] = '\0';
 }
 
 static void
-expect_phase(struct world *w, const char *key, enum fleet_look found, const char *now, const char *before)
+expect_phase(struct world *w, const char *key, enum fleet_result found, const char *now, const char *before)
 {
 	struct fleet_state s;
 
-	assert_int_equal(look(w, key, &s), found);
+	assert_int_equal(evaluate(w, key, &s), found);
 	assert_string_equal(s.now, now);
 	assert_string_equal(s.before, before);
 }
@@ -217,7 +217,7 @@ b1_a_state_says_where_it_came_from(void **state)
 	struct fleet_state s;
 
 	w->nodes[2].mco = "currentConfig=" OLD " desiredConfig=" NEW " state=Rebooting";
-	assert_int_equal(look(w, "nodes/w3", &s), LOOK_CHANGED);
+	assert_int_equal(evaluate(w, "nodes/w3", &s), EVAL_CHANGED);
 	const struct body_node_state *n = &s.body.node_state;
 	assert_memory_equal(n->pool.p, "worker", 6);
 	assert_memory_equal(n->scope.p, "WorkerPool", 10);
@@ -229,12 +229,44 @@ b1_a_state_says_where_it_came_from(void **state)
 	assert_int_equal(fleet_managed(w->fleet), 5);
 }
 
+/* The packed form is appended to after it was hashed: it must be what packing the whole body gives. */
 static void
-b3_a_node_touches_itself_alone(void **state)
+a_changed_state_is_packed_whole(void **state)
+{
+	static const char *const keys[] = { "nodes/w3", "machineconfigpools/worker" };
+	struct world *w = *state;
+	struct fleet_state s;
+	struct msg_arena arena;
+	union msg_body body;
+	msgpack_sbuffer again;
+
+	msg_arena_init(&arena);
+	msgpack_sbuffer_init(&again);
+	w->nodes[2].mco = "currentConfig=" OLD " desiredConfig=" NEW " state=Done";
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(evaluate(w, keys[i], &s), EVAL_CHANGED);
+		assert_true(msg_unpack_value(s.type, s.packed.p, s.packed.len, &arena, &body));
+		const struct wire_str reason = i == 0 ? body.node_state.reason : body.pool_state.reason;
+		const char *const cause = i == 0 ? "first evaluation" : "one of its nodes changed";
+		assert_int_equal(reason.len, strlen(cause));
+		assert_memory_equal(reason.p, cause, reason.len);
+		assert_int_equal(i == 0 ? body.node_state.evaluated_us : body.pool_state.evaluated_us, 1000);
+		assert_true(i != 0 || body.node_state.evaluations == 2);
+		msgpack_sbuffer_clear(&again);
+		msg_pack(&again, s.type, &body);
+		assert_int_equal(again.size, s.packed.len);
+		assert_memory_equal(again.data, s.packed.p, s.packed.len);
+	}
+	msgpack_sbuffer_destroy(&again);
+	msg_arena_free(&arena);
+}
+
+static void
+b3_a_node_enqueues_itself_alone(void **state)
 {
 	struct world *w = *state;
 
-	fleet_take(w->fleet, MSG_NODE, wire_str_of("nodes/w1"), NULL, 1);
+	fleet_update(w->fleet, MSG_NODE, wire_str_of("nodes/w1"), NULL, 1);
 	expect(w, "nodes/w1 ");
 }
 
@@ -243,52 +275,52 @@ b3_what_did_not_change_is_no_news(void **state)
 {
 	struct world *w = *state;
 
-	expect_phase(w, "nodes/w1", LOOK_SAME, "Pending", "Pending");
-	expect_phase(w, "machineconfigpools/worker", LOOK_SAME, "Progressing", "Progressing");
-	take_pool(w, "worker", "worker", false);
-	take_config(w, OLD, "4.20.1");
-	take_version(w, "4.20.2");
+	expect_phase(w, "nodes/w1", EVAL_UNCHANGED, "Pending", "Pending");
+	expect_phase(w, "machineconfigpools/worker", EVAL_UNCHANGED, "Progressing", "Progressing");
+	update_pool(w, "worker", "worker", false);
+	update_config(w, OLD, "4.20.1");
+	update_version(w, "4.20.2");
 	expect(w, "");
 }
 
 /* Defect: a pause did not change the selector, so nobody was looked at until its node changed. */
 static void
-b3_a_pause_touches_the_pools_nodes(void **state)
+b3_a_pause_enqueues_the_pools_nodes(void **state)
 {
 	struct world *w = *state;
 
-	take_pool(w, "worker", "worker", true);
+	update_pool(w, "worker", "worker", true);
 	expect(w, "nodes/w1 nodes/w2 nodes/w3 machineconfigpools/worker ");
-	expect_phase(w, "nodes/w1", LOOK_CHANGED, "Paused", "Pending");
-	expect_phase(w, "nodes/w3", LOOK_SAME, "Updating", "Updating");
-	expect_phase(w, "machineconfigpools/worker", LOOK_CHANGED, "Excluded", "Progressing");
+	expect_phase(w, "nodes/w1", EVAL_CHANGED, "Paused", "Pending");
+	expect_phase(w, "nodes/w3", EVAL_UNCHANGED, "Updating", "Updating");
+	expect_phase(w, "machineconfigpools/worker", EVAL_CHANGED, "Excluded", "Progressing");
 }
 
 static void
-b3_another_selector_touches_who_was_and_who_is(void **state)
+b3_another_selector_enqueues_who_was_and_who_is(void **state)
 {
 	struct world *w = *state;
 
-	take_pool(w, "infra", "master", false);
+	update_pool(w, "infra", "master", false);
 	expect(w, "nodes/i1 nodes/m1 machineconfigpools/infra ");
 	/* i1 is a worker still; m1 is master's whatever other pool wants it */
-	expect_phase(w, "nodes/i1", LOOK_CHANGED, "Pending", "Pending");
-	expect_phase(w, "nodes/m1", LOOK_SAME, "Pending", "Pending");
+	expect_phase(w, "nodes/i1", EVAL_CHANGED, "Pending", "Pending");
+	expect_phase(w, "nodes/m1", EVAL_UNCHANGED, "Pending", "Pending");
 	expect(w, "machineconfigpools/infra machineconfigpools/worker ");
 }
 
 static void
-b3_a_pool_that_goes_touches_whom_it_selected(void **state)
+b3_a_pool_that_goes_enqueues_whom_it_selected(void **state)
 {
 	struct world *w = *state;
 	struct fleet_state s;
 
-	fleet_take(w->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of("machineconfigpools/master"), NULL, 1);
+	fleet_update(w->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of("machineconfigpools/master"), NULL, 1);
 	expect(w, "nodes/m1 machineconfigpools/master ");
-	assert_int_equal(look(w, "nodes/m1", &s), LOOK_GONE);
-	assert_int_equal(look(w, "machineconfigpools/master", &s), LOOK_GONE);
-	assert_int_equal(look(w, "machineconfigpools/master", &s), LOOK_SAME);
-	assert_int_equal(look(w, "nodes/m1", &s), LOOK_SAME);
+	assert_int_equal(evaluate(w, "nodes/m1", &s), EVAL_GONE);
+	assert_int_equal(evaluate(w, "machineconfigpools/master", &s), EVAL_GONE);
+	assert_int_equal(evaluate(w, "machineconfigpools/master", &s), EVAL_UNCHANGED);
+	assert_int_equal(evaluate(w, "nodes/m1", &s), EVAL_UNCHANGED);
 	assert_int_equal(fleet_managed(w->fleet), 4);
 }
 
@@ -299,39 +331,39 @@ b3_a_pool_in_the_way(void **state)
 	struct world *w = *state;
 	struct fleet_state s;
 
-	take_pool(w, "gpu", "infra", false);
+	update_pool(w, "gpu", "infra", false);
 	expect(w, "nodes/i1 machineconfigpools/gpu ");
-	assert_int_equal(look(w, "nodes/i1", &s), LOOK_GONE);
+	assert_int_equal(evaluate(w, "nodes/i1", &s), EVAL_GONE);
 	assert_true(s.several);
-	w->touched[0] = '\0';
-	fleet_take(w->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of("machineconfigpools/gpu"), NULL, 1);
+	w->enqueued[0] = '\0';
+	fleet_update(w->fleet, MSG_MACHINE_CONFIG_POOL, wire_str_of("machineconfigpools/gpu"), NULL, 1);
 	expect(w, "nodes/i1 machineconfigpools/gpu ");
-	expect_phase(w, "nodes/i1", LOOK_CHANGED, "Pending", "");
+	expect_phase(w, "nodes/i1", EVAL_CHANGED, "Pending", "");
 }
 
 static void
-b3_a_config_touches_who_uses_it(void **state)
+b3_a_config_enqueues_who_uses_it(void **state)
 {
 	struct world *w = *state;
 
-	take_config(w, NEW, "4.20.3");
+	update_config(w, NEW, "4.20.3");
 	expect(w, "nodes/w3 ");
-	expect_phase(w, "nodes/w3", LOOK_CHANGED, "Pending", "Updating");
-	take_config(w, "rendered-master-1", "");
+	expect_phase(w, "nodes/w3", EVAL_CHANGED, "Pending", "Updating");
+	update_config(w, "rendered-master-1", "");
 	expect(w, "machineconfigpools/worker nodes/m1 ");
-	take_config(w, "rendered-gpu-1", "4.20.2");
+	update_config(w, "rendered-gpu-1", "4.20.2");
 	expect(w, "");
 }
 
 static void
-b3_the_cluster_version_touches_all(void **state)
+b3_the_cluster_version_enqueues_all(void **state)
 {
 	struct world *w = *state;
 
-	take_version(w, "4.20.1");
+	update_version(w, "4.20.1");
 	expect(w, "nodes/w1 nodes/w2 nodes/w3 nodes/i1 nodes/m1 "
 	    "machineconfigpools/master machineconfigpools/worker machineconfigpools/infra ");
-	expect_phase(w, "nodes/w1", LOOK_CHANGED, "Completed", "Pending");
+	expect_phase(w, "nodes/w1", EVAL_CHANGED, "Completed", "Pending");
 }
 
 /* Defect: a node that went was dropped without a word. */
@@ -342,14 +374,14 @@ b4_a_node_that_goes_is_told(void **state)
 	struct fleet_state s;
 
 	w->nodes[0].key = NULL;
-	fleet_take(w->fleet, MSG_NODE, wire_str_of("nodes/w1"), NULL, 1);
-	assert_int_equal(look(w, "nodes/w1", &s), LOOK_GONE);
+	fleet_update(w->fleet, MSG_NODE, wire_str_of("nodes/w1"), NULL, 1);
+	assert_int_equal(evaluate(w, "nodes/w1", &s), EVAL_GONE);
 	expect(w, "nodes/w1 machineconfigpools/worker ");
-	assert_int_equal(look(w, "nodes/w1", &s), LOOK_SAME);
+	assert_int_equal(evaluate(w, "nodes/w1", &s), EVAL_UNCHANGED);
 	assert_int_equal(fleet_evaluations(w->fleet, wire_str_of("nodes/w1")), 0);
 	/* and it may come again under its name */
 	w->nodes[0].key = "nodes/w1";
-	expect_phase(w, "nodes/w1", LOOK_CHANGED, "Pending", "");
+	expect_phase(w, "nodes/w1", EVAL_CHANGED, "Pending", "");
 }
 
 static void
@@ -359,8 +391,8 @@ b4_a_node_that_leaves_all_pools_is_told(void **state)
 	struct fleet_state s;
 
 	w->nodes[0].labels = ROLE "edge=";
-	assert_int_equal(look(w, "nodes/w1", &s), LOOK_GONE);
-	assert_int_equal(look(w, "machineconfigpools/worker", &s), LOOK_CHANGED);
+	assert_int_equal(evaluate(w, "nodes/w1", &s), EVAL_GONE);
+	assert_int_equal(evaluate(w, "machineconfigpools/worker", &s), EVAL_CHANGED);
 	struct wire_rows rows = s.body.pool_state.summaries;
 	struct wire_str cells[ROWS_COLUMNS_MAX];
 	assert_true(rows_next(&rows, cells));
@@ -376,7 +408,7 @@ a_made_message_stays(void **state)
 	struct fleet_state s;
 
 	w->nodes[0].mco = "currentConfig=" OLD " desiredConfig=" OLD " state=Working";
-	assert_int_equal(look(w, "nodes/w1", &s), LOOK_CHANGED);
+	assert_int_equal(evaluate(w, "nodes/w1", &s), EVAL_CHANGED);
 	assert_memory_equal(s.body.node_state.message.p, "Machine Config Daemon is processing the node", 44);
 }
 
@@ -388,13 +420,13 @@ the_first_pool_comes_late(void **state)
 	struct fleet_state s;
 
 	fleet_free(&w->fleet);
-	w->fleet = fleet_new((struct fleet_hooks){ .touch = touch, .each_node = each_node, .arg = w });
+	w->fleet = fleet_new((struct fleet_hooks){ .enqueue = enqueue, .each_node = each_node, .arg = w });
 	fleet_open(w->fleet);
-	each_node(w, look_first, w);
+	each_node(w, evaluate_first, w);
 	expect(w, "");
-	take_pool(w, "worker", "worker", false);
+	update_pool(w, "worker", "worker", false);
 	expect(w, "nodes/w1 nodes/w2 nodes/w3 nodes/i1 machineconfigpools/worker ");
-	assert_int_equal(look(w, "machineconfigpools/worker", &s), LOOK_CHANGED);
+	assert_int_equal(evaluate(w, "machineconfigpools/worker", &s), EVAL_CHANGED);
 }
 
 int
@@ -402,11 +434,12 @@ main(void)
 {
 #define CASE(f)	cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	static const struct CMUnitTest tests[] = {
-		CASE(b1_a_state_says_where_it_came_from), CASE(b3_a_node_touches_itself_alone),
-		CASE(b3_what_did_not_change_is_no_news), CASE(b3_a_pause_touches_the_pools_nodes),
-		CASE(b3_another_selector_touches_who_was_and_who_is),
-		CASE(b3_a_pool_that_goes_touches_whom_it_selected), CASE(b3_a_pool_in_the_way),
-		CASE(b3_a_config_touches_who_uses_it), CASE(b3_the_cluster_version_touches_all),
+		CASE(b1_a_state_says_where_it_came_from), CASE(a_changed_state_is_packed_whole),
+		CASE(b3_a_node_enqueues_itself_alone),
+		CASE(b3_what_did_not_change_is_no_news), CASE(b3_a_pause_enqueues_the_pools_nodes),
+		CASE(b3_another_selector_enqueues_who_was_and_who_is),
+		CASE(b3_a_pool_that_goes_enqueues_whom_it_selected), CASE(b3_a_pool_in_the_way),
+		CASE(b3_a_config_enqueues_who_uses_it), CASE(b3_the_cluster_version_enqueues_all),
 		CASE(b4_a_node_that_goes_is_told), CASE(b4_a_node_that_leaves_all_pools_is_told),
 		CASE(a_made_message_stays), CASE(the_first_pool_comes_late),
 	};

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "actors/node-state/tally.h"
+#include "actors/node-state/pool_tally.h"
 #include "obj.h"
 #include "random.h"
 
@@ -81,7 +81,7 @@ check_report(const struct pool_report *r, const char *counts, const char *updati
 	}
 	assert_string_equal(text, counts);
 	for (size_t i = 0; i < POOL_CONDITION_MAX; i++) {
-		const struct condition *const c = &r->conditions[i];
+		const struct state_condition *const c = &r->conditions[i];
 
 		snprintf(text, sizeof(text), "%s %s", c->status, c->reason);
 		assert_string_equal(c->type, want[i][0]);

@@ -8,17 +8,10 @@
 #include "obj.h"
 #include "stat.h"
 #include "timing.h"
+#include "actors/node-state/measure.h"
 
 #define NODES	(UINT64_C(1) << MSG_NODE_STATE)
 #define POOLS	(UINT64_C(1) << MSG_POOL_STATE)
-
-static const char *
-type_of(enum role consumer, enum msg type)
-{
-	if (consumer == ROLE_METRICS)
-		return NULL;
-	return type == MSG_POOL_STATE ? "mcp_insight" : "node_insight";
-}
 
 struct sum {
 	const char	*labels;
@@ -46,7 +39,7 @@ expect(const char *type, uint64_t count, double seconds)
 
 	if (!stat_label(labels, sizeof(labels), "controller_type", type))
 		fail();
-	stat_set(stat_get(STAT_FDS, ""), (double)count);	/* so that there is some change to hear of */
+	stat_set(stat_get(STAT_FDS, ""), (double)count);	/* so that stat_changed has a change */
 	stat_changed(add_up, &s);
 	assert_int_equal(s.count, count);
 	assert_true(s.value > seconds - 1e-9 && s.value < seconds + 1e-9);
@@ -56,7 +49,7 @@ static struct timing *
 begin(void)
 {
 	stat_reset();
-	return timing_new(type_of);
+	return timing_new(measure_notification);
 }
 
 static void
@@ -96,8 +89,19 @@ b6_what_waits_for_nobody_is_not_measured(void **state)
 	timing_changed(t, 8000);
 	timing_idle(t, 0);				/* it went with a snapshot */
 	timing_sent(t, 0, ROLE_INSIGHT, NODES, 9000);
-	timing_sent(t, 1, ROLE_METRICS, NODES, 9500);	/* its type has no name */
 	expect("node_insight", 0, 0);
+	timing_free(&t);
+}
+
+static void
+b6_a_claimer_is_counted_under_the_name_of_its_role(void **state)
+{
+	struct timing *t = begin();
+
+	(void)state;
+	timing_changed(t, 1000);
+	timing_sent(t, 0, ROLE_METRICS, NODES, 3000);
+	expect("metrics", 1, 0.002);
 	timing_free(&t);
 }
 
@@ -126,6 +130,7 @@ main(void)
 		cmocka_unit_test(b6_from_the_oldest_change_to_its_sending),
 		cmocka_unit_test(b6_each_type_of_a_frame_is_counted_under_its_name),
 		cmocka_unit_test(b6_what_waits_for_nobody_is_not_measured),
+		cmocka_unit_test(b6_a_claimer_is_counted_under_the_name_of_its_role),
 		cmocka_unit_test(b6_a_slow_consumer_is_measured_apart),
 	};
 

@@ -1,24 +1,27 @@
 /*
- * actors/node-state/fleet_look.c - one key evaluated: the Node with its pool and the versions, or the
- * pool with its nodes; and whether that is news.
+ * actors/node-state/fleet_evaluate.c - evaluates one key: the Node with its pool and the versions,
+ * or the pool with its nodes; and finds out whether its state has changed.
  *
- * News is a hash of the packed state without what tells only of this look (when, why, how often).
+ * A state has changed when the hash of its packed form has. The fields that describe the evaluation
+ * itself (when, why, how often) are not in that hash: they are the last of both messages and are
+ * packed after it.
  */
 #include <string.h>
 
 #include "fleet_private.h"
 
-static enum fleet_look look_node(struct fleet *, struct wire_str, const struct body_node *, uint64_t, int64_t,
-    struct fleet_state *);
-static enum fleet_look look_pool(struct fleet *, struct wire_str, int64_t, struct fleet_state *);
-static enum fleet_look release(struct fleet *, uint32_t, bool, uint64_t, struct fleet_state *);
+static enum fleet_result evaluate_node(struct fleet *, struct wire_str, const struct body_node *,
+    uint64_t, int64_t, struct fleet_state *);
+static enum fleet_result evaluate_pool(struct fleet *, struct wire_str, int64_t, struct fleet_state *);
+static enum fleet_result release(struct fleet *, uint32_t, bool, uint64_t, struct fleet_state *);
 static struct wire_str version_of(const struct fleet *, struct wire_str);
-static enum fleet_look settle(struct fleet *, uint64_t *, struct fleet_state *);
-static void count(struct fleet *, struct node *, const struct pool *, const struct assess *, uint64_t);
-static void uncount(struct fleet *, struct node *, uint64_t);
+static enum fleet_result compare_with_last(struct fleet *, uint64_t *, struct fleet_state *);
+static void pack_evaluation(struct fleet *, struct fleet_state *);
+static void count(struct fleet *, struct fleet_node *, const struct pool *, const struct assess *, uint64_t);
+static void uncount(struct fleet *, struct fleet_node *, uint64_t);
 static void fill_node(struct fleet *, const struct assess_in *, const struct assess *, union msg_body *);
 static void fill_pool(struct fleet *, const struct pool *, const struct pool_report *, union msg_body *);
-static struct wire_rows condition_rows(msgpack_sbuffer *, const struct condition *, size_t);
+static struct wire_rows condition_rows(msgpack_sbuffer *, const struct state_condition *, size_t);
 static uint32_t node_id(struct fleet *, struct wire_str);
 static struct wire_str text_or_empty(struct wire_str);
 
@@ -27,9 +30,9 @@ static const char *const causes[FLEET_CAUSE_MAX] = {
 	FLEET_CAUSES(CAUSE_TEXT)
 };
 
-enum fleet_look
-fleet_look(struct fleet *f, struct wire_str key, const struct body_node *node, uint64_t trace, int64_t now_us,
-    struct fleet_state *out)
+enum fleet_result
+fleet_evaluate(struct fleet *f, struct wire_str key, const struct body_node *node, uint64_t trace,
+    int64_t now_us, struct fleet_state *out)
 {
 	OBJ_CHECK(f, FLEET_MAGIC);
 	MUST(f->open);
@@ -37,9 +40,9 @@ fleet_look(struct fleet *f, struct wire_str key, const struct body_node *node, u
 	const struct wire_str pool = fleet_name(key, POOLS);
 
 	if (pool.len > 0)
-		return look_pool(f, pool, now_us, out);
+		return evaluate_pool(f, pool, now_us, out);
 	MUST(fleet_name(key, NODES).len > 0);
-	return look_node(f, key, node, trace, now_us, out);
+	return evaluate_node(f, key, node, trace, now_us, out);
 }
 
 void
@@ -58,14 +61,14 @@ fleet_inputs(const struct fleet *f, const struct body_node *node, const struct p
 	in->target = wire_str_of(f->target);
 }
 
-static enum fleet_look
-look_node(struct fleet *f, struct wire_str key, const struct body_node *n, uint64_t trace, int64_t now_us,
+static enum fleet_result
+evaluate_node(struct fleet *f, struct wire_str key, const struct body_node *n, uint64_t trace, int64_t now_us,
     struct fleet_state *out)
 {
 	if (n == NULL)
 		return release(f, keytab_find(f->nodes, key.p, key.len), true, trace, out);
 	const uint32_t id = node_id(f, key);
-	struct node *node = &f->node[id];
+	struct fleet_node *node = &f->node[id];
 	struct choice choice;
 	const struct pool *owner = pools_owner(f->pools, n->labels, &choice);
 	struct assess_in in;
@@ -85,16 +88,18 @@ look_node(struct fleet *f, struct wire_str key, const struct body_node *n, uint6
 	out->before = node->hash != 0 ? assess_phase_name(node->counted.phase) : "";
 	fill_node(f, &in, &a, &out->body);
 	f->managed += node->hash == 0;
-	const enum fleet_look found = settle(f, &node->hash, out);
+	const enum fleet_result result = compare_with_last(f, &node->hash, out);
 	count(f, node, owner, &a, trace);
 	out->body.node_state.reason = wire_str_of(causes[node->cause]);
 	out->body.node_state.evaluated_us = now_us;
 	out->body.node_state.evaluations = node->evaluations;
-	return found;
+	if (result == EVAL_CHANGED)
+		pack_evaluation(f, out);
+	return result;
 }
 
-static enum fleet_look
-look_pool(struct fleet *f, struct wire_str name, int64_t now_us, struct fleet_state *out)
+static enum fleet_result
+evaluate_pool(struct fleet *f, struct wire_str name, int64_t now_us, struct fleet_state *out)
 {
 	const uint32_t id = fleet_sum_id(f, name);
 	struct pool_sum *s = &f->sum[id];
@@ -107,18 +112,20 @@ look_pool(struct fleet *f, struct wire_str name, int64_t now_us, struct fleet_st
 		s->hash = 0;
 		if (s->tally.total == 0)
 			keytab_remove(f->sums, id);
-		return was ? LOOK_GONE : LOOK_SAME;
+		return was ? EVAL_GONE : EVAL_UNCHANGED;
 	}
 	pool_tally_report(&s->tally, pool_paused(pool), &report);
 	out->type = MSG_POOL_STATE;
 	out->now = report.name;
 	out->before = s->hash != 0 ? s->assessment : "";
 	fill_pool(f, pool, &report, &out->body);
-	const enum fleet_look found = settle(f, &s->hash, out);
+	const enum fleet_result result = compare_with_last(f, &s->hash, out);
 	s->assessment = report.name;
 	out->body.pool_state.reason = wire_str_of(causes[s->cause]);
 	out->body.pool_state.evaluated_us = now_us;
-	return found;
+	if (result == EVAL_CHANGED)
+		pack_evaluation(f, out);
+	return result;
 }
 
 static struct wire_str
@@ -127,13 +134,13 @@ version_of(const struct fleet *f, struct wire_str config)
 	return config.len == 0 ? wire_str_of("") : versions_find(f->versions, config);
 }
 
-/* Nobody owns it, or it is gone altogether. */
-static enum fleet_look
+/* No pool owns the node, or the Node was deleted. */
+static enum fleet_result
 release(struct fleet *f, uint32_t id, bool gone, uint64_t trace, struct fleet_state *out)
 {
 	if (id == KEYTAB_NONE)
-		return LOOK_SAME;
-	struct node *n = &f->node[id];
+		return EVAL_UNCHANGED;
+	struct fleet_node *n = &f->node[id];
 	const bool was = n->hash != 0;
 
 	out->before = was ? assess_phase_name(n->counted.phase) : "";
@@ -144,25 +151,49 @@ release(struct fleet *f, uint32_t id, bool gone, uint64_t trace, struct fleet_st
 		n->current = n->desired = 0;
 		keytab_remove(f->nodes, id);
 	}
-	return was ? LOOK_GONE : LOOK_SAME;
+	return was ? EVAL_GONE : EVAL_UNCHANGED;
 }
 
-/* Another state than last time? What only tells of this look is not filled in yet. */
-static enum fleet_look
-settle(struct fleet *f, uint64_t *hash, struct fleet_state *s)
+/* The fields that describe the evaluation are still empty. */
+static enum fleet_result
+compare_with_last(struct fleet *f, uint64_t *hash, struct fleet_state *s)
 {
 	msgpack_sbuffer_clear(&f->packed);
 	msg_pack(&f->packed, s->type, &s->body);
 	uint64_t now = hash64(f->packed.data, f->packed.size);
-	now += now == 0;		/* 0 says: none */
+	now += now == 0;		/* 0 means: no state */
 	if (now == *hash)
-		return LOOK_SAME;
+		return EVAL_UNCHANGED;
 	*hash = now;
-	return LOOK_CHANGED;
+	return EVAL_CHANGED;
+}
+
+/*
+ * Replaces the empty fields that describe the evaluation by their values: so a changed state is
+ * packed once, and only this end of it twice.
+ */
+static void
+pack_evaluation(struct fleet *f, struct fleet_state *s)
+{
+	static const char empty[] = { (char)0xa0, 0, 0 };	/* reason, evaluated_us, evaluations */
+	const bool node = s->type == MSG_NODE_STATE;
+	const size_t len = node ? sizeof(empty) : sizeof(empty) - 1;
+	const struct wire_str reason = node ? s->body.node_state.reason : s->body.pool_state.reason;
+	msgpack_packer pk;
+
+	MUST(f->packed.size > len && memcmp(f->packed.data + f->packed.size - len, empty, len) == 0);
+	f->packed.size -= len;
+	msgpack_packer_init(&pk, &f->packed, msgpack_sbuffer_write);
+	msgpack_pack_str(&pk, reason.len);
+	msgpack_pack_str_body(&pk, reason.p, reason.len);
+	msgpack_pack_int64(&pk, node ? s->body.node_state.evaluated_us : s->body.pool_state.evaluated_us);
+	if (node)
+		msgpack_pack_uint64(&pk, s->body.node_state.evaluations);
+	s->packed = (struct wire_bin){ (const uint8_t *)f->packed.data, (uint32_t)f->packed.size };
 }
 
 static void
-count(struct fleet *f, struct node *n, const struct pool *owner, const struct assess *a, uint64_t trace)
+count(struct fleet *f, struct fleet_node *n, const struct pool *owner, const struct assess *a, uint64_t trace)
 {
 	const struct wire_str name = wire_str_of(pool_name(owner));
 	const struct tally_node now = tally_node_of(a), was = n->counted;
@@ -175,16 +206,16 @@ count(struct fleet *f, struct node *n, const struct pool *owner, const struct as
 	n->owner = id;
 	n->counted = now;
 	pool_tally_add(&f->sum[id].tally, &n->counted);
-	fleet_touch_pool(f, name, FLEET_MEMBER, trace);
+	fleet_enqueue_pool(f, name, FLEET_MEMBER, trace);
 }
 
 static void
-uncount(struct fleet *f, struct node *n, uint64_t trace)
+uncount(struct fleet *f, struct fleet_node *n, uint64_t trace)
 {
 	if (n->owner == KEYTAB_NONE)
 		return;
 	pool_tally_remove(&f->sum[n->owner].tally, &n->counted);
-	fleet_touch_pool(f, fleet_key(f->sums, n->owner), FLEET_MEMBER, trace);
+	fleet_enqueue_pool(f, fleet_key(f->sums, n->owner), FLEET_MEMBER, trace);
 	n->owner = KEYTAB_NONE;
 }
 
@@ -227,7 +258,7 @@ fill_pool(struct fleet *f, const struct pool *pool, const struct pool_report *r,
 }
 
 static struct wire_rows
-condition_rows(msgpack_sbuffer *bytes, const struct condition *list, size_t n)
+condition_rows(msgpack_sbuffer *bytes, const struct state_condition *list, size_t n)
 {
 	struct wire_rows rows = { 0 };
 
@@ -252,7 +283,7 @@ node_id(struct fleet *f, struct wire_str key)
 		f->node = obj_realloc(f->node, f->node_room * sizeof(*f->node));
 	}
 	if (added)
-		f->node[id] = (struct node){ .owner = KEYTAB_NONE, .cause = FLEET_FIRST };
+		f->node[id] = (struct fleet_node){ .owner = KEYTAB_NONE, .cause = FLEET_FIRST };
 	return id;
 }
 

@@ -1,5 +1,5 @@
-/* actors/node-state/tally.c - what a pool's nodes say about the pool. Pure. */
-#include "tally.h"
+/* actors/node-state/pool_tally.c - what a pool's nodes say about the pool. Pure. */
+#include "pool_tally.h"
 
 #include "obj.h"
 
@@ -10,12 +10,12 @@ static const char *const summary_names[SUMMARY_MAX] = { POOL_SUMMARIES(SUMMARY_R
 static const char *const assessment_names[POOL_ASSESSMENT_MAX] = { POOL_ASSESSMENTS(ASSESSMENT_ROW) };
 
 /* One status with its reason and text; fixed, so that a count that moves is no change of a condition. */
-struct saying {
+struct condition_text {
 	const char	*status, *reason, *message;
 };
 
-static const struct saying progressing = { "True", "Progressing", "Nodes of the pool are updating" };
-static const struct saying updating[POOL_ASSESSMENT_MAX] = {
+static const struct condition_text progressing = { "True", "Progressing", "Nodes of the pool are updating" };
+static const struct condition_text updating[POOL_ASSESSMENT_MAX] = {
 	[POOL_IS_DEGRADED]    = { "False", "Pending", "The update of the pool does not progress" },
 	[POOL_IS_EXCLUDED]    = { "False", "Paused",  "The pool is paused with outdated nodes" },
 	[POOL_IS_PROGRESSING] = { "True", "Progressing", "Nodes of the pool are updating" },
@@ -23,8 +23,8 @@ static const struct saying updating[POOL_ASSESSMENT_MAX] = {
 	[POOL_IS_PENDING]     = { "False", "Pending", "The update of the pool is pending" },
 };
 
-static const struct saying empty = { "True", "NoNodes", "The pool has no nodes" };
-static const struct saying healthy[POOL_ASSESSMENT_MAX] = {
+static const struct condition_text empty = { "True", "NoNodes", "The pool has no nodes" };
+static const struct condition_text healthy[POOL_ASSESSMENT_MAX] = {
 	[POOL_IS_DEGRADED]    = { "False", "NodesDegraded", "Nodes of the pool are degraded" },
 	[POOL_IS_EXCLUDED]    = { "True", "Paused", "The pool is paused" },
 	[POOL_IS_PROGRESSING] = { "True", "NoProblems", "No node of the pool is degraded" },
@@ -32,9 +32,9 @@ static const struct saying healthy[POOL_ASSESSMENT_MAX] = {
 	[POOL_IS_PENDING]     = { "True", "NoProblems", "No node of the pool is degraded" },
 };
 
-static enum pool_assessment judge(const struct pool_tally *, bool);
+static enum pool_assessment assess_pool(const struct pool_tally *, bool);
 static uint32_t active(const struct pool_tally *);
-static struct condition condition(const char *, const struct saying *);
+static struct state_condition condition(const char *, const struct condition_text *);
 static void count_to_text(struct pool_summary_row *);
 
 void
@@ -83,7 +83,7 @@ pool_tally_report(const struct pool_tally *t, bool paused, struct pool_report *o
 		[SUMMARY_EXCLUDED]    = t->phases[PHASE_PAUSED],
 		[SUMMARY_DEGRADED]    = t->degraded,
 	};
-	const enum pool_assessment is = judge(t, paused);
+	const enum pool_assessment is = assess_pool(t, paused);
 	const bool moving = is == POOL_IS_DEGRADED && active(t) > 0;
 
 	*out = (struct pool_report){ .assessment = is, .name = assessment_names[is] };
@@ -99,7 +99,7 @@ pool_tally_report(const struct pool_tally *t, bool paused, struct pool_report *o
 
 /* The order is the law. */
 static enum pool_assessment
-judge(const struct pool_tally *t, bool paused)
+assess_pool(const struct pool_tally *t, bool paused)
 {
 	if (t->degraded > 0)
 		return POOL_IS_DEGRADED;
@@ -118,10 +118,10 @@ active(const struct pool_tally *t)
 	return t->phases[PHASE_DRAINING] + t->phases[PHASE_UPDATING] + t->phases[PHASE_REBOOTING];
 }
 
-static struct condition
-condition(const char *type, const struct saying *s)
+static struct state_condition
+condition(const char *type, const struct condition_text *s)
 {
-	return (struct condition){
+	return (struct state_condition){
 		.type = type, .status = s->status, .reason = s->reason, .message = wire_str_of(s->message),
 		.since = { .p = "" },
 	};

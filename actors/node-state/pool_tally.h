@@ -1,12 +1,12 @@
 /*
- * actors/node-state/tally.h - a pool's nodes counted, and what follows for the pool: the
+ * actors/node-state/pool_tally.h - a pool's nodes counted, and what follows for the pool: the
  * MachineConfigPoolProgressInsight of wire-openshift.md 3.1. Pure.
  *
  * A node is added when a pool gets it and removed with the very same facts: so a change of one node
  * costs one node.
  */
-#ifndef MUSTER_NODE_TALLY_H
-#define MUSTER_NODE_TALLY_H
+#ifndef MUSTER_NODE_POOL_TALLY_H
+#define MUSTER_NODE_POOL_TALLY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,7 +67,7 @@ struct pool_report {
 	 * is Progressing while any of its nodes drains, updates or reboots, else Pending. Healthy
 	 * is False only for NodesDegraded.
 	 */
-	struct condition	 conditions[POOL_CONDITION_MAX];
+	struct state_condition	 conditions[POOL_CONDITION_MAX];
 };
 
 void pool_tally_add(struct pool_tally *t, const struct tally_node *n);
