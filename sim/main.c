@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "obj.h"
-#include "options.h"
-#include "server.h"
+#include "sim_options.h"
+#include "sim/http/sim_server.h"
 #include "sim.h"
 #include "version.h"
 

@@ -23,7 +23,7 @@
 #include "kube/selector.h"
 #include "kube/time.h"
 #include "oracle_cases.h"
-#include "sim/patch.h"
+#include "sim/kube/patch/sim_patch.h"
 
 enum { LINE_SIZE = 1 << 20, SELECTOR_SIZE = 4096, SHOWN_MAX = 20 };
 

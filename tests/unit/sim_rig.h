@@ -18,8 +18,8 @@
 
 #include "clock.h"
 #include "obj.h"
-#include "sim/options.h"
-#include "sim/server.h"
+#include "sim/sim_options.h"
+#include "sim/http/sim_server.h"
 #include "sim/sim.h"
 
 struct rig {

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "obj.h"
-#include "sim/accept.h"
+#include "sim/http/sim_accept.h"
 
 static const struct form forms[] = {
 	{ "", "", "" },

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "sim/discovery.h"
+#include "sim/kube/discovery/sim_discovery.h"
 #include "sim_rig.h"
 
 #define CRDS	"/apis/apiextensions.k8s.io/v1/customresourcedefinitions"

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "sim.h"
-#include "sim/jsonx.h"
+#include "sim_objects.h"
+#include "sim/base/sim_json.h"
 
 #define HEAD		"{'apiVersion':'test.muster.dev/v1','kind':'Gadget','metadata':{'name':'g'"
 #define APPLIED(spec)	HEAD "},'spec':" spec "}"

@@ -10,7 +10,7 @@
 #include <event2/buffer.h>
 
 #include "obj.h"
-#include "sim/blob.h"
+#include "sim/kube/store/sim_blob.h"
 
 static const struct resource *
 builtin(const char *group, const char *plural)

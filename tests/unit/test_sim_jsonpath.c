@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "obj.h"
-#include "sim/jsonpath.h"
+#include "sim/kube/printers/sim_jsonpath.h"
 
 static const char object[] =
     "{\"a\":{\"b\":\"deep\",\"n\":7,\"x.y/z\":\"dotted\"},\"list\":[{\"k\":\"one\",\"v\":1},{\"k\":"

@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "sim.h"
-#include "sim/jsonx.h"
+#include "sim_objects.h"
+#include "sim/base/sim_json.h"
 
 #define ITEM	"/apis/test.muster.dev/v1/namespaces/{namespace}/gadgets/{name}"
 #define SCHEMAS	"components.schemas"

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "obj.h"
-#include "sim/options.h"
+#include "sim/sim_options.h"
 
 enum { WORDS_MAX = 12 };
 

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "obj.h"
-#include "sim/page.h"
+#include "sim/kube/verbs/sim_page.h"
 
 static const struct row {
 	const char	*name, *token, *start;	/* start NULL: refused, with `wrong` in the reason */

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "sim.h"
-#include "sim/patch.h"
+#include "sim_objects.h"
+#include "sim/kube/patch/sim_patch.h"
 
 static const struct row {
 	const char	*name;

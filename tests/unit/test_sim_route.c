@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "obj.h"
-#include "sim/route.h"
+#include "sim/kube/sim_route.h"
 
 static const struct row {
 	const char *path, *group, *version, *plural, *ns, *name,

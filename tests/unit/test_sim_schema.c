@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "sim.h"
-#include "sim/jsonx.h"
-#include "sim/schema.h"
+#include "sim_objects.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/schema/sim_schema.h"
 
 #define NODE_IS		"Node in version \"v1\" cannot be handled as a Node: "
 #define GADGET_IS	"Gadget in version \"v1\" cannot be handled as a Gadget: "

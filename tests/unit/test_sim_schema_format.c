@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "obj.h"
-#include "sim/schema_format.h"
+#include "sim/kube/schema/sim_schema_format.h"
 
 static const struct row {
 	bool		(*fits)(const char *, const char *);

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "sim.h"
-#include "sim/schema_pb.h"
+#include "sim_objects.h"
+#include "sim/kube/schema/sim_schema_pb.h"
 
 /* A message that is being made. */
 struct message {

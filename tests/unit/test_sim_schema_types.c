@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "sim.h"
-#include "sim/jsonx.h"
-#include "sim/schema.h"
+#include "sim_objects.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/schema/sim_schema.h"
 
 static void check_schema(const char *where, const json_t *schema);
 

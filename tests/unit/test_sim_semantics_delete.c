@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "sim.h"
-#include "sim/jsonx.h"
+#include "sim_objects.h"
+#include "sim/base/sim_json.h"
 
 #define META		"'name':'x','namespace':'default','uid':'u','resourceVersion':'7'"
 #define PLAIN		"{'metadata':{" META "}}"

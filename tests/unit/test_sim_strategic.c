@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "sim.h"
-#include "sim/schema.h"
-#include "sim/strategic.h"
+#include "sim_objects.h"
+#include "sim/kube/schema/sim_schema.h"
+#include "sim/kube/patch/sim_strategic.h"
 
 #define CONDITIONS(list)	"{'status':{'conditions':[" list "]}}"
 #define A			"{'type':'A','status':'1'}"

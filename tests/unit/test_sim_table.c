@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "obj.h"
-#include "sim/table.h"
+#include "sim/kube/printers/sim_table.h"
 
 #define NOW_US	(INT64_C(1767225600) * 1000000)		/* 2026-01-01T00:00:00Z */
 #define META	"'metadata':{'name':'x','creationTimestamp':'2025-12-31T23:00:00Z'}"

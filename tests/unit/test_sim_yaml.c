@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "obj.h"
-#include "sim/yaml.h"
+#include "sim/base/sim_yaml.h"
 
 static const struct row {
 	const char	*name, *text, *want;	/* as JSON; NULL: refused */

@@ -1,0 +1,62 @@
+/* sim/base/sim_json.c - jansson, read by dotted paths. */
+#include "sim_json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "obj.h"
+
+const char *
+json_text(const json_t *object, const char *key)
+{
+	const char *const s = json_string_value(json_object_get(object, key));
+
+	return s != NULL ? s : "";
+}
+
+json_t *
+json_at(const json_t *object, const char *path)
+{
+	const json_t *at = object;
+	char step[128];
+
+	for (const char *p = path; at != NULL && *p != '\0';) {
+		const size_t n = strcspn(p, ".");
+
+		if (n >= sizeof(step))
+			return NULL;
+		memcpy(step, p, n);
+		step[n] = '\0';
+		at = json_object_get(at, step);
+		p += n + (p[n] == '.');
+	}
+	return (json_t *)(uintptr_t)at;
+}
+
+const char *
+json_text_at(const json_t *object, const char *path)
+{
+	const char *const s = json_string_value(json_at(object, path));
+
+	return s != NULL ? s : "";
+}
+
+int64_t
+json_int_at(const json_t *object, const char *path, int64_t absent)
+{
+	const json_t *const at = json_at(object, path);
+
+	return json_is_integer(at) ? json_integer_value(at) : absent;
+}
+
+json_t *
+json_branch(json_t *object, const char *key)
+{
+	json_t *const there = json_object_get(object, key);
+
+	if (json_is_object(there))
+		return there;
+	json_t *const made = json_object();
+	MUST(json_object_set_new(object, key, made) == 0);
+	return made;
+}

@@ -1,0 +1,380 @@
+/* sim/cluster/sim_cluster.c - Nodes that come, beat, change and go, by themselves or by order. */
+#include "sim_cluster.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/sim_json.h"
+#include "obj.h"
+#include "sim/sim_options.h"
+#include "random.h"
+#include "sim/kube/store/sim_store.h"
+#include "sim/openshift/openshift.h"
+#include "sim_node.h"
+
+enum { TICK_MS = 20 };
+
+struct world {
+	uint32_t	 magic;
+#define WORLD_MAGIC	0x574f524cu
+	struct sim	*sim;
+	struct storage	*nodes;
+	json_t		*images;	/* what every Node has pulled */
+	size_t		 next;		/* the number of the next new Node */
+	double		 per_second, owed;	/* changes */
+	struct event	*timer;
+	struct rollout	*rollout;
+};
+
+/* What can happen to a Node. change: in place; false: nothing changed. */
+struct op {
+	const char	 *name;
+	unsigned	  weight;	/* in a churning world, of all weights */
+	bool		(*change)(struct world *w, json_t *node, const json_t *order, const char *now);
+};
+
+static bool beat(struct world *, json_t *, const json_t *, const char *);
+static bool label(struct world *, json_t *, const json_t *, const char *);
+static bool annotate(struct world *, json_t *, const json_t *, const char *);
+static bool taint(struct world *, json_t *, const json_t *, const char *);
+static bool flap(struct world *, json_t *, const json_t *, const char *);
+static bool make_ready(struct world *, json_t *, const json_t *, const char *);
+static bool make_unready(struct world *, json_t *, const json_t *, const char *);
+static bool cordon(struct world *, json_t *, const json_t *, const char *);
+
+static const struct op ops[] = {
+	{ "heartbeat", 70, beat },
+	{ "label",     10, label },
+	{ "annotate",   0, annotate },
+	{ "taint",      6, taint },
+	{ "flap",       6, flap },
+	{ "ready",      0, make_ready },
+	{ "unready",    0, make_unready },
+	{ "cordon",     2, cordon },
+};
+/* Beside the above: one Node more, one less. */
+enum { WEIGHT_ADD = 3, WEIGHT_REMOVE = 3 };
+
+static long do_to_nodes(struct world *, const json_t *, char *, size_t);
+static void add(struct world *);
+static void apply(struct world *, const struct op *, const char *, const json_t *);
+static void something(struct world *);
+static void on_tick(evutil_socket_t, short, void *);
+static const struct op *find(const char *);
+static json_t *targets(struct world *, const json_t *, char *, size_t);
+
+struct world *
+world_new(struct sim *s)
+{
+	struct world *w;
+
+	OBJ_NEW(w, WORLD_MAGIC);
+	w->sim = s;
+	w->nodes = depot_storage(s->depot, "", "nodes");
+	w->images = node_images((size_t)s->options->node_bytes);
+	w->next = 1;
+	w->timer = event_new(s->base, -1, EV_PERSIST, on_tick, w);
+	MUST(w->timer != NULL);
+	w->rollout = rollout_new(s);
+	return w;
+}
+
+void
+world_free(struct world **wp)
+{
+	struct world *w;
+
+	if (*wp == NULL)
+		return;
+	OBJ_TAKE(w, wp, WORLD_MAGIC);
+	rollout_free(&w->rollout);
+	event_free(w->timer);
+	json_decref(w->images);
+	OBJ_FREE(w);
+}
+
+void
+world_populate(struct world *w, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		add(w);
+}
+
+void
+world_churn(struct world *w, double per_second)
+{
+	w->per_second = per_second;
+	w->owed = 0;
+	if (per_second > 0)
+		event_add(w->timer, &(struct timeval){ .tv_usec = TICK_MS * 1000 });
+	else
+		event_del(w->timer);
+}
+
+bool
+world_begin_openshift(struct world *w, char *err, size_t size)
+{
+	return rollout_begin(w->rollout, err, size);
+}
+
+json_t *
+world_node(struct world *w, const char *name)
+{
+	char uid[SIM_UID_MAX], now[SIM_TIME_MAX];
+
+	return node_new(&(struct node_spec){
+	    .number = w->next++, .name = name, .uid = sim_uid(w->sim, uid), .now = sim_now(now),
+	    .images = w->images, .managed = w->sim->options->node_bytes > 0,
+	});
+}
+
+json_t *
+world_do(struct world *w, const json_t *order, char *err, size_t size)
+{
+	if (rollout_knows(json_text(order, "op")))
+		return rollout_do(w->rollout, order, err, size);
+	const long n = do_to_nodes(w, order, err, size);
+	return n < 0 ? NULL : json_pack("{s:I}", "changed", (json_int_t)n);
+}
+
+/* How many it changed; -1 with a text in err. */
+static long
+do_to_nodes(struct world *w, const json_t *order, char *err, size_t size)
+{
+	const char *const name = json_text(order, "op");
+	const struct op *const op = find(name);
+	const bool removes = strcmp(name, "remove") == 0;
+	const int64_t count = json_int_at(order, "count", 1);
+
+	if (strcmp(name, "churn") == 0) {
+		world_churn(w, json_number_value(json_object_get(order, "per_second")));
+		return 0;
+	}
+	if (strcmp(name, "add") == 0) {
+		world_populate(w, count > 0 ? (size_t)count : 0);
+		return count;
+	}
+	if (op == NULL && !removes) {
+		snprintf(err, size,
+		    "op: \"%s\" is none of add, remove, heartbeat, label, annotate, taint, flap, ready, "
+		    "unready, cordon, churn, and those of an OpenShift (docs/simulator.md)",
+		    name);
+		return -1;
+	}
+	json_t *const names = targets(w, order, err, size);
+	if (names == NULL)
+		return -1;
+	size_t i;
+	json_t *target;
+	json_array_foreach(names, i, target) {
+		if (removes)
+			depot_remove(w->sim->depot, w->nodes, json_string_value(target));
+		else
+			apply(w, op, json_string_value(target), order);
+	}
+	const long n = (long)json_array_size(names);
+	json_decref(names);
+	return n;
+}
+
+static void
+add(struct world *w)
+{
+	char name[NODE_NAME_MAX];
+
+	while (storage_get(w->nodes, node_name(w->next, name)) != NULL)
+		w->next++;
+	json_t *const node = world_node(w, name);
+	depot_put(w->sim->depot, w->nodes, node);
+	json_decref(node);
+}
+
+static void
+apply(struct world *w, const struct op *op, const char *name, const json_t *order)
+{
+	const struct blob *const b = storage_get(w->nodes, name);
+	char now[SIM_TIME_MAX];
+
+	if (b == NULL)
+		return;
+	json_t *const node = blob_parse(b, w->nodes->form);
+	if (op->change(w, node, order, sim_now(now)))
+		depot_put(w->sim->depot, w->nodes, node);
+	json_decref(node);
+}
+
+/* One change of a churning world. */
+static void
+something(struct world *w)
+{
+	unsigned sum = WEIGHT_ADD + WEIGHT_REMOVE;
+	char name[NODE_NAME_MAX];
+
+	for (size_t i = 0; i < NITEMS(ops); i++)
+		sum += ops[i].weight;
+	unsigned draw = (unsigned)random_below(&w->sim->seed, sum);
+	if (draw < WEIGHT_ADD || w->nodes->n == 0) {
+		add(w);
+		return;
+	}
+	snprintf(name, sizeof(name), "%s",
+	    blob_name(w->nodes->objects[random_below(&w->sim->seed, w->nodes->n)]));
+	draw -= WEIGHT_ADD;
+	if (draw < WEIGHT_REMOVE) {
+		depot_remove(w->sim->depot, w->nodes, name);
+		return;
+	}
+	draw -= WEIGHT_REMOVE;
+	size_t i = 0;
+	for (; draw >= ops[i].weight; i++)
+		draw -= ops[i].weight;
+	apply(w, &ops[i], name, NULL);
+}
+
+static void
+on_tick(evutil_socket_t fd, short what, void *arg)
+{
+	struct world *const w = arg;
+
+	(void)fd;
+	(void)what;
+	OBJ_CHECK(w, WORLD_MAGIC);
+	for (w->owed += w->per_second * w->sim->options->speed * TICK_MS / 1000; w->owed >= 1; w->owed--)
+		something(w);
+}
+
+static const struct op *
+find(const char *name)
+{
+	for (size_t i = 0; i < NITEMS(ops); i++) {
+		if (strcmp(ops[i].name, name) == 0)
+			return &ops[i];
+	}
+	return NULL;
+}
+
+/* "names": these; "count": so many, at random; neither: all. */
+static json_t *
+targets(struct world *w, const json_t *order, char *err, size_t size)
+{
+	const json_t *const names = json_object_get(order, "names");
+	json_t *const out = json_array();
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(names, i, name) {
+		const char *const text = json_string_value(name);
+
+		if (text == NULL || storage_get(w->nodes, text) == NULL) {
+			snprintf(err, size, "names: there is no node \"%s\"", text != NULL ? text : "?");
+			json_decref(out);
+			return NULL;
+		}
+		json_array_append(out, name);
+	}
+	if (names != NULL)
+		return out;
+	const int64_t all = (int64_t)w->nodes->n, count = json_int_at(order, "count", all);
+	const size_t first = count < all ? random_below(&w->sim->seed, w->nodes->n) : 0;
+	for (size_t n = 0; n < w->nodes->n && (int64_t)n < count; n++)
+		json_array_append_new(
+		    out, json_string(blob_name(w->nodes->objects[(first + n) % w->nodes->n])));
+	return out;
+}
+
+static bool
+beat(struct world *w, json_t *node, const json_t *order, const char *now)
+{
+	(void)w, (void)order;
+	node_beat(node, now);
+	return true;
+}
+
+/* {"key": ..., "value": ...}; by itself a counter in a label of its own. */
+static bool
+label(struct world *w, json_t *node, const json_t *order, const char *now)
+{
+	const char *const key = json_text(order, "key"), *const value = json_text(order, "value");
+	json_t *const labels = json_branch(json_branch(node, "metadata"), "labels");
+
+	(void)now;
+	if (key[0] == '\0')
+		json_object_set_new(labels, "sim.muster.dev/round",
+		    json_sprintf("%llu", (unsigned long long)random_below(&w->sim->seed, 1000)));
+	else if (json_object_get(order, "value") == NULL)
+		json_object_del(labels, key);
+	else
+		json_object_set_new(labels, key, json_string(value));
+	return true;
+}
+
+static bool
+annotate(struct world *w, json_t *node, const json_t *order, const char *now)
+{
+	const char *const key = json_text(order, "key");
+	json_t *const annotations = json_branch(json_branch(node, "metadata"), "annotations");
+
+	(void)w;
+	json_object_set_new(annotations, key[0] != '\0' ? key : "sim.muster.dev/touched",
+	    json_string(key[0] != '\0' ? json_text(order, "value") : now));
+	return true;
+}
+
+static bool
+taint(struct world *w, json_t *node, const json_t *order, const char *now)
+{
+	size_t i;
+	json_t *t;
+	bool there = false;
+
+	(void)w, (void)order, (void)now;
+	json_array_foreach(json_at(node, "spec.taints"), i, t)
+		there |= strcmp(json_text(t, "key"), "sim.muster.dev/maintenance") == 0;
+	node_set_taint(node, "sim.muster.dev/maintenance", "NoSchedule", !there);
+	return true;
+}
+
+static bool
+flap(struct world *w, json_t *node, const json_t *order, const char *now)
+{
+	size_t i;
+	json_t *c;
+	bool ready = false;
+
+	(void)w, (void)order;
+	json_array_foreach(json_at(node, "status.conditions"), i, c) ready |=
+	    strcmp(json_text(c, "type"), "Ready") == 0
+	    && strcmp(json_text(c, "status"), "True") == 0;
+	node_set_ready(node, !ready, now);
+	return true;
+}
+
+static bool
+make_ready(struct world *w, json_t *node, const json_t *order, const char *now)
+{
+	(void)w, (void)order;
+	node_set_ready(node, true, now);
+	return true;
+}
+
+static bool
+make_unready(struct world *w, json_t *node, const json_t *order, const char *now)
+{
+	(void)w, (void)order;
+	node_set_ready(node, false, now);
+	return true;
+}
+
+static bool
+cordon(struct world *w, json_t *node, const json_t *order, const char *now)
+{
+	json_t *const spec = json_branch(node, "spec");
+
+	(void)w, (void)order, (void)now;
+	if (json_is_true(json_object_get(spec, "unschedulable")))
+		json_object_del(spec, "unschedulable");
+	else
+		json_object_set_new(spec, "unschedulable", json_true());
+	return true;
+}

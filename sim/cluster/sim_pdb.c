@@ -1,0 +1,142 @@
+/*
+ * sim/cluster/sim_pdb.c - the apiserver's part of a PodDisruptionBudget; its status is the disruption
+ * controller's, or a test's.
+ */
+#include "sim_pdb.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/base/sim_json.h"
+#include "kube/selector.h"
+#include "obj.h"
+#include "sim/kube/semantics/sim_semantics.h"
+#include "sim/kube/store/sim_store.h"
+
+static struct blob *covering(struct sim *, const struct blob *, size_t *);
+static bool covers(const json_t *, const struct blob *);
+static const char *get_label(const char *, const void *);
+static bool unhealthy_may_go(const json_t *, const struct blob *, const struct storage *);
+static json_t *refuse(const char *, int);
+static void charge(struct sim *, struct storage *, json_t *, const char *);
+
+json_t *
+budget_refusal(struct sim *s, const struct blob *pod, bool dry_run)
+{
+	struct storage *const budgets = depot_storage(s->depot, "policy", "poddisruptionbudgets");
+	struct storage *const pods = depot_storage(s->depot, "", "pods");
+	size_t n = 0;
+	const struct blob *const b = covering(s, pod, &n);
+	char why[512];
+	json_t *refusal = NULL;
+
+	if (n == 0)
+		return NULL;
+	if (n > 1)
+		return semantics_failure(500, "",
+		    "This pod has more than one PodDisruptionBudget, which the eviction "
+		    "subresource does not support.",
+		    NULL, "", NULL);
+	json_t *const budget = blob_parse(b, budgets->form);
+	if (unhealthy_may_go(budget, pod, pods))
+		goto out;
+	if (json_int_at(budget, "status.observedGeneration", 0)
+	    < json_int_at(budget, "metadata.generation", 0)) {
+		snprintf(why, sizeof(why),
+		    "The disruption budget %.200s is still being processed by the server.",
+		    blob_name(b));
+		refusal = refuse(why, 10);
+	} else if (json_int_at(budget, "status.disruptionsAllowed", 0) <= 0) {
+		snprintf(why, sizeof(why),
+		    "The disruption budget %.200s needs %lld healthy pods and has %lld currently",
+		    blob_name(b), (long long)json_int_at(budget, "status.desiredHealthy", 0),
+		    (long long)json_int_at(budget, "status.currentHealthy", 0));
+		refusal = refuse(why, 0);
+	} else if (!dry_run) {
+		charge(s, budgets, budget, blob_name(pod));
+	}
+out:
+	json_decref(budget);
+	return refusal;
+}
+
+/* The last of the *n budgets that cover the Pod. */
+static struct blob *
+covering(struct sim *s, const struct blob *pod, size_t *n)
+{
+	struct storage *const budgets = depot_storage(s->depot, "policy", "poddisruptionbudgets");
+	const size_t ns = strcspn(blob_key(pod), "/") + 1;
+	struct blob *found = NULL;
+
+	for (size_t i = 0; i < budgets->n; i++) {
+		if (strncmp(blob_key(budgets->objects[i]), blob_key(pod), ns) != 0)
+			continue;
+		json_t *const budget = blob_parse(budgets->objects[i], budgets->form);
+		if (covers(budget, pod)) {
+			found = budgets->objects[i];
+			(*n)++;
+		}
+		json_decref(budget);
+	}
+	return found;
+}
+
+static bool
+covers(const json_t *budget, const struct blob *pod)
+{
+	char err[256];
+	struct selector *s = selector_from_json(json_at(budget, "spec.selector"), err, sizeof(err));
+	const bool yes = s != NULL && selector_matches(s, get_label, pod);
+
+	selector_free(&s);
+	return yes;
+}
+
+static const char *
+get_label(const char *key, const void *arg)
+{
+	return blob_label(arg, key);
+}
+
+/* A Pod that is not Ready counts for nothing, so it may go while the others suffice. */
+static bool
+unhealthy_may_go(const json_t *budget, const struct blob *pod, const struct storage *pods)
+{
+	json_t *const object = blob_parse(pod, pods->form);
+	const int64_t wanted = json_int_at(budget, "status.desiredHealthy", 0);
+	bool ready = false;
+	size_t i;
+	json_t *c;
+
+	json_array_foreach(json_at(object, "status.conditions"), i, c) ready |=
+	    strcmp(json_text(c, "type"), "Ready") == 0
+	    && strcmp(json_text(c, "status"), "True") == 0;
+	json_decref(object);
+	return !ready && (strcmp(json_text_at(budget, "spec.unhealthyPodEvictionPolicy"), "AlwaysAllow") == 0
+	    || (wanted > 0 && json_int_at(budget, "status.currentHealthy", 0) >= wanted));
+}
+
+static json_t *
+refuse(const char *why, int retry_after_s)
+{
+	json_t *const status = semantics_failure(429, "TooManyRequests",
+	    "Cannot evict pod as it would violate the pod's disruption budget.", NULL, "",
+	    json_pack("[{s:s, s:s}]", "reason", "DisruptionBudget", "message", why));
+
+	if (retry_after_s > 0)
+		json_object_set_new(json_object_get(status, "details"), "retryAfterSeconds",
+		    json_integer(retry_after_s));
+	return status;
+}
+
+static void
+charge(struct sim *s, struct storage *budgets, json_t *budget, const char *pod)
+{
+	json_t *const status = json_branch(budget, "status");
+	char now[SIM_TIME_MAX];
+
+	json_object_set_new(status, "disruptionsAllowed",
+	    json_integer(json_int_at(status, "disruptionsAllowed", 0) - 1));
+	json_object_set_new(json_branch(status, "disruptedPods"), pod, json_string(sim_now(now)));
+	depot_put(s->depot, budgets, budget);
+}

@@ -1,0 +1,275 @@
+/* sim/http/sim_control.c - orders to the simulator. */
+#include "sim_control.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/http.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/kube/sim_api.h"
+#include "sim_audit.h"
+#include "sim/base/sim_buf.h"
+#include "sim/faults/sim_faults.h"
+#include "obj.h"
+#include "sim_server.h"
+#include "sim/sim.h"
+#include "sim/kube/store/sim_store.h"
+#include "sim/kube/store/sim_watch.h"
+#include "sim/cluster/sim_cluster.h"
+
+enum { WHY_MAX = 256 };
+
+/* One order: the answer to it, or NULL with what is wrong in why. */
+typedef json_t *order_fn(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX]);
+
+static order_fn list_faults, arm_faults, clear_faults, list_audit, clear_audit, compact, do_world, tell_state,
+    disconnect, stop_listening, listen_again;
+
+/* number: the query parameter that the order reads as a whole number. */
+static const struct {
+	enum evhttp_cmd_type	 method;
+	const char		*path, *number;
+	order_fn		*run;
+} orders[] = {
+	{ EVHTTP_REQ_GET,    "/faults",  "",      list_faults },
+	{ EVHTTP_REQ_POST,   "/faults",  "",      arm_faults },
+	{ EVHTTP_REQ_DELETE, "/faults",  "id",    clear_faults },
+	{ EVHTTP_REQ_GET,    "/audit",   "since", list_audit },
+	{ EVHTTP_REQ_DELETE, "/audit",   "",      clear_audit },
+	{ EVHTTP_REQ_POST,   "/compact", "",      compact },
+	{ EVHTTP_REQ_POST,   "/world",   "",      do_world },
+	{ EVHTTP_REQ_GET,    "/state",   "",      tell_state },
+	{ EVHTTP_REQ_POST,   "/disconnect", "",   disconnect },
+	{ EVHTTP_REQ_POST,   "/down",    "",      stop_listening },
+	{ EVHTTP_REQ_POST,   "/up",      "",      listen_again },
+};
+
+static json_t *read_body(struct evhttp_request *, char *);
+static int64_t read_number(struct evhttp_request *, const char *);
+static void reply(struct evhttp_request *, int, json_t *);
+static json_t *each_of(
+    struct sim *, const json_t *, json_t *(*)(struct sim *, const json_t *, char *), char *);
+static json_t *arm_one(struct sim *, const json_t *, char *);
+static json_t *do_one(struct sim *, const json_t *, char *);
+
+void
+control_serve(struct evhttp_request *req, void *arg)
+{
+	struct sim *const s = arg;
+	const struct evhttp_uri *const uri = evhttp_request_get_evhttp_uri(req);
+	const char *const path =
+	    uri != NULL && evhttp_uri_get_path(uri) != NULL ? evhttp_uri_get_path(uri) : "/";
+	char why[WHY_MAX] = "";
+
+	/* /api and /apis: a second door to the same API, for changes while the first one is down. */
+	if (strncmp(path, "/api", 4) == 0) {
+		api_serve(req, arg);
+		return;
+	}
+	for (size_t i = 0; i < NITEMS(orders); i++) {
+		if (orders[i].method != evhttp_request_get_command(req) || strcmp(orders[i].path, path) != 0)
+			continue;
+		json_t *const body = read_body(req, why);
+		json_t *const answer = why[0] == '\0'
+		    ? orders[i].run(s, body, read_number(req, orders[i].number), why) : NULL;
+		json_decref(body);
+		if (answer != NULL)
+			reply(req, 200, answer);
+		else
+			reply(req, 400, json_pack("{s:s}", "error", why));
+		return;
+	}
+	reply(req, 404, json_pack("{s:s}", "error", "there is no such order: see docs/simulator.md"));
+}
+
+static json_t *
+list_faults(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)body, (void)number, (void)why;
+	return faults_list(s->faults);
+}
+
+static json_t *
+arm_faults(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)number;
+	return each_of(s, body, arm_one, why);
+}
+
+static json_t *
+clear_faults(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)body, (void)why;
+	faults_clear(s->faults, number);
+	return faults_list(s->faults);
+}
+
+static json_t *
+list_audit(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)body, (void)why;
+	return audit_list(s->audit, (uint64_t)number);
+}
+
+static json_t *
+clear_audit(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)body, (void)number, (void)why;
+	audit_clear(s->audit);
+	return json_array();
+}
+
+static json_t *
+compact(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)body, (void)number, (void)why;
+	depot_compact(s->depot);
+	return json_pack("{s:I}", "compacted", (json_int_t)depot_history(s->depot)->forgotten);
+}
+
+static json_t *
+do_world(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)number;
+	return each_of(s, body, do_one, why);
+}
+
+static json_t *
+tell_state(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	const struct history *const h = depot_history(s->depot);
+	json_t *const objects = json_object();
+
+	(void)body, (void)number, (void)why;
+	for (size_t i = 0; i < depot_nstorages(s->depot); i++) {
+		const struct storage *const st = depot_nth(s->depot, i);
+		json_t *const name =
+		    json_sprintf("%s%s%s", st->plural, st->group[0] != '\0' ? "." : "", st->group);
+
+		json_object_set_new(objects, json_string_value(name), json_integer((json_int_t)st->n));
+		json_decref(name);
+	}
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "rv", (json_int_t)depot_rv(s->depot),
+	    "compacted", (json_int_t)h->forgotten, "history", (json_int_t)h->n, "history_bytes",
+	    (json_int_t)h->old_bytes, "watches", (json_int_t)watches_count(s->watches), "objects",
+	    objects);
+}
+
+/* Every connection to the API breaks; the next one is welcome. */
+static json_t *
+disconnect(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	server_stop(s->kube);
+	return listen_again(s, body, number, why);
+}
+
+static json_t *
+stop_listening(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)body, (void)number, (void)why;
+	server_stop(s->kube);
+	return json_pack("{s:b}", "listening", 0);
+}
+
+static json_t *
+listen_again(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)body, (void)number;
+	if (server_resume(s->kube))
+		return json_pack("{s:b}", "listening", 1);
+	snprintf(why, WHY_MAX, "cannot listen on %s again: %s", server_url(s->kube), strerror(errno));
+	return NULL;
+}
+
+/* One object or an array of them; the answers likewise. What came before a wrong one is done. */
+static json_t *
+each_of(struct sim *s, const json_t *body, json_t *(*fn)(struct sim *, const json_t *, char *), char *why)
+{
+	json_t *const out = json_array();
+	size_t i;
+	json_t *one;
+
+	if (json_is_object(body)) {
+		json_decref(out);
+		return fn(s, body, why);
+	}
+	json_array_foreach(body, i, one) {
+		json_t *const answer = fn(s, one, why);
+
+		if (answer == NULL) {
+			json_decref(out);
+			return NULL;
+		}
+		json_array_append_new(out, answer);
+	}
+	return out;
+}
+
+static json_t *
+arm_one(struct sim *s, const json_t *spec, char *why)
+{
+	const struct fault *const f = faults_arm(s->faults, spec, why, WHY_MAX);
+
+	if (f == NULL)
+		return NULL;
+	if (f->now)
+		watches_strike(s->watches, f);
+	return json_pack("{s:i}", "id", (int)f->id);
+}
+
+static json_t *
+do_one(struct sim *s, const json_t *order, char *why)
+{
+	json_t *const answer = world_do(s->world, order, why, WHY_MAX);
+
+	if (answer != NULL)
+		json_object_set_new(answer, "rv", json_integer((json_int_t)depot_rv(s->depot)));
+	return answer;
+}
+
+static json_t *
+read_body(struct evhttp_request *req, char *why)
+{
+	struct evbuffer *const in = evhttp_request_get_input_buffer(req);
+	const size_t len = evbuffer_get_length(in);
+	json_error_t wrong;
+
+	if (len == 0)
+		return NULL;
+	json_t *const body = json_loadb((const char *)evbuffer_pullup(in, -1), len, JSON_ALLOW_NUL, &wrong);
+	if (body == NULL)
+		snprintf(why, WHY_MAX, "the body is not JSON: %s", wrong.text);
+	return body;
+}
+
+static int64_t
+read_number(struct evhttp_request *req, const char *name)
+{
+	const char *const query = evhttp_uri_get_query(evhttp_request_get_evhttp_uri(req));
+	const size_t len = strlen(name);
+
+	for (const char *p = query; p != NULL && len > 0;
+	     p = strchr(p, '&') != NULL ? strchr(p, '&') + 1 : NULL) {
+		if (strncmp(p, name, len) == 0 && p[len] == '=')
+			return strtoll(p + len + 1, NULL, 10);
+	}
+	return 0;
+}
+
+static void
+reply(struct evhttp_request *req, int code, json_t *body)
+{
+	struct evbuffer *const out = evbuffer_new();
+	struct buf text = { 0 };
+
+	buf_json(&text, body);
+	buf_puts(&text, "\n");
+	evbuffer_add(out, text.bytes, text.len);
+	buf_free(&text);
+	json_decref(body);
+	evhttp_add_header(evhttp_request_get_output_headers(req), "Content-Type", "application/json");
+	evhttp_send_reply(req, code, NULL, out);
+	evbuffer_free(out);
+}

@@ -1,0 +1,14 @@
+/* sim/http/sim_kubeconfig.h - a kubeconfig for this server. */
+#ifndef MUSTER_SIM_KUBECONFIG_H
+#define MUSTER_SIM_KUBECONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim_auth.h"
+#include "sim/sim_options.h"
+
+/* Written whole or not at all. False with a text in err. */
+bool access_write(const struct options *o, const struct auth *a, const char *url, char *err, size_t size);
+
+#endif

@@ -1,0 +1,400 @@
+/* sim/http/sim_request.c - a request's parameters, and the ways to answer it. */
+#include "sim_request.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/queue.h>
+#include <time.h>
+
+#include "sim_audit.h"
+#include "sim/base/sim_buf.h"
+#include "clock.h"
+#include "obj.h"
+#include "sim/kube/semantics/sim_semantics.h"
+
+#define CALL_MAGIC	0x43414c4cu
+
+struct rate {
+	size_t				 bytes;
+	struct ev_token_bucket_cfg	*cfg;
+};
+
+struct later {
+	struct call	*call;
+	call_handler	*fn;
+};
+
+static void read_params(struct call *);
+static const char *method_name(enum evhttp_cmd_type);
+static const char *phrase(int);
+static void hold(struct call *, int, const char *, struct evbuffer *);
+static void let_go(struct call *);
+static void add_headers(struct call *, const char *);
+static void add_date(struct call *, int64_t);
+static struct ev_token_bucket_cfg *rate_of(size_t);
+static void on_later(evutil_socket_t, short, void *);
+static void on_gone(struct evhttp_connection *, void *);
+
+struct call *
+call_new(struct sim *s, struct evhttp_request *req)
+{
+	const struct evhttp_uri *const uri = evhttp_request_get_evhttp_uri(req);
+	struct call *c;
+
+	OBJ_NEW(c, CALL_MAGIC);
+	c->sim = s;
+	c->http = req;
+	c->method = evhttp_request_get_command(req);
+	c->path = uri != NULL && evhttp_uri_get_path(uri) != NULL ? evhttp_uri_get_path(uri) : "/";
+	c->query = uri != NULL && evhttp_uri_get_query(uri) != NULL ? evhttp_uri_get_query(uri) : "";
+	c->verb_name = method_name(c->method);
+	c->user_agent = call_header(c, "User-Agent");
+	TAILQ_INIT(&c->params);
+	read_params(c);
+	return c;
+}
+
+void
+call_close(struct call **cp)
+{
+	struct call *c;
+
+	if (*cp == NULL)
+		return;
+	OBJ_TAKE(c, cp, CALL_MAGIC);
+	evhttp_clear_headers(&c->params);
+	if (c->delay != NULL)
+		event_free(c->delay);
+	if (c->held != NULL)
+		evbuffer_free(c->held);
+	OBJ_FREE(c);
+}
+
+const char *
+call_param(const struct call *c, const char *name)
+{
+	return evhttp_find_header(&c->params, name);
+}
+
+bool
+call_flag(const struct call *c, const char *name)
+{
+	const char *const value = call_param(c, name);
+
+	return value != NULL && (strcmp(value, "true") == 0 || strcmp(value, "1") == 0);
+}
+
+const char *
+call_header(const struct call *c, const char *name)
+{
+	const char *const value = evhttp_find_header(evhttp_request_get_input_headers(c->http), name);
+
+	return value != NULL ? value : "";
+}
+
+const char *
+call_body(const struct call *c, size_t *len)
+{
+	struct evbuffer *const in = evhttp_request_get_input_buffer(c->http);
+
+	*len = evbuffer_get_length(in);
+	return *len > 0 ? (const char *)evbuffer_pullup(in, -1) : "";
+}
+
+void
+call_add_header(struct call *c, const char *name, const char *value)
+{
+	evhttp_add_header(evhttp_request_get_output_headers(c->http), name, value);
+}
+
+void
+call_throttle(struct call *c, size_t bytes_per_second)
+{
+	struct evhttp_connection *const connection = evhttp_request_get_connection(c->http);
+
+	if (connection != NULL)
+		bufferevent_set_rate_limit(
+		    evhttp_connection_get_bufferevent(connection), rate_of(bytes_per_second));
+}
+
+void
+call_later(struct call *c, int64_t ms, call_handler *fn)
+{
+	struct later *const l = obj_alloc(sizeof(*l));
+
+	*l = (struct later){ c, fn };
+	c->delay = evtimer_new(c->sim->base, on_later, l);
+	MUST(c->delay != NULL);
+	const struct timeval wait = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
+	evtimer_add(c->delay, &wait);
+	evhttp_connection_set_closecb(evhttp_request_get_connection(c->http), on_gone, l);
+}
+
+void
+call_reply(struct call *c, int code, const char *type, struct evbuffer *out)
+{
+	if (c->plan.of[FAULT_LOST] != NULL && code < 300) {
+		call_drop(c);
+		return;
+	}
+	if (c->plan.of[FAULT_LATE_ANSWER] != NULL) {
+		hold(c, code, type, out);
+		return;
+	}
+	audit_end(c->sim->audit, c->audit_row, code, c->rv);
+	add_headers(c, type);
+	evhttp_send_reply(c->http, code, phrase(code), out);
+	call_close(&c);
+}
+
+void
+call_reply_json(struct call *c, int code, json_t *body)
+{
+	call_reply_json_as(c, code, "application/json", body);
+}
+
+void
+call_reply_json_as(struct call *c, int code, const char *type, json_t *body)
+{
+	struct evbuffer *const out = evbuffer_new();
+	struct buf text = { 0 };
+
+	buf_json(&text, body);
+	buf_puts(&text, "\n");
+	evbuffer_add(out, text.bytes, text.len);
+	buf_free(&text);
+	json_decref(body);
+	call_reply(c, code, type, out);
+	evbuffer_free(out);
+}
+
+void
+call_reply_status(struct call *c, json_t *status)
+{
+	const int code = (int)json_integer_value(json_object_get(status, "code"));
+	const json_t *const retry = json_object_get(json_object_get(status, "details"), "retryAfterSeconds");
+	char seconds[24];
+
+	if (json_is_integer(retry) && (code == 429 || code >= 500)) {
+		snprintf(seconds, sizeof(seconds), "%" JSON_INTEGER_FORMAT, json_integer_value(retry));
+		call_add_header(c, "Retry-After", seconds);
+	}
+	call_reply_json(c, code != 0 ? code : 200, status);
+}
+
+void
+call_fail(struct call *c, int code, const char *reason, const char *fmt, ...)
+{
+	char text[2048];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	call_reply_status(c, semantics_failure(code, reason, text, NULL, "", NULL));
+}
+
+void
+call_reply_text(struct call *c, int code, const char *text)
+{
+	struct evbuffer *const out = evbuffer_new();
+
+	evbuffer_add(out, text, strlen(text));
+	call_reply(c, code, "text/plain; charset=utf-8", out);
+	evbuffer_free(out);
+}
+
+void
+call_drop(struct call *c)
+{
+	struct evhttp_connection *const connection = evhttp_request_get_connection(c->http);
+
+	audit_end(c->sim->audit, c->audit_row, 0, c->rv);
+	if (connection != NULL)
+		evhttp_connection_free(connection);	/* the request too */
+	else
+		evhttp_request_free(c->http);
+	call_close(&c);
+}
+
+void
+call_start_answer(struct call *c, int code, const char *type)
+{
+	audit_end(c->sim->audit, c->audit_row, code, c->rv);
+	add_headers(c, type);
+	evhttp_send_reply_start(c->http, code, phrase(code));
+}
+
+/* Of the codes that evhttp has other words for than Go. NULL: evhttp's. */
+static const char *
+phrase(int code)
+{
+	static const struct {
+		int		 code;
+		const char	*phrase;
+	} rows[] = {
+		{ 413, "Request Entity Too Large" }, { 415, "Unsupported Media Type" }, { 422, "Unprocessable Entity" },
+		{ 429, "Too Many Requests" }, { 504, "Gateway Timeout" },
+	};
+
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		if (rows[i].code == code)
+			return rows[i].phrase;
+	}
+	return NULL;
+}
+
+/* The deed is done; its answer takes its time. */
+static void
+hold(struct call *c, int code, const char *type, struct evbuffer *out)
+{
+	const int64_t ms = c->plan.of[FAULT_LATE_ANSWER]->amount;
+
+	c->plan.of[FAULT_LATE_ANSWER] = NULL;
+	c->held = evbuffer_new();
+	MUST(c->held != NULL);
+	if (out != NULL)
+		evbuffer_add_buffer(c->held, out);
+	c->held_code = code;
+	snprintf(c->held_type, sizeof(c->held_type), "%s", type);
+	call_later(c, ms, let_go);
+}
+
+static void
+let_go(struct call *c)
+{
+	struct evbuffer *const out = c->held;
+	char type[sizeof(c->held_type)];
+
+	memcpy(type, c->held_type, sizeof(type));
+	c->held = NULL;
+	call_reply(c, c->held_code, type, out);
+	evbuffer_free(out);
+}
+
+static void
+add_headers(struct call *c, const char *type)
+{
+	const struct fault *const huge = c->plan.of[FAULT_HUGE_HEADERS];
+	char uid[SIM_UID_MAX];
+
+	call_add_header(c, "Audit-Id", sim_uid(c->sim, uid));
+	call_add_header(c, "Cache-Control", "no-cache, private");
+	call_add_header(c, "Content-Type", type);
+	if (huge != NULL) {
+		char *const filler = obj_alloc((size_t)huge->amount + 1);
+
+		memset(filler, 'x', (size_t)huge->amount);
+		call_add_header(c, "X-Filler", filler);
+		free(filler);
+	}
+	if (c->plan.of[FAULT_DATE_OFFSET] != NULL)
+		add_date(c, c->plan.of[FAULT_DATE_OFFSET]->amount);
+	if (c->plan.of[FAULT_THROTTLE] != NULL)
+		call_throttle(c, (size_t)c->plan.of[FAULT_THROTTLE]->amount);
+}
+
+/* The clock of a server that is so many seconds ahead; without this evhttp writes the right time. */
+static void
+add_date(struct call *c, int64_t seconds)
+{
+	const time_t then = (time_t)(clock_wall_ms() / 1000 + seconds);
+	char text[64];
+	struct tm tm;
+
+	if (gmtime_r(&then, &tm) == NULL)
+		return;
+	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	call_add_header(c, "Date", text);
+}
+
+/* a=b&c=d, percent and plus decoded; a name alone has the value "". */
+static void
+read_params(struct call *c)
+{
+	char *const copy = obj_strdup(c->query);
+	char *rest = copy;
+
+	for (char *pair; (pair = strsep(&rest, "&")) != NULL;) {
+		const char *const name = strsep(&pair, "=");
+		char *const key = evhttp_uridecode(name, 1, NULL);
+		char *const value = evhttp_uridecode(pair != NULL ? pair : "", 1, NULL);
+
+		MUST(key != NULL && value != NULL);
+		/* evhttp_add_header refuses line breaks; no parameter of ours has any. */
+		if (key[0] != '\0')
+			evhttp_add_header(&c->params, key, value);
+		free(key);
+		free(value);
+	}
+	free(copy);
+}
+
+static const char *
+method_name(enum evhttp_cmd_type method)
+{
+	static const struct {
+		enum evhttp_cmd_type	 method;
+		const char		*name;
+	} names[] = {
+		{ EVHTTP_REQ_GET, "get" }, { EVHTTP_REQ_POST, "post" }, { EVHTTP_REQ_PUT, "put" },
+		{ EVHTTP_REQ_PATCH, "patch" }, { EVHTTP_REQ_DELETE, "delete" }, { EVHTTP_REQ_HEAD, "head" },
+	};
+
+	for (size_t i = 0; i < NITEMS(names); i++) {
+		if (names[i].method == method)
+			return names[i].name;
+	}
+	return "other";
+}
+
+/* libevent keeps a pointer to it for the life of the connection: they are kept for good, one per rate. */
+static struct ev_token_bucket_cfg *
+rate_of(size_t bytes_per_second)
+{
+	static struct rate *rates;
+	static size_t n;
+
+	for (size_t i = 0; i < n; i++) {
+		if (rates[i].bytes == bytes_per_second)
+			return rates[i].cfg;
+	}
+	struct ev_token_bucket_cfg *const cfg = ev_token_bucket_cfg_new(EV_RATE_LIMIT_MAX, EV_RATE_LIMIT_MAX,
+	    bytes_per_second, bytes_per_second, NULL);
+	MUST(cfg != NULL);
+	rates = obj_realloc(rates, (n + 1) * sizeof(*rates));
+	rates[n++] = (struct rate){ bytes_per_second, cfg };
+	return cfg;
+}
+
+static void
+on_later(evutil_socket_t fd, short what, void *arg)
+{
+	struct later l = *(struct later *)arg;
+
+	(void)fd;
+	(void)what;
+	free(arg);
+	event_free(l.call->delay);
+	l.call->delay = NULL;
+	evhttp_connection_set_closecb(evhttp_request_get_connection(l.call->http), NULL, NULL);
+	l.fn(l.call);
+}
+
+/* The connection ended during the delay: nobody is there to be answered. */
+static void
+on_gone(struct evhttp_connection *connection, void *arg)
+{
+	struct later *const l = arg;
+
+	(void)connection;
+	audit_end(l->call->sim->audit, l->call->audit_row, 0, 0);
+	if (evhttp_request_get_connection(l->call->http) == NULL)
+		evhttp_request_free(l->call->http);
+	call_close(&l->call);
+	free(l);
+}

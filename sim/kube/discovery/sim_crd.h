@@ -1,0 +1,25 @@
+/*
+ * sim/kube/discovery/sim_crd.h - a CustomResourceDefinition read: the resources it brings, and the status its
+ * controllers give it.
+ */
+#ifndef MUSTER_SIM_CRD_H
+#define MUSTER_SIM_CRD_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim_resource.h"
+
+struct depot;
+
+enum { CRD_VERSIONS_MAX = 16 };
+
+/* One resource per version, served or not; how many. The storage is made in store. */
+size_t crd_resources(const json_t *crd, struct depot *store, struct resource *made[CRD_VERSIONS_MAX]);
+void crd_resource_free(struct resource **rp);
+
+/* The CRD with the status of one whose names are accepted; NULL: it has that already. A new reference. */
+json_t *crd_established(const json_t *crd, const char *now);
+
+#endif

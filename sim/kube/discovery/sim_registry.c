@@ -1,0 +1,163 @@
+/* sim/kube/discovery/sim_registry.c - which resource answers for a path. */
+#include "sim_registry.h"
+
+#include <string.h>
+
+#include "sim_crd.h"
+#include "obj.h"
+#include "sim/kube/store/sim_store.h"
+
+struct served {
+	struct resource	*resource;
+	char		*crd;		/* "" of built-in ones */
+};
+
+struct registry {
+	uint32_t		  magic;
+#define REGISTRY_MAGIC	0x52454749u
+	struct depot		 *depot;
+	const struct resource	**all;		/* ended by NULL */
+	struct served		 *served;	/* in the same order */
+	size_t			  n;
+	struct resource		**retired;
+	size_t			  nretired;
+};
+
+static void serve(struct registry *, struct resource *, const char *);
+static size_t withdraw(struct registry *, const char *, struct storage **);
+
+struct registry *
+registry_new(struct depot *store)
+{
+	struct registry *g;
+
+	OBJ_NEW(g, REGISTRY_MAGIC);
+	g->depot = store;
+	for (size_t i = 0; i < resource_nbuiltin; i++) {
+		struct resource *const r = obj_memdup(&resource_builtin[i], sizeof(*r));
+
+		/* Both kinds of Event are one thing: the core form is stored. */
+		if (!r->answers_only)
+			r->storage = depot_storage(store, r->renames != NULL ? "" : r->group, r->plural);
+		if (r->stored)
+			r->storage->form = r;
+		serve(g, r, "");
+	}
+	return g;
+}
+
+void
+registry_free(struct registry **rp)
+{
+	struct registry *g;
+
+	if (*rp == NULL)
+		return;
+	OBJ_TAKE(g, rp, REGISTRY_MAGIC);
+	for (size_t i = 0; i < g->n; i++) {
+		if (g->served[i].crd[0] == '\0')
+			free(g->served[i].resource);
+		else
+			crd_resource_free(&g->served[i].resource);
+		free(g->served[i].crd);
+	}
+	for (size_t i = 0; i < g->nretired; i++)
+		crd_resource_free(&g->retired[i]);
+	free(g->retired);
+	free(g->served);
+	free(g->all);
+	OBJ_FREE(g);
+}
+
+const struct resource *
+registry_find(const struct registry *g, const char *group, const char *version, const char *plural)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		const struct resource *const r = g->all[i];
+
+		if (strcmp(r->plural, plural) == 0 && strcmp(r->group, group) == 0
+		    && strcmp(r->version, version) == 0)
+			return r;
+	}
+	return NULL;
+}
+
+const struct resource *
+registry_kind(const struct registry *g, const char *group, const char *kind)
+{
+	for (size_t i = 0; i < g->n; i++) {
+		if (strcmp(g->all[i]->kind, kind) == 0 && strcmp(g->all[i]->group, group) == 0)
+			return g->all[i];
+	}
+	return NULL;
+}
+
+const struct resource *const *
+registry_all(const struct registry *g)
+{
+	return g->all;
+}
+
+void
+registry_add_crd(struct registry *g, const json_t *crd)
+{
+	const char *const name = json_string_value(json_object_get(json_object_get(crd, "metadata"), "name"));
+	struct resource *made[CRD_VERSIONS_MAX];
+	const size_t n = crd_resources(crd, g->depot, made);
+
+	withdraw(g, name, NULL);
+	for (size_t i = 0; i < n; i++) {
+		if (made[i]->stored)
+			made[i]->storage->form = made[i];
+		if (made[i]->served) {
+			serve(g, made[i], name);
+			continue;
+		}
+		g->retired = obj_realloc(g->retired, (g->nretired + 1) * sizeof(*g->retired));
+		g->retired[g->nretired++] = made[i];
+	}
+}
+
+struct storage *
+registry_remove_crd(struct registry *g, const char *name)
+{
+	struct storage *st = NULL;
+
+	withdraw(g, name, &st);
+	return st;
+}
+
+static void
+serve(struct registry *g, struct resource *r, const char *crd)
+{
+	g->all = obj_realloc(g->all, (g->n + 2) * sizeof(*g->all));
+	g->served = obj_realloc(g->served, (g->n + 1) * sizeof(*g->served));
+	g->served[g->n] = (struct served){ .resource = r, .crd = obj_strdup(crd) };
+	g->all[g->n++] = r;
+	g->all[g->n] = NULL;
+}
+
+static size_t
+withdraw(struct registry *g, const char *name, struct storage **st)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < g->n; i++) {
+		struct served *const s = &g->served[i];
+
+		if (strcmp(s->crd, name) != 0) {
+			g->all[kept] = s->resource;
+			g->served[kept++] = *s;
+			continue;
+		}
+		if (st != NULL)
+			*st = s->resource->storage;
+		g->retired = obj_realloc(g->retired, (g->nretired + 1) * sizeof(*g->retired));
+		g->retired[g->nretired++] = s->resource;
+		free(s->crd);
+	}
+	const size_t gone = g->n - kept;
+	g->n = kept;
+	g->all[kept] = NULL;
+	return gone;
+}

@@ -1,0 +1,261 @@
+/* sim/kube/patch/sim_apply_managers.c - metadata.managedFields, read and written. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_apply_managers.h"
+#include "sim_fieldset.h"
+#include "obj.h"
+#include "sim/base/sim_json_member.h"
+#include "sim/kube/semantics/sim_semantics_rules.h"
+
+enum { UPDATERS_MAX = 10, MANAGER_MAX = 128 };
+
+static char *key_of(const json_t *entry);
+static json_t *entry_of(const struct ask *a, const char *operation);
+static json_t *name_of(const struct ask *a);
+static bool makes_sense(const json_t *entry);
+static int by_age(const void *a, const void *b);
+static int compare_text(const json_t *a, const json_t *b, const char *key);
+static void put_together(json_t *managers, const json_t *older, const json_t *younger);
+static const json_t **updaters_by_age(const json_t *managers, size_t *n);
+
+json_t *
+managers_read(const json_t *entries)
+{
+	json_t *managers = json_object(), *entry;
+	size_t i;
+
+	json_array_foreach(entries, i, entry) {
+		json_t *set = makes_sense(entry) ? set_read(json_object_get(entry, "fieldsV1")) : NULL;
+
+		if (set == NULL) {
+			json_object_clear(managers);
+			break;
+		}
+		json_t *known = json_copy(entry);
+		char *key = key_of(entry);
+
+		json_object_del(known, "fieldsV1");
+		json_object_set_new(known, "set", set);
+		json_object_set_new(managers, key, known);
+		free(key);
+	}
+	return managers;
+}
+
+json_t *
+managers_write(const json_t *managers)
+{
+	const size_t n = json_object_size(managers);
+	const json_t **sorted = obj_alloc((n + 1) * sizeof(*sorted));
+	json_t *entries = json_array(), *entry;
+	const char *key;
+	size_t i = 0;
+
+	JSON_EACH(managers, key, entry)
+		sorted[i++] = entry;
+	qsort(sorted, n, sizeof(*sorted), by_age);
+	for (i = 0; i < n; i++) {
+		entry = json_copy((json_t *)(uintptr_t)sorted[i]);
+		json_object_set_new(entry, "fieldsV1", set_write(json_object_get(entry, "set")));
+		json_object_del(entry, "set");
+		json_array_append_new(entries, entry);
+	}
+	free(sorted);
+	if (n > 0)
+		return entries;
+	json_decref(entries);
+	return NULL;
+}
+
+void
+managers_keep(json_t *object, const json_t *managers)
+{
+	json_t *entries = managers_write(managers);
+
+	if (entries == NULL)
+		json_object_del(metadata_of(object), "managedFields");
+	else
+		json_object_set_new(metadata_of(object), "managedFields", entries);
+}
+
+char *
+managers_key(const struct ask *a, const char *operation)
+{
+	json_t *entry = entry_of(a, operation);
+	char *key = key_of(entry);
+
+	json_decref(entry);
+	return key;
+}
+
+const json_t *
+managers_set(const json_t *managers, const char *key)
+{
+	return json_object_get(json_object_get(managers, key), "set");
+}
+
+void
+managers_give(json_t *managers, const struct ask *a, const char *operation, json_t *set, const char *now)
+{
+	json_t *entry = entry_of(a, operation);
+	char *key = key_of(entry);
+	json_t *time = json_object_get(json_object_get(managers, key), "time");
+
+	if (now != NULL)
+		json_object_set_new(entry, "time", json_string(now));
+	else if (time != NULL)
+		json_object_set(entry, "time", time);
+	if (set_is_empty(set)) {
+		json_decref(set);
+		json_object_del(managers, key);
+	} else {
+		json_object_set_new(entry, "set", set);
+		json_object_set(managers, key, entry);
+	}
+	json_decref(entry);
+	free(key);
+}
+
+void
+managers_take(json_t *managers, const json_t *set, const char *except)
+{
+	const char *key;
+	void *next;
+	json_t *entry;
+
+	json_object_foreach_safe(managers, next, key, entry) {
+		if (except != NULL && strcmp(key, except) == 0)
+			continue;
+		json_t *left = set_difference(json_object_get(entry, "set"), set);
+
+		if (set_is_empty(left)) {
+			json_decref(left);
+			json_object_del(managers, key);
+		} else {
+			json_object_set_new(entry, "set", left);
+		}
+	}
+}
+
+void
+managers_cap(json_t *managers)
+{
+	size_t n;
+	const json_t **oldest = updaters_by_age(managers, &n);
+
+	while (n > UPDATERS_MAX) {
+		put_together(managers, oldest[0], oldest[1]);
+		free(oldest);
+		oldest = updaters_by_age(managers, &n);
+	}
+	free(oldest);
+}
+
+/* The real server does so version by version; here the younger one's version is taken for both. */
+static void
+put_together(json_t *managers, const json_t *older, const json_t *younger)
+{
+	json_t *one = json_pack("{s:s, s:s, s:O, s:s, s:O*}", "manager", "ancient-changes", "operation",
+	    "Update", "apiVersion", json_object_get(younger, "apiVersion"), "fieldsType", "FieldsV1",
+	    "time", json_object_get(younger, "time"));
+	char *gone[] = { key_of(older), key_of(younger) }, *key = key_of(one);
+
+	json_object_set_new(one, "set", set_union(json_object_get(older, "set"),
+	    json_object_get(younger, "set")));
+	for (size_t i = 0; i < NITEMS(gone); i++) {
+		json_object_del(managers, gone[i]);
+		free(gone[i]);
+	}
+	json_object_set_new(managers, key, one);
+	free(key);
+}
+
+/* manager, operation, subresource and apiVersion in one text; who applies has no version. */
+static char *
+key_of(const json_t *entry)
+{
+	const char *operation = json_text(entry, "operation");
+	char *key;
+
+	MUST(asprintf(&key, "%s\n%s\n%s\n%s", json_text(entry, "manager"), operation,
+	    json_text(entry, "subresource"), strcmp(operation, "Apply") == 0 ? ""
+	    : json_text(entry, "apiVersion")) > 0);
+	return key;
+}
+
+static json_t *
+entry_of(const struct ask *a, const char *operation)
+{
+	char version[256];
+	json_t *entry = json_pack("{s:s, s:s, s:s}", "apiVersion",
+	    resource_api_version(a->resource, version, sizeof(version)), "fieldsType", "FieldsV1",
+	    "operation", operation);
+
+	json_object_set_new(entry, "manager", name_of(a));
+	if (*a->subresource != '\0')
+		json_object_set_new(entry, "subresource", json_string(a->subresource));
+	return entry;
+}
+
+/* The user agent up to its first slash, as far as it can be printed. */
+static json_t *
+name_of(const struct ask *a)
+{
+	char name[MANAGER_MAX + 1];
+	size_t n = 0;
+
+	if (*a->field_manager != '\0')
+		return json_string(a->field_manager);
+	for (const char *p = a->user_agent; *p != '\0' && *p != '/' && n < MANAGER_MAX; p++)
+		if (isprint((unsigned char)*p))
+			name[n++] = *p;
+	return n == 0 ? json_string("unknown") : json_stringn(name, n);
+}
+
+static bool
+makes_sense(const json_t *entry)
+{
+	const char *operation = json_text(entry, "operation");
+
+	return (strcmp(operation, "Apply") == 0 || strcmp(operation, "Update") == 0)
+	    && *json_text(entry, "apiVersion") != '\0' && strcmp(json_text(entry, "fieldsType"),
+	    "FieldsV1") == 0;
+}
+
+/* Who applies comes first; then by time, manager, version, subresource. */
+static int
+by_age(const void *a, const void *b)
+{
+	static const char *const keys[] = { "operation", "time", "manager", "apiVersion", "subresource" };
+	const json_t *x = *(const json_t *const *)a, *y = *(const json_t *const *)b;
+	int order = 0;
+
+	for (size_t i = 0; i < NITEMS(keys) && order == 0; i++)
+		order = compare_text(x, y, keys[i]);
+	return order;
+}
+
+static int
+compare_text(const json_t *a, const json_t *b, const char *key)
+{
+	return strcmp(json_text(a, key), json_text(b, key));
+}
+
+/* Free it, not what it points to. */
+static const json_t **
+updaters_by_age(const json_t *managers, size_t *n)
+{
+	const json_t **updaters = obj_alloc((json_object_size(managers) + 1) * sizeof(*updaters));
+	const char *key;
+	json_t *entry;
+
+	*n = 0;
+	JSON_EACH(managers, key, entry)
+		if (strcmp(json_text(entry, "operation"), "Update") == 0)
+			updaters[(*n)++] = entry;
+	qsort(updaters, *n, sizeof(*updaters), by_age);
+	return updaters;
+}

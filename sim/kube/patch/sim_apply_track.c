@@ -1,0 +1,162 @@
+/* sim/kube/patch/sim_apply_track.c - what a write that is no apply does to managedFields. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_apply.h"
+#include "sim_apply_managers.h"
+#include "sim_apply_track.h"
+#include "sim_apply_walk.h"
+#include "obj.h"
+#include "sim/kube/schema/sim_schema.h"
+#include "sim/base/sim_json_member.h"
+#include "sim/kube/semantics/sim_semantics_rules.h"
+
+static void track(const struct ask *a, json_t *managers, const json_t *object, const json_t *old);
+static json_t *managers_before(const struct ask *a, const json_t *object, const json_t *old);
+static json_t *without_times(const json_t *object);
+
+void
+apply_track(const struct ask *a, json_t *object, const json_t *old)
+{
+	json_t *managers = managers_before(a, object, old);
+
+	json_object_del(metadata_of(object), "managedFields");
+	/* What is not tracked from its creation on is not tracked until somebody applies it. */
+	if (old == NULL || json_object_size(managers) > 0) {
+		track(a, managers, object, old);
+		managers_cap(managers);
+		managers_keep(object, managers);
+	}
+	json_decref(managers);
+}
+
+void
+apply_settle(json_t *object, const json_t *old)
+{
+	json_t *now = without_times(object), *before = without_times(old);
+
+	if (json_equal(now, before))
+		take_member(metadata_of(object), meta_of(old), "managedFields");
+	json_decref(now);
+	json_decref(before);
+}
+
+void
+apply_track_first(const struct ask *a, json_t *managers, const json_t *live)
+{
+	struct ask before = *a;
+
+	before.field_manager = "before-first-apply";
+	track(&before, managers, live, NULL);
+}
+
+json_t *
+apply_nothing_yet(const struct ask *a)
+{
+	char version[256];
+	json_t *object = a->resource->builtin && schema_of(a->resource) != NULL
+	    ? schema_zero(schema_of(a->resource)) : json_object();
+
+	json_object_set_new(object, "apiVersion",
+	    json_string(resource_api_version(a->resource, version, sizeof(version))));
+	json_object_set_new(object, "kind", json_string(a->resource->kind));
+	return object;
+}
+
+json_t *
+apply_not_owned(void)
+{
+	json_t *fields = json_pack(
+	    "{s:{}, s:{}, s:{s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}}}",
+	    "f:apiVersion", "f:kind", "f:metadata", ".", "f:name", "f:namespace", "f:creationTimestamp",
+	    "f:selfLink", "f:uid", "f:clusterName", "f:generation", "f:managedFields", "f:resourceVersion");
+	json_t *set = set_read(fields);
+
+	json_decref(fields);
+	return set;
+}
+
+json_t *
+apply_reset(const struct ask *a)
+{
+	json_t *set = NULL, *field = NULL;
+
+	if (!a->resource->has_status)
+		return NULL;
+	set_mark(&field);
+	set_put(&set, strcmp(a->subresource, "status") == 0 ? "f:spec" : "f:status", field);
+	return set;
+}
+
+/* The manager owns what differs; nobody else does any more. */
+static void
+track(const struct ask *a, json_t *managers, const json_t *object, const json_t *old)
+{
+	json_t *live = old == NULL ? apply_nothing_yet(a) : json_incref((json_t *)(uintptr_t)old);
+	json_t *reset = apply_reset(a), *strip = apply_not_owned();
+	struct comparison c = walk_compare(schema_of(a->resource), live, object);
+
+	comparison_leave_out(&c, reset);
+	json_t *changed = set_union(c.modified, c.added);
+	json_t *mine = set_difference(changed, strip);
+	char *me = managers_key(a, "Update");
+
+	managers_take(managers, changed, NULL);
+	managers_take(managers, c.removed, NULL);
+	if (!set_is_empty(mine))
+		managers_give(managers, a, "Update", set_union(managers_set(managers, me), mine), a->now);
+
+	free(me);
+	comparison_free(&c);
+	json_decref(mine);
+	json_decref(changed);
+	json_decref(strip);
+	json_decref(reset);
+	json_decref(live);
+}
+
+/*
+ * The managers that a write starts from: those the request brings, if it brings any (a client may
+ * rewrite them; [] and [{}] remove them all), else those of the object. A subresource cannot
+ * rewrite them.
+ */
+static json_t *
+managers_before(const struct ask *a, const json_t *object, const json_t *old)
+{
+	const json_t *brought = json_object_get(meta_of(object), "managedFields");
+	const json_t *had = json_object_get(meta_of(old), "managedFields");
+	const bool reset = json_is_array(brought) && (json_array_size(brought) == 0
+	    || (json_array_size(brought) == 1 && json_object_size(json_array_get(brought, 0)) == 0));
+
+	if (*a->subresource != '\0')
+		return managers_read(had);
+	if (reset)
+		return json_object();
+
+	json_t *managers = managers_read(brought);
+
+	if (json_object_size(managers) > 0)
+		return managers;
+	json_decref(managers);
+	return managers_read(had);
+}
+
+static json_t *
+without_times(const json_t *object)
+{
+	json_t *copy = json_copy((json_t *)(uintptr_t)object),
+	    *meta = json_copy((json_t *)(uintptr_t)meta_of(object));
+	json_t *entries = json_array(), *entry;
+	size_t i;
+
+	json_array_foreach(json_object_get(meta, "managedFields"), i, entry) {
+		json_t *timeless = json_copy(entry);
+
+		json_object_del(timeless, "time");
+		json_array_append_new(entries, timeless);
+	}
+	json_object_set_new(meta, "managedFields", entries);
+	json_object_set_new(copy, "metadata", meta);
+	return copy;
+}

@@ -1,0 +1,437 @@
+/* sim/kube/patch/sim_apply_walk.c - values seen through their schema. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim_apply_walk.h"
+#include "obj.h"
+#include "sim/kube/schema/sim_schema.h"
+#include "sim/base/sim_json_member.h"
+
+enum shape { SHAPE_LEAF, SHAPE_MEMBERS, SHAPE_ITEMS };
+
+/* A schema and whether it is that of a whole object. */
+struct view {
+	const json_t	*schema;
+	bool		 whole;
+};
+
+static enum shape shape_of(struct view v, const json_t *a, const json_t *b);
+static bool is_empty(const json_t *value);
+static struct view member_of(struct view v, const char *key);
+static struct view item_of(struct view v);
+static json_t *fields(struct view v, const json_t *value);
+static void compare(struct view v, const json_t *before, const json_t *after, struct comparison *c);
+static void compare_below(struct view v, const char *name, const json_t *before, const json_t *after,
+    struct comparison *c);
+static void compare_members(struct view v, const json_t *before, const json_t *after, struct comparison *c);
+static void compare_items(struct view v, const json_t *before, const json_t *after, struct comparison *c);
+static json_t *merge(struct view v, const json_t *live, const json_t *config);
+static json_t *merge_members(struct view v, const json_t *live, const json_t *config);
+static json_t *merge_items(struct view v, const json_t *live, const json_t *config);
+static const char *next_shared(const json_t *old, json_t *new, void *r);
+static json_t *without(struct view v, const json_t *value, const json_t *set);
+static json_t *named(struct view v, const json_t *set);
+static json_t *by_item_name(const json_t *schema, const json_t *list);
+static char *member_name(const char *key);
+
+json_t *
+walk_fields(const json_t *schema, const json_t *object)
+{
+	return fields((struct view){ schema, true }, object);
+}
+
+struct comparison
+walk_compare(const json_t *schema, const json_t *before, const json_t *after)
+{
+	struct comparison c = { 0 };
+
+	compare((struct view){ schema, true }, before, after, &c);
+	return c;
+}
+
+void
+comparison_free(struct comparison *c)
+{
+	json_decref(c->removed);
+	json_decref(c->modified);
+	json_decref(c->added);
+	*c = (struct comparison){ 0 };
+}
+
+void
+comparison_leave_out(struct comparison *c, const json_t *set)
+{
+	json_t **parts[] = { &c->removed, &c->modified, &c->added };
+
+	for (size_t i = 0; i < NITEMS(parts); i++) {
+		json_t *left = set_without(*parts[i], set);
+
+		json_decref(*parts[i]);
+		*parts[i] = left;
+	}
+}
+
+json_t *
+walk_merge(const json_t *schema, const json_t *live, const json_t *config)
+{
+	return merge((struct view){ schema, true }, live, config);
+}
+
+json_t *
+walk_remove(const json_t *schema, const json_t *object, const json_t *set)
+{
+	return without((struct view){ schema, true }, object, set);
+}
+
+json_t *
+walk_named(const json_t *schema, const json_t *set)
+{
+	return named((struct view){ schema, true }, set);
+}
+
+char *
+walk_item_name(const json_t *schema, const json_t *item)
+{
+	const json_t *keys;
+	json_t *identity;
+	size_t i;
+	json_t *key;
+	char *json, *name;
+
+	if (schema_list(schema, &keys) == LIST_MAP) {
+		identity = json_object();
+		json_array_foreach(keys, i, key) {
+			json_t *value = json_object_get(item, json_string_value(key));
+
+			if (value == NULL)
+				value = json_object_get(schema_member(schema_items(schema),
+				    json_string_value(key), false), "default");
+			if (value != NULL)
+				json_object_set(identity, json_string_value(key), value);
+		}
+		if (json_object_size(identity) == 0) {
+			json_decref(identity);
+			return NULL;
+		}
+	} else {
+		identity = json_incref((json_t *)(uintptr_t)item);
+	}
+	json = json_dumps(identity, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
+	MUST(asprintf(&name, "%c:%s", json_is_object(identity) ? 'k' : 'v', json) > 0);
+	free(json);
+	json_decref(identity);
+	return name;
+}
+
+/* One of the two may be NULL. Both empty: a leaf, so that empty and absent stay apart. */
+static enum shape
+shape_of(struct view v, const json_t *a, const json_t *b)
+{
+	const json_t *keys, *schema = schema_follow(v.schema);
+	const bool objects = (a == NULL || json_is_null(a) || json_is_object(a))
+	    && (b == NULL || json_is_null(b) || json_is_object(b));
+	const bool lists = (a == NULL || json_is_null(a) || json_is_array(a))
+	    && (b == NULL || json_is_null(b) || json_is_array(b));
+
+	if (is_empty(a) && is_empty(b))
+		return SHAPE_LEAF;
+	if (objects)
+		return strcmp(json_text(schema, "x-kubernetes-map-type"), "atomic") == 0 ? SHAPE_LEAF
+		    : SHAPE_MEMBERS;
+	return lists && schema_list(schema, &keys) != LIST_ATOMIC ? SHAPE_ITEMS : SHAPE_LEAF;
+}
+
+static bool
+is_empty(const json_t *value)
+{
+	return value == NULL || json_is_null(value) || (json_is_object(value) && json_object_size(value) == 0)
+	    || (json_is_array(value) && json_array_size(value) == 0);
+}
+
+static struct view
+member_of(struct view v, const char *key)
+{
+	return (struct view){ schema_member(v.schema, key, v.whole), false };
+}
+
+static struct view
+item_of(struct view v)
+{
+	return (struct view){ schema_items(v.schema), false };
+}
+
+/*
+ * A member of a map, and one that is null or empty, is a field itself; a declared member is what is
+ * below it.
+ */
+static json_t *
+fields(struct view v, const json_t *value)
+{
+	json_t *set = NULL, *child;
+	const char *key;
+	size_t i;
+
+	switch (shape_of(v, value, NULL)) {
+	case SHAPE_LEAF:
+		if (!json_is_array(value) || json_array_size(value) > 0 || json_is_null(value))
+			set_mark(&set);
+		break;
+	case SHAPE_MEMBERS:
+		JSON_EACH(value, key, child) {
+			json_t *below = fields(member_of(v, key), child);
+			char *name = member_name(key);
+
+			if (!schema_names(v.schema, key, v.whole))
+				set_mark(&below);
+			set_put(&set, name, below);
+			free(name);
+		}
+		break;
+	case SHAPE_ITEMS:
+		json_array_foreach(value, i, child) {
+			json_t *below = fields(item_of(v), child);
+			char *name = walk_item_name(v.schema, child);
+
+			set_mark(&below);
+			if (name != NULL)
+				set_put(&set, name, json_incref(below));
+			json_decref(below);
+			free(name);
+		}
+		break;
+	}
+	return set;
+}
+
+static void
+compare(struct view v, const json_t *before, const json_t *after, struct comparison *c)
+{
+	const enum shape shape = shape_of(v, before, after);
+
+	if (shape == SHAPE_MEMBERS)
+		compare_members(v, before, after, c);
+	if (shape == SHAPE_ITEMS)
+		compare_items(v, before, after, c);
+	if (before == NULL)
+		set_mark(&c->added);
+	else if (after == NULL)
+		set_mark(&c->removed);
+	else if (shape == SHAPE_LEAF && !json_equal(before, after))
+		set_mark(&c->modified);
+}
+
+static void
+compare_below(struct view v, const char *name, const json_t *before, const json_t *after,
+    struct comparison *c)
+{
+	struct comparison below = { 0 };
+
+	compare(v, before, after, &below);
+	set_put(&c->removed, name, below.removed);
+	set_put(&c->modified, name, below.modified);
+	set_put(&c->added, name, below.added);
+}
+
+static void
+compare_members(struct view v, const json_t *before, const json_t *after, struct comparison *c)
+{
+	const char *key;
+	json_t *child;
+
+	JSON_EACH(before, key, child) {
+		char *name = member_name(key);
+
+		compare_below(member_of(v, key), name, child, json_object_get(after, key), c);
+		free(name);
+	}
+	JSON_EACH(after, key, child) {
+		char *name = member_name(key);
+
+		if (json_object_get(before, key) == NULL)
+			compare_below(member_of(v, key), name, NULL, child, c);
+		free(name);
+	}
+}
+
+static void
+compare_items(struct view v, const json_t *before, const json_t *after, struct comparison *c)
+{
+	json_t *old = by_item_name(v.schema, before), *new = by_item_name(v.schema, after);
+	const char *name;
+	json_t *item;
+
+	JSON_EACH(old, name, item)
+		compare_below(item_of(v), name, item, json_object_get(new, name), c);
+	JSON_EACH(new, name, item)
+		if (json_object_get(old, name) == NULL)
+			compare_below(item_of(v), name, NULL, item, c);
+	json_decref(old);
+	json_decref(new);
+}
+
+/* NULL: nothing is left of it. */
+static json_t *
+merge(struct view v, const json_t *live, const json_t *config)
+{
+	switch (shape_of(v, live, config)) {
+	case SHAPE_MEMBERS:
+		return merge_members(v, live, config);
+	case SHAPE_ITEMS:
+		return merge_items(v, live, config);
+	case SHAPE_LEAF:
+		break;
+	}
+	return json_deep_copy(config != NULL ? config : live);
+}
+
+static json_t *
+merge_members(struct view v, const json_t *live, const json_t *config)
+{
+	json_t *merged = json_object();
+	const char *key;
+	json_t *child;
+
+	JSON_EACH(live, key, child)
+		json_object_set_new(merged, key,
+		    merge(member_of(v, key), child, json_object_get(config, key)));
+	JSON_EACH(config, key, child)
+		if (json_object_get(live, key) == NULL)
+			json_object_set_new(merged, key, merge(member_of(v, key), NULL, child));
+	return merged;
+}
+
+/*
+ * Items of the config stand in its order; items that only the live list has keep their place before
+ * the next one that both have.
+ */
+static json_t *
+merge_items(struct view v, const json_t *live, const json_t *config)
+{
+	json_t *old = by_item_name(v.schema, live), *new = by_item_name(v.schema, config);
+	json_t *merged = json_array();
+	void *l = json_object_iter(old), *r = json_object_iter(new);
+
+	while (l != NULL || r != NULL) {
+		const char *mine = l == NULL ? NULL : json_object_iter_key(l);
+		const char *theirs = r == NULL ? NULL : json_object_iter_key(r);
+		const char *next = next_shared(old, new, r);
+		const bool shared = mine != NULL && json_object_get(new, mine) != NULL;
+
+		if (mine != NULL && !shared) {
+			json_array_append_new(merged, merge(item_of(v), json_object_iter_value(l), NULL));
+			l = json_object_iter_next(old, l);
+			continue;
+		}
+		/* Shared, and its turn is not now or was before: it is passed over. */
+		const bool same = mine != NULL && theirs != NULL && strcmp(mine, theirs) == 0;
+
+		if (mine != NULL && (same || next == NULL || strcmp(next, mine) != 0)) {
+			l = json_object_iter_next(old, l);
+			if (!same && next != NULL)
+				continue;
+		}
+		if (theirs == NULL)
+			continue;
+		json_array_append_new(merged, merge(item_of(v), json_object_get(old, theirs),
+		    json_object_iter_value(r)));
+		r = json_object_iter_next(new, r);
+	}
+	json_decref(old);
+	json_decref(new);
+	return merged;
+}
+
+/* The first item from r on that both lists have. */
+static const char *
+next_shared(const json_t *old, json_t *new, void *r)
+{
+	while (r != NULL && json_object_get(old, json_object_iter_key(r)) == NULL)
+		r = json_object_iter_next(new, r);
+	return r == NULL ? NULL : json_object_iter_key(r);
+}
+
+/* NULL: nothing is left of it. */
+static json_t *
+without(struct view v, const json_t *value, const json_t *set)
+{
+	const enum shape shape = shape_of(v, value, NULL);
+	json_t *rest = NULL, *child;
+	const char *key;
+	size_t i;
+
+	if (shape == SHAPE_LEAF)
+		return json_is_object(value) || json_is_array(value) ? NULL : json_deep_copy(value);
+	if (shape == SHAPE_MEMBERS) {
+		rest = json_object();
+		JSON_EACH(value, key, child) {
+			char *name = member_name(key);
+			const json_t *below = json_object_get(set, name);
+			json_t *left = set_has(below) ? NULL : below == NULL ? json_deep_copy(child)
+			    : without(member_of(v, key), child, below);
+
+			if (left != NULL)
+				json_object_set_new(rest, key, left);
+			free(name);
+		}
+	} else {
+		rest = json_array();
+		json_array_foreach(value, i, child) {
+			char *name = walk_item_name(v.schema, child);
+			const json_t *below = name == NULL ? NULL : json_object_get(set, name);
+			json_t *left = set_has(below) ? NULL : below == NULL ? json_deep_copy(child)
+			    : without(item_of(v), child, below);
+
+			if (left != NULL)
+				json_array_append_new(rest, left);
+			free(name);
+		}
+	}
+	if (!is_empty(rest) || v.whole)
+		return rest;
+	json_decref(rest);
+	return NULL;
+}
+
+static json_t *
+named(struct view v, const json_t *set)
+{
+	json_t *all = json_object(), *child;
+	const char *name;
+
+	JSON_EACH(set, name, child) {
+		const bool is_member = strncmp(name, "f:", 2) == 0;
+		json_t *below = named(is_member ? member_of(v, name + 2) : item_of(v), child);
+
+		if (is_member && json_object_size(child) > 0 && schema_names(v.schema, name + 2, v.whole))
+			set_mark(&below);
+		json_object_set_new(all, name, below);
+	}
+	return all;
+}
+
+/* The items by their names, in their order; of two with one name the first. */
+static json_t *
+by_item_name(const json_t *schema, const json_t *list)
+{
+	json_t *items = json_object(), *item;
+	size_t i;
+
+	json_array_foreach(list, i, item) {
+		char *name = walk_item_name(schema, item);
+
+		if (name != NULL && json_object_get(items, name) == NULL)
+			json_object_set(items, name, item);
+		free(name);
+	}
+	return items;
+}
+
+static char *
+member_name(const char *key)
+{
+	char *name;
+
+	MUST(asprintf(&name, "f:%s", key) > 0);
+	return name;
+}

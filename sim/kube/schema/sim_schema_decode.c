@@ -1,0 +1,190 @@
+/* sim/kube/schema/sim_schema_decode.c - from the object that was sent to the object the server goes on with, or a refusal. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj.h"
+#include "sim_schema.h"
+#include "sim/kube/semantics/sim_field_errors.h"
+#include "sim/base/sim_json_member.h"
+#include "sim/kube/semantics/sim_semantics_rules.h"
+
+static json_t *type_refusal(const struct ask *a, const json_t *body);
+static json_t *builtin_refusal(const struct resource *r, const char *kind, const char *version,
+    const char *expected);
+static json_t *decode_custom(const struct resource *r, const json_t *body, json_t *unknown, char **flaw);
+static json_t *refusal(const struct ask *a, const json_t *body, const json_t *strategic, bool patched,
+    const char *why);
+static char *unknown_text(const json_t *unknown);
+static void warn(const struct ask *a, const json_t *unknown);
+static void set_type(const struct ask *a, json_t *object);
+
+json_t *
+schema_decode(const struct ask *a, const json_t *body, const json_t *patch, bool strategic, json_t **status)
+{
+	const json_t *schema = schema_of(a->resource);
+	json_t *unknown = json_array(), *object;
+	char *flaw = NULL;
+
+	if (patch == NULL && (*status = type_refusal(a, body)) != NULL) {
+		json_decref(unknown);
+		return NULL;
+	}
+	if (schema == NULL)
+		object = json_deep_copy(body);
+	else
+		object = a->resource->builtin ? schema_typed(schema, body, "", unknown, strategic, &flaw)
+		    : decode_custom(a->resource, body, unknown, &flaw);
+	if (flaw == NULL && json_array_size(unknown) > 0 && strcmp(a->field_validation, "Strict") == 0)
+		flaw = unknown_text(unknown);
+	if (flaw != NULL) {
+		*status = refusal(a, body, strategic ? patch : NULL, patch != NULL, flaw);
+		json_decref(object);
+		object = NULL;
+	} else {
+		warn(a, unknown);
+		set_type(a, object);
+		schema_complete(a, object);
+	}
+	free(flaw);
+	json_decref(unknown);
+	return object;
+}
+
+/* After the decoding proper: what Go's defaulting functions do. */
+void
+schema_complete(const struct ask *a, json_t *object)
+{
+	const json_t *schema = schema_of(a->resource);
+
+	if (schema == NULL)
+		return;
+	if (a->resource->builtin)
+		schema_fill_zero(schema, object);
+	schema_default(schema, object);
+	if (kind_rules(a->resource)->complete != NULL)
+		kind_rules(a->resource)->complete(object);
+}
+
+/* Whether the body is of the kind that the URL names; a built-in kind need not say what it is. */
+static json_t *
+type_refusal(const struct ask *a, const json_t *body)
+{
+	const char *version = json_text(body, "apiVersion"), *kind = json_text(body, "kind");
+	char expected[256];
+
+	resource_api_version(a->resource, expected, sizeof(expected));
+	if (a->resource->builtin)
+		return builtin_refusal(a->resource, *kind == '\0' ? a->resource->kind : kind,
+		    *version == '\0' ? expected : version, expected);
+	if (*kind == '\0') {
+		char *text = json_dumps(body, JSON_COMPACT);
+		json_t *status = status_bad_request(
+		    "the object provided is unrecognized (must be of type %s): Object 'Kind' is missing "
+		    "in '%s' (%.30s ...)", a->resource->kind, text, text);
+
+		free(text);
+		return status;
+	}
+	return strcmp(version, expected) == 0 ? NULL : status_bad_request("the API version in the data (%s) "
+	    "does not match the expected API version (%s)", version, expected);
+}
+
+/* Of another built-in kind, or of one that no one has heard of. */
+static json_t *
+builtin_refusal(const struct resource *r, const char *kind, const char *version, const char *expected)
+{
+	const struct resource named = { .group = r->group, .kind = kind, .builtin = true };
+	const char *slash = strrchr(version, '/');
+
+	if (strcmp(kind, r->kind) == 0 && strcmp(version, expected) == 0)
+		return NULL;
+	if (strcmp(version, expected) == 0 && schema_of(&named) != NULL)
+		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: converting "
+		    "(v1.%s) to (%s.%s): unknown conversion", kind, r->version, r->kind, kind,
+		    *r->group == '\0' ? "core" : r->group, r->kind);
+	return status_bad_request("%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
+	    "registered for version \"%s\" in scheme \"pkg/runtime/scheme.go:111\"", kind, slash == NULL
+	    ? version : slash + 1, r->kind, kind, version);
+}
+
+/* metadata is read as Go reads it; the rest follows the structural schema. */
+static json_t *
+decode_custom(const struct resource *r, const json_t *body, json_t *unknown, char **flaw)
+{
+	const json_t *meta = json_object_get(body, "metadata");
+	json_t *object = json_deep_copy(body);
+
+	if (meta != NULL && !json_is_null(meta)) {
+		json_t *read = schema_typed(schema_member(r->schema, "metadata", true), meta, "metadata",
+		    unknown, false, flaw);
+
+		if (read == NULL)
+			return object;
+		json_object_set_new(object, "metadata", read);
+	}
+	schema_prune(r->schema, object, unknown);
+	return object;
+}
+
+/* A patch that leads to a malformed object is told with the whole object, a strategic one with the patch. */
+static json_t *
+refusal(const struct ask *a, const json_t *body, const json_t *strategic, bool patched, const char *why)
+{
+	if (!patched)
+		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: %s",
+		    a->resource->kind, a->resource->version, a->resource->kind, why);
+
+	char *text = strategic != NULL ? flaw_go(strategic) : json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
+	json_t *flaws = json_array();
+
+	flaw_text(flaws, FLAW_INVALID, "patch", text, "%s", why);
+	free(text);
+	return flaws_status(flaws, "", "", "");
+}
+
+static char *
+unknown_text(const json_t *unknown)
+{
+	char *text = NULL;
+	size_t size, i;
+	json_t *path;
+	FILE *out = open_memstream(&text, &size);
+
+	MUST(out != NULL);
+	fputs("strict decoding error: ", out);
+	json_array_foreach(unknown, i, path)
+		fprintf(out, "%sunknown field \"%s\"", i == 0 ? "" : ", ", json_string_value(path));
+	fclose(out);
+	return text;
+}
+
+static void
+warn(const struct ask *a, const json_t *unknown)
+{
+	size_t i;
+	json_t *path;
+
+	if (a->warnings == NULL || strcmp(a->field_validation, "Ignore") == 0)
+		return;
+	json_array_foreach(unknown, i, path) {
+		char *text;
+
+		MUST(asprintf(&text, "unknown field \"%s\"", json_string_value(path)) > 0);
+		json_array_append_new(a->warnings, json_string(text));
+		free(text);
+	}
+}
+
+/* What is kept always says what it is. */
+static void
+set_type(const struct ask *a, json_t *object)
+{
+	char version[256];
+
+	if (*json_text(object, "kind") == '\0' || a->resource->builtin)
+		json_object_set_new(object, "kind", json_string(a->resource->kind));
+	if (*json_text(object, "apiVersion") == '\0' || a->resource->builtin)
+		json_object_set_new(object, "apiVersion",
+		    json_string(resource_api_version(a->resource, version, sizeof(version))));
+}

@@ -1,0 +1,289 @@
+/* sim/kube/semantics/sim_semantics.c - create, update and patch: the order in which the rules are applied. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/kube/patch/sim_apply.h"
+#include "obj.h"
+#include "sim/kube/schema/sim_schema.h"
+#include "sim_semantics.h"
+#include "sim_field_errors.h"
+#include "sim/base/sim_json_member.h"
+#include "sim_semantics_rules.h"
+
+static json_t *create(const struct ask *a, json_t *object, json_t **status);
+static json_t *update(const struct ask *a, json_t *object, const json_t *old, json_t **status);
+static json_t *as_kept(const struct ask *a, const json_t *old);
+static void separate_status(const struct ask *a, json_t *object, const json_t *old);
+static void count_generation(const struct ask *a, json_t *object, const json_t *old);
+static json_t *flaws_of(const struct ask *a, const json_t *object, const json_t *old);
+static void check_type(json_t *flaws, const struct ask *a, const json_t *object);
+static void warn_of_finalizers(const struct ask *a, const json_t *object, const json_t *old);
+static bool is_status(const struct ask *a);
+static json_t *refused(json_t *object, json_t *why, json_t **status);
+
+json_t *
+semantics_create(const struct ask *a, const json_t *body, json_t **status)
+{
+	if ((*status = refuse_options(a, "CreateOptions", false, false)) != NULL)
+		return NULL;
+
+	json_t *object = schema_decode(a, body, NULL, false, status);
+
+	if (object == NULL)
+		return NULL;
+
+	const char *namespace = meta_text(object, "namespace");
+
+	if (a->resource->namespaced && *namespace != '\0' && strcmp(namespace, a->namespace) != 0)
+		return refused(object, status_other_namespace(), status);
+
+	const bool versioned = *meta_text(object, "resourceVersion") != '\0';
+
+	metadata_wipe(object);
+	apply_track(a, object, NULL);
+	object = create(a, object, status);
+	if (object != NULL && versioned)
+		return refused(object, semantics_failure(500, "",
+		    "resourceVersion should not be set on objects to be created", NULL, "", NULL), status);
+	return object;
+}
+
+json_t *
+semantics_update(const struct ask *a, const json_t *old, const json_t *body, json_t **status)
+{
+	if ((*status = refuse_options(a, "UpdateOptions", false, false)) != NULL)
+		return NULL;
+
+	json_t *object = schema_decode(a, body, NULL, false, status);
+	json_t *why;
+
+	if (object == NULL)
+		return NULL;
+	if ((why = refuse_address(a, object)) != NULL)
+		return refused(object, why, status);
+	if (old == NULL) {
+		if (!kind_rules(a->resource)->creates_on_update)
+			return refused(object, semantics_not_found(a->resource, a->name), status);
+		apply_track(a, object, NULL);
+		return create(a, object, status);
+	}
+	if ((why = refuse_uid(a, object, old)) != NULL)
+		return refused(object, why, status);
+
+	json_t *before = as_kept(a, old);
+
+	apply_track(a, object, before);
+	object = update(a, object, before, status);
+	json_decref(before);
+	return object;
+}
+
+json_t *
+semantics_patch(const struct ask *a, const json_t *old, enum patch_type type, const char *bytes, size_t len,
+    json_t **status)
+{
+	if ((*status = refuse_options(a, "PatchOptions", true, type == PATCH_APPLY)) != NULL)
+		return NULL;
+	if (old == NULL && (type != PATCH_APPLY || *a->subresource != '\0')) {
+		*status = semantics_not_found(a->resource, a->name);
+		return NULL;
+	}
+
+	json_t *before = old == NULL ? NULL : as_kept(a, old);
+	json_t *object = patch_object(a, before, type, bytes, len, status), *why = NULL;
+
+	if (object != NULL && (why = refuse_address(a, object)) == NULL && before == NULL)
+		why = refuse_orphan_uid(a, object);
+	if (why != NULL) {
+		object = refused(object, why, status);
+	} else if (object != NULL && before == NULL) {
+		object = create(a, object, status);
+	} else if (object != NULL) {
+		if (type != PATCH_APPLY)
+			apply_track(a, object, before);
+		object = update(a, object, before, status);
+	}
+	json_decref(before);
+	return object;
+}
+
+/* The old object as this server would have kept it, whoever put it there. */
+static json_t *
+as_kept(const struct ask *a, const json_t *old)
+{
+	json_t *object = json_deep_copy(old);
+
+	if (a->resource->builtin && schema_of(a->resource) != NULL)
+		schema_fill_zero(schema_of(a->resource), object);
+	return object;
+}
+
+/* Takes object. */
+static json_t *
+create(const struct ask *a, json_t *object, json_t **status)
+{
+	const struct kind_rules *rules = kind_rules(a->resource);
+
+	metadata_fill(a, object);
+	if (a->resource->has_status && !rules->keeps_status)
+		json_object_del(object, "status");
+	if (rules->zero_status)
+		schema_fill_zero(schema_of(a->resource), object);
+	if (a->resource->counts_generation)
+		json_object_set_new(metadata_of(object), "generation", json_integer(1));
+	if (rules->prepare != NULL)
+		rules->prepare(a, object, NULL);
+	json_object_del(metadata_of(object), "resourceVersion");
+
+	json_t *why = flaws_of(a, object, NULL);
+
+	return why == NULL ? object : refused(object, why, status);
+}
+
+/* Takes object. */
+static json_t *
+update(const struct ask *a, json_t *object, const json_t *old, json_t **status)
+{
+	json_t *why = refuse_version(a, object, old);
+
+	if (why != NULL)
+		return refused(object, why, status);
+	metadata_place(a, object);
+	separate_status(a, object, old);
+	metadata_keep(object, old);
+	count_generation(a, object, old);
+	if (kind_rules(a->resource)->prepare != NULL)
+		kind_rules(a->resource)->prepare(a, object, old);
+	if ((why = flaws_of(a, object, old)) != NULL)
+		return refused(object, why, status);
+	take_member(object, old, "apiVersion");
+	apply_settle(object, old);
+	return object;
+}
+
+/* The main endpoint leaves the status alone; /status leaves everything else alone. */
+static void
+separate_status(const struct ask *a, json_t *object, const json_t *old)
+{
+	if (!a->resource->has_status)
+		return;
+	if (!is_status(a)) {
+		take_member(object, old, "status");
+		return;
+	}
+
+	const char *key;
+	void *next;
+	json_t *value;
+
+	json_object_foreach_safe(object, next, key, value)
+		if (strcmp(key, "status") != 0 && strcmp(key, "metadata") != 0)
+			take_member(object, old, key);
+	JSON_EACH(old, key, value)
+		if (strcmp(key, "status") != 0 && strcmp(key, "metadata") != 0)
+			take_member(object, old, key);
+	if (kind_rules(a->resource)->status_keeps_metadata) {
+		json_t *managed = json_incref(json_object_get(meta_of(object), "managedFields"));
+
+		take_member(object, old, "metadata");
+		json_object_set_new(metadata_of(object), "managedFields", managed);
+	}
+}
+
+static void
+count_generation(const struct ask *a, json_t *object, const json_t *old)
+{
+	if (!a->resource->counts_generation || is_status(a))
+		return;
+
+	json_t *now = json_copy(object), *before = json_copy((json_t *)(uintptr_t)old);
+	static const char *const ignored[] = { "metadata", "apiVersion" };
+
+	for (size_t i = 0; i < NITEMS(ignored); i++) {
+		json_object_del(now, ignored[i]);
+		json_object_del(before, ignored[i]);
+	}
+	if (!json_equal(now, before)) {
+		const json_int_t generation = json_integer_value(json_object_get(meta_of(old), "generation"));
+
+		json_object_set_new(metadata_of(object), "generation", json_integer(generation + 1));
+	}
+	json_decref(now);
+	json_decref(before);
+}
+
+static json_t *
+flaws_of(const struct ask *a, const json_t *object, const json_t *old)
+{
+	const struct kind_rules *rules = kind_rules(a->resource);
+	json_t *flaws = json_array();
+
+	if (!a->resource->builtin)
+		check_type(flaws, a, object);
+	if (json_array_size(flaws) == 0) {
+		if (old == NULL)
+			metadata_check(flaws, a->resource, object, rules->name_form);
+		else
+			metadata_check_update(flaws, object, old, !a->resource->builtin);
+		schema_check(flaws, a->resource, object, old, is_status(a));
+		if (rules->check != NULL)
+			rules->check(flaws, a, object, old);
+	}
+	if (json_array_size(flaws) == 0 && !a->resource->builtin && !is_status(a))
+		warn_of_finalizers(a, object, old);
+	return flaws_status(flaws, rules->invalid_group == NULL ? a->resource->group : rules->invalid_group,
+	    json_text(object, "kind"), meta_text(object, "name"));
+}
+
+static void
+check_type(json_t *flaws, const struct ask *a, const json_t *object)
+{
+	char version[256];
+
+	resource_api_version(a->resource, version, sizeof(version));
+	if (!is_text(json_object_get(object, "kind"), a->resource->kind))
+		flaw(flaws, FLAW_INVALID, "kind", json_object_get(object, "kind"), "must be %s",
+		    a->resource->kind);
+	if (!is_text(json_object_get(object, "apiVersion"), version))
+		flaw(flaws, FLAW_INVALID, "apiVersion", json_object_get(object, "apiVersion"),
+		    "must be %s", version);
+}
+
+static void
+warn_of_finalizers(const struct ask *a, const json_t *object, const json_t *old)
+{
+	const json_t *before = json_object_get(meta_of(old), "finalizers");
+	size_t i;
+	json_t *name;
+
+	json_array_foreach(json_object_get(meta_of(object), "finalizers"), i, name) {
+		const char *text = json_string_value(name);
+		char *warning;
+
+		if (a->warnings == NULL || text == NULL || strchr(text, '/') != NULL || has_text(before, text)
+		    || strcmp(text, "orphan") == 0 || strcmp(text, "foregroundDeletion") == 0
+		    || strcmp(text, "kubernetes") == 0)
+			continue;
+		MUST(asprintf(&warning, "metadata.finalizers: \"%s\": prefer a domain-qualified "
+		    "finalizer name %sto avoid accidental conflicts with other finalizer writers", text,
+		    strchr(text, '.') != NULL ? "including a path (/) " : "") > 0);
+		json_array_append_new(a->warnings, json_string(warning));
+		free(warning);
+	}
+}
+
+static bool
+is_status(const struct ask *a)
+{
+	return strcmp(a->subresource, "status") == 0;
+}
+
+/* Takes object and why. */
+static json_t *
+refused(json_t *object, json_t *why, json_t **status)
+{
+	json_decref(object);
+	*status = why;
+	return NULL;
+}

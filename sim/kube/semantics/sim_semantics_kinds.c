@@ -1,0 +1,133 @@
+/* sim/kube/semantics/sim_semantics_kinds.c - which rules a kind has; those of the kinds that need few. */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj.h"
+#include "sim_field_errors.h"
+#include "sim/base/sim_json_member.h"
+#include "sim_semantics_rules.h"
+
+static void namespace_complete(json_t *object);
+static void namespace_prepare(const struct ask *a, json_t *object, const json_t *old);
+static void secret_complete(json_t *object);
+static void secret_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old);
+static void immutable_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old);
+static void crd_complete(json_t *object);
+
+static const struct kind_rules custom = { .needs_version = true, .status_keeps_metadata = true };
+
+static const struct kind_rules rules[] = {
+	{ .group = "", .kind = "Node", .keeps_status = true, .complete = node_complete,
+	  .prepare = node_prepare, .check = node_check },
+	{ .group = "", .kind = "Pod", .complete = pod_complete, .prepare = pod_prepare, .check = pod_check },
+	{ .group = "", .kind = "Namespace", .name_form = NAME_LABEL, .complete = namespace_complete,
+	  .prepare = namespace_prepare },
+	{ .group = "", .kind = "Secret", .complete = secret_complete, .check = secret_check },
+	{ .group = "", .kind = "ConfigMap", .check = immutable_check },
+	{ .group = "", .kind = "ServiceAccount" },
+	{ .group = "", .kind = "Event", .creates_on_update = true, .check = event_check },
+	{ .group = "events.k8s.io", .kind = "Event", .creates_on_update = true, .invalid_group = "", .check = event_check },
+	{ .group = "coordination.k8s.io", .kind = "Lease", .creates_on_update = true, .needs_version = true,
+	  .check = lease_check },
+	{ .group = "policy", .kind = "PodDisruptionBudget", .zero_status = true },
+	{ .group = "apiextensions.k8s.io", .kind = "CustomResourceDefinition", .needs_version = true,
+	  .status_keeps_metadata = true, .complete = crd_complete },
+};
+
+const struct kind_rules *
+kind_rules(const struct resource *r)
+{
+	for (size_t i = 0; i < NITEMS(rules); i++)
+		if (strcmp(rules[i].kind, r->kind) == 0 && strcmp(rules[i].group, r->group) == 0)
+			return &rules[i];
+	return &custom;
+}
+
+/* The name as a label, so that selectors can speak of it. */
+static void
+namespace_complete(json_t *object)
+{
+	json_t *meta = metadata_of(object);
+
+	if (*json_text(meta, "name") != '\0')
+		json_object_set_new(json_branch(meta, "labels"), "kubernetes.io/metadata.name",
+		    json_string(json_text(meta, "name")));
+}
+
+static void
+namespace_prepare(const struct ask *a, json_t *object, const json_t *old)
+{
+	json_t *spec = json_branch(object, "spec");
+
+	(void)a;
+	namespace_complete(object);	/* generateName has made the name only now */
+	if (old != NULL) {
+		if (strcmp(a->subresource, "") == 0)
+			take_member(spec, json_object_get(old, "spec"), "finalizers");
+		return;
+	}
+	json_object_set_new(object, "status", json_pack("{s:s}", "phase", "Active"));
+	if (json_object_get(spec, "finalizers") == NULL)
+		json_object_set_new(spec, "finalizers", json_array());
+	if (!has_text(json_object_get(spec, "finalizers"), "kubernetes"))
+		json_array_append_new(json_object_get(spec, "finalizers"), json_string("kubernetes"));
+}
+
+/* stringData is only a way to write: it is kept as data. */
+static void
+secret_complete(json_t *object)
+{
+	const char *key;
+	json_t *text;
+
+	JSON_EACH(json_object_get(object, "stringData"), key, text)
+		json_object_set_new(json_branch(object, "data"), key,
+		    json_base64(json_string_value(text), json_string_length(text)));
+	json_object_del(object, "stringData");
+}
+
+static void
+secret_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old)
+{
+	if (old != NULL && !same_member(object, old, "type"))
+		flaw(flaws, FLAW_INVALID, "type", json_object_get(object, "type"), "field is immutable");
+	immutable_check(flaws, a, object, old);
+}
+
+static void
+immutable_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old)
+{
+	static const char *const fields[] = { "data", "binaryData" };
+
+	(void)a;
+	if (!json_is_true(json_object_get(old, "immutable")))
+		return;
+	if (!json_is_true(json_object_get(object, "immutable")))
+		flaw(flaws, FLAW_FORBIDDEN, "immutable", NULL, "field is immutable when `immutable` is set");
+	for (size_t i = 0; i < NITEMS(fields); i++)
+		if (!same_member(object, old, fields[i]))
+			flaw(flaws, FLAW_FORBIDDEN, fields[i], NULL,
+			    "field is immutable when `immutable` is set");
+}
+
+static void
+crd_complete(json_t *object)
+{
+	json_t *spec = json_branch(object, "spec"), *names = json_branch(spec, "names");
+	const char *kind = json_text(names, "kind");
+
+	if (json_object_get(spec, "conversion") == NULL)
+		json_object_set_new(spec, "conversion", json_pack("{s:s}", "strategy", "None"));
+	if (*kind != '\0' && *json_text(names, "listKind") == '\0')
+		json_object_set_new(names, "listKind", json_sprintf("%sList", kind));
+	if (*kind != '\0' && *json_text(names, "singular") == '\0') {
+		char *lower = obj_strdup(kind);
+
+		for (char *p = lower; *p != '\0'; p++)
+			*p = (char)tolower((unsigned char)*p);
+		json_object_set_new(names, "singular", json_string(lower));
+		free(lower);
+	}
+}

@@ -1,0 +1,153 @@
+/* sim/kube/semantics/sim_semantics_node.c - the rules of Nodes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "obj.h"
+#include "sim_field_errors.h"
+#include "sim/base/sim_json_member.h"
+#include "sim_semantics_rules.h"
+
+#define NOT_READY	"node.kubernetes.io/not-ready"
+
+static void check_taints(json_t *flaws, const json_t *taints);
+static void check_once_set(json_t *flaws, const json_t *spec, const json_t *before);
+static void check_addresses(json_t *flaws, const json_t *addresses);
+static const json_t *has_taint(const json_t *taints, size_t end, const char *key, const char *effect);
+
+/* podCIDR and podCIDRs are one; what can be used is what there is, until somebody says otherwise. */
+void
+node_complete(json_t *object)
+{
+	json_t *spec = json_branch(object, "spec"), *status = json_branch(object, "status");
+	json_t *capacity = json_object_get(status, "capacity"),
+	    *first = json_array_get(json_object_get(spec, "podCIDRs"), 0);
+
+	if (json_object_get(status, "allocatable") == NULL && capacity != NULL)
+		json_object_set_new(status, "allocatable", json_deep_copy(capacity));
+	if (json_object_get(spec, "podCIDR") != NULL
+	    && (first == NULL || !json_equal(first, json_object_get(spec, "podCIDR"))))
+		json_object_set_new(spec, "podCIDRs", json_pack("[O]", json_object_get(spec, "podCIDR")));
+	else if (json_object_get(spec, "podCIDR") == NULL && first != NULL)
+		json_object_set(spec, "podCIDR", first);
+}
+
+/* Admission (TaintNodesByCondition): a new Node takes no Pods until it is ready. */
+void
+node_prepare(const struct ask *a, json_t *object, const json_t *old)
+{
+	json_t *spec = json_branch(object, "spec");
+
+	(void)a;
+	if (old != NULL)
+		return;
+	if (json_object_get(spec, "taints") == NULL)
+		json_object_set_new(spec, "taints", json_array());
+
+	json_t *taints = json_object_get(spec, "taints");
+
+	if (has_taint(taints, json_array_size(taints), NOT_READY, "NoSchedule") == NULL)
+		json_array_append_new(taints, json_pack("{s:s, s:s}", "key", NOT_READY, "effect",
+		    "NoSchedule"));
+}
+
+/* The real one judges taints twice in an update. */
+void
+node_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old)
+{
+	const json_t *spec = json_object_get(object, "spec");
+
+	if (strcmp(a->subresource, "status") != 0)
+		check_taints(flaws, json_object_get(spec, "taints"));
+	if (old == NULL)
+		return;
+	check_addresses(flaws, json_object_get(json_object_get(object, "status"), "addresses"));
+	check_once_set(flaws, spec, json_object_get(old, "spec"));
+	check_taints(flaws, json_object_get(spec, "taints"));
+}
+
+/* They are a part of the spec, but the real server says metadata. */
+static void
+check_taints(json_t *flaws, const json_t *taints)
+{
+	size_t i;
+	json_t *taint;
+
+	json_array_foreach(taints, i, taint) {
+		const char *key = json_text(taint, "key"), *effect = json_text(taint, "effect");
+		char field[64];
+
+		snprintf(field, sizeof(field), "metadata.taints[%zu].key", i);
+		name_check_qualified(flaws, field, key, key);
+		snprintf(field, sizeof(field), "metadata.taints[%zu].value", i);
+		name_check_label_value(flaws, field, json_text(taint, "value"));
+		snprintf(field, sizeof(field), "metadata.taints[%zu].effect", i);
+		if (*effect == '\0')
+			flaw(flaws, FLAW_REQUIRED, field, NULL, "%s", "");
+		else if (strcmp(effect, "NoSchedule") != 0 && strcmp(effect, "PreferNoSchedule") != 0
+		    && strcmp(effect, "NoExecute") != 0)
+			flaw_text(flaws, FLAW_UNSUPPORTED, field, effect,
+			    "supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\"");
+		if (has_taint(taints, i, key, effect) != NULL) {
+			json_t *shown = json_pack("{s:s, s:s, s:s, s:n}", "Key", key, "Value",
+			    json_text(taint, "value"), "Effect", effect, "TimeAdded");
+
+			snprintf(field, sizeof(field), "metadata.taints[%zu]", i);
+			flaw(flaws, FLAW_DUPLICATE, field, shown,
+			    "taints must be unique by key and effect pair");
+			json_decref(shown);
+		}
+	}
+}
+
+static void
+check_once_set(json_t *flaws, const json_t *spec, const json_t *before)
+{
+	static const struct {
+		const char *field, *called, *path;
+	} rows[] = {
+		{ "podCIDRs",	"podCIDR",	"spec.podCIDRs" },
+		{ "providerID",	"providerID",	"spec.providerID" },
+	};
+
+	for (size_t i = 0; i < NITEMS(rows); i++)
+		if (json_object_get(before, rows[i].field) != NULL && !same_member(spec, before,
+		    rows[i].field))
+			flaw(flaws, FLAW_FORBIDDEN, rows[i].path, NULL,
+			    "node updates may not change %s except from \"\" to valid", rows[i].called);
+}
+
+static void
+check_addresses(json_t *flaws, const json_t *addresses)
+{
+	size_t i;
+	json_t *address;
+
+	json_array_foreach(addresses, i, address) {
+		for (size_t k = 0; k < i; k++) {
+			char field[64];
+
+			if (!json_equal(address, json_array_get(addresses, k)))
+				continue;
+			json_t *shown = json_pack("{s:s, s:s}", "Type", json_text(address, "type"), "Address",
+			    json_text(address, "address"));
+
+			snprintf(field, sizeof(field), "status.addresses[%zu]", i);
+			flaw(flaws, FLAW_DUPLICATE, field, shown, "%s", "");
+			json_decref(shown);
+			break;
+		}
+	}
+}
+
+static const json_t *
+has_taint(const json_t *taints, size_t end, const char *key, const char *effect)
+{
+	for (size_t i = 0; i < end; i++) {
+		const json_t *taint = json_array_get(taints, i);
+
+		if (strcmp(json_text(taint, "key"), key) == 0
+		    && strcmp(json_text(taint, "effect"), effect) == 0)
+			return taint;
+	}
+	return NULL;
+}

@@ -1,0 +1,16 @@
+/* sim/kube/sim_api.h - the Kubernetes API: from a request to the function that answers it. */
+#ifndef MUSTER_SIM_API_H
+#define MUSTER_SIM_API_H
+
+#include "sim/http/sim_request.h"
+
+struct evhttp_request;
+
+/* arg is the struct sim. A server_handler. */
+void api_serve(struct evhttp_request *req, void *arg);
+
+/* "NAMESPACE/NAME" or "NAME" of what the call is about, for the store. */
+const char *api_key(const struct call *c, char *buf, size_t size);
+enum { API_KEY_MAX = 1024 };
+
+#endif

@@ -1,0 +1,79 @@
+/* sim/kube/store/sim_history.c - a ring of changes. */
+#include "sim_history.h"
+
+#include "obj.h"
+
+enum { RING_FIRST = 1024 };
+
+static void forget_oldest(struct history *);
+static void grow(struct history *);
+static struct change *at(const struct history *, size_t);
+
+void
+history_add(struct history *h, struct change c)
+{
+	MUST(c.rv == h->forgotten + h->n + 1);
+	if (h->n == h->size)
+		grow(h);
+	*at(h, h->n) = c;
+	h->n++;
+	h->old_bytes += c.before != NULL ? c.before->size : 0;
+	while (h->n > HISTORY_MAX || (h->old_bytes > HISTORY_BYTES_MAX && h->n > 1))
+		forget_oldest(h);
+}
+
+const struct change *
+history_get(const struct history *h, uint64_t rv)
+{
+	if (rv <= h->forgotten || rv > h->forgotten + h->n)
+		return NULL;
+	return at(h, rv - h->forgotten - 1);
+}
+
+void
+history_forget_all(struct history *h)
+{
+	while (h->n > 0)
+		forget_oldest(h);
+}
+
+void
+history_free(struct history *h)
+{
+	history_forget_all(h);
+	free(h->ring);
+	*h = (struct history){ 0 };
+}
+
+static void
+forget_oldest(struct history *h)
+{
+	struct change *const c = at(h, 0);
+
+	h->old_bytes -= c->before != NULL ? c->before->size : 0;
+	h->forgotten = c->rv;
+	blob_unref(&c->before);
+	blob_unref(&c->after);
+	h->first = (h->first + 1) & (h->size - 1);
+	h->n--;
+}
+
+static void
+grow(struct history *h)
+{
+	const size_t size = h->size != 0 ? h->size * 2 : RING_FIRST;
+	struct change *const ring = obj_alloc(size * sizeof(*ring));
+
+	for (size_t i = 0; i < h->n; i++)
+		ring[i] = *at(h, i);
+	free(h->ring);
+	h->ring = ring;
+	h->size = size;
+	h->first = 0;
+}
+
+static struct change *
+at(const struct history *h, size_t i)
+{
+	return &h->ring[(h->first + i) & (h->size - 1)];
+}

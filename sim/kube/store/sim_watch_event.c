@@ -1,0 +1,146 @@
+/* sim/kube/store/sim_watch_event.c - one line per event, and what faults do to events. */
+#include <event2/buffer.h>
+#include <string.h>
+
+#include "sim/base/sim_buf.h"
+#include "obj.h"
+#include "sim/kube/semantics/sim_semantics.h"
+#include "sim_watch_private.h"
+
+static void emit(struct watch *, const char *, const struct blob *, uint64_t);
+static const struct fault *hit(struct watch *, enum fault_kind, const char *, const char *);
+static void write_line(struct watch *, struct evbuffer *, const char *, const struct blob *, uint64_t);
+static void line_done(struct watch *);
+
+/*
+ * Seen through a selection: an object that enters it is added, one that leaves it is deleted, with
+ * its last state in the selection and the resourceVersion of the change (as the apiserver's watch
+ * cache has it).
+ */
+void
+event_change(struct watch *w, const struct change *c)
+{
+	const bool was = c->before != NULL && selection_matches(&w->selection, c->before);
+	const bool is = c->after != NULL && selection_matches(&w->selection, c->after);
+
+	if (is)
+		emit(w, was ? "MODIFIED" : "ADDED", c->after, 0);
+	else if (was)
+		emit(w, "DELETED", c->before, c->rv);
+}
+
+void
+event_initial(struct watch *w, const struct blob *b)
+{
+	if (selection_matches(&w->selection, b))
+		emit(w, "ADDED", b, 0);
+}
+
+void
+event_bookmark(struct watch *w, uint64_t rv, bool end)
+{
+	struct evbuffer *const out = stream_buffer(w->stream);
+
+	if (stream_call(w->stream)->plan.of[FAULT_NO_BOOKMARKS] != NULL)
+		return;
+	evbuffer_add_printf(out, "{\"type\":\"BOOKMARK\",\"object\":");
+	view_bookmark(&w->view, rv, end, out);
+	evbuffer_add(out, "}\n", 2);
+	line_done(w);
+}
+
+void
+event_error(struct watch *w, int code, const char *reason, const char *message)
+{
+	json_t *const status = semantics_failure(code, reason, message, NULL, "", NULL);
+	struct evbuffer *const out = stream_buffer(w->stream);
+	struct buf text = { 0 };
+
+	buf_json(&text, status);
+	evbuffer_add_printf(out, "{\"type\":\"ERROR\",\"object\":");
+	evbuffer_add(out, text.bytes, text.len);
+	evbuffer_add(out, "}\n", 2);
+	buf_free(&text);
+	json_decref(status);
+	line_done(w);
+	w->failing = true;
+}
+
+void
+event_fault(struct watch *w, const struct fault *f)
+{
+	if (f->kind == FAULT_GONE_IN_STREAM) {
+		event_error(w, 410, "Expired", "too old resource version: 1 (2)");
+	} else if (f->kind == FAULT_ERROR_IN_STREAM) {
+		event_error(w, f->code, f->reason, f->text != NULL ? f->text : "injected fault");
+	} else {
+		const char *const text = f->text != NULL ? f->text : "{\"type\":\"ADDED\",\"object\":";
+
+		evbuffer_add(stream_buffer(w->stream), text, strlen(text));
+		evbuffer_add(stream_buffer(w->stream), "\n", 1);
+		line_done(w);
+	}
+}
+
+static void
+emit(struct watch *w, const char *type, const struct blob *b, uint64_t rv)
+{
+	static const enum fault_kind fatal[] = { FAULT_GONE_IN_STREAM, FAULT_ERROR_IN_STREAM };
+	struct evbuffer *const out = stream_buffer(w->stream);
+	const char *const name = blob_name(b);
+	const struct fault *f;
+
+	for (size_t i = 0; i < NITEMS(fatal); i++) {
+		if ((f = hit(w, fatal[i], type, name)) != NULL) {
+			event_fault(w, f);
+			return;
+		}
+	}
+	if (hit(w, FAULT_DROP_EVENT, type, name) != NULL)
+		return;
+	if ((f = hit(w, FAULT_MALFORMED, type, name)) != NULL) {
+		event_fault(w, f);
+		return;
+	}
+	if (w->held == NULL && hit(w, FAULT_SWAP_EVENTS, type, name) != NULL) {
+		w->held = evbuffer_new();
+		write_line(w, w->held, type, b, rv);
+		return;
+	}
+	write_line(w, out, type, b, rv);
+	line_done(w);
+	if (hit(w, FAULT_DUPLICATE_EVENT, type, name) != NULL) {
+		write_line(w, out, type, b, rv);
+		line_done(w);
+	}
+	if (w->held != NULL) {
+		evbuffer_add_buffer(out, w->held);
+		evbuffer_free(w->held);
+		w->held = NULL;
+		line_done(w);
+	}
+}
+
+static const struct fault *
+hit(struct watch *w, enum fault_kind kind, const char *event, const char *name)
+{
+	char qualified[512];
+	const struct fault_subject subject = watch_subject(w, event, name, qualified, sizeof(qualified));
+
+	return faults_hit(w->sim->faults, kind, &subject);
+}
+
+static void
+write_line(struct watch *w, struct evbuffer *out, const char *type, const struct blob *b, uint64_t rv)
+{
+	evbuffer_add_printf(out, "{\"type\":\"%s\",\"object\":", type);
+	view_object(&w->view, b, rv, out);
+	evbuffer_add(out, "}\n", 2);
+}
+
+static void
+line_done(struct watch *w)
+{
+	if (w->members)
+		stream_flush(w->stream);
+}

@@ -1,0 +1,291 @@
+/* sim/kube/verbs/sim_list.c - LIST. */
+#include "sim_list.h"
+
+#include <errno.h>
+#include <event2/buffer.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/http/sim_accept.h"
+#include "sim_list_options.h"
+#include "obj.h"
+#include "sim_page.h"
+#include "sim/kube/store/sim_selection.h"
+#include "sim/kube/semantics/sim_semantics.h"
+#include "sim/kube/store/sim_store.h"
+#include "sim/http/sim_stream.h"
+#include "sim/kube/printers/sim_view.h"
+
+/* Answers above this are compressed for who accepts it; pieces of this size are handed over at a time. */
+enum { GZIP_ABOVE = 128 * 1024, PIECE = 256 * 1024 };
+
+/* A list while it is asked for. */
+struct ask_list {
+	struct selection	 selection;
+	struct page		 page;		/* start NULL: from the first */
+	uint64_t		 rv;		/* 0: now */
+	int64_t			 limit;		/* 0: none */
+};
+
+/* And while it is sent. */
+struct listing {
+	struct stream	*stream;
+	struct view	 view;
+	struct snapshot	*snap;
+	size_t		 at;
+};
+
+static bool read_ask(struct ask_list *, struct call *);
+static bool read_state(struct ask_list *, struct call *);
+static void free_ask(struct ask_list *);
+static struct snapshot *take_snapshot(const struct ask_list *, struct call *);
+static char *choose(const struct ask_list *, struct snapshot *, int64_t *);
+static void hand_over(struct call *, const struct view *, struct snapshot *, const char *, int64_t);
+static size_t weight(const struct snapshot *, enum shape);
+static void fill(void *);
+static void gone(void *);
+
+void
+list_serve(struct call *c)
+{
+	struct ask_list ask = { .limit = 0 };
+	struct view view;
+	int64_t remaining;
+
+	if (!view_read(&view, c) || !read_ask(&ask, c))
+		return;
+	struct snapshot *const snap = take_snapshot(&ask, c);
+	if (snap != NULL) {
+		char *const next = choose(&ask, snap, &remaining);
+
+		c->rv = snap->rv;
+		hand_over(c, &view, snap, next != NULL ? next : "", remaining);
+		free(next);
+	}
+	free_ask(&ask);
+}
+
+bool
+list_too_large(struct call *c, uint64_t rv)
+{
+	const uint64_t current = depot_rv(c->sim->depot);
+	char message[128];
+
+	if (rv <= current && c->plan.of[FAULT_RV_TOO_LARGE] == NULL)
+		return false;
+	snprintf(message, sizeof(message),
+	    "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, rv, current);
+	json_t *const status = semantics_failure(504, "Timeout", message, NULL, "",
+	    json_pack("[{s:s, s:s}]", "reason", "ResourceVersionTooLarge", "message",
+		"Too large resource version"));
+	json_object_set_new(json_object_get(status, "details"), "retryAfterSeconds", json_integer(1));
+	call_reply_status(c, status);
+	return true;
+}
+
+bool
+list_read_rv(struct call *c, const char *text, bool exact, uint64_t *rv)
+{
+	char *end;
+
+	*rv = 0;
+	if (text == NULL || text[0] == '\0')
+		return true;
+	errno = 0;
+	*rv = strtoull(text, &end, 10);
+	if (*end == '\0' && errno == 0 && text[0] >= '0' && text[0] <= '9')
+		return true;
+	const char *const why = errno == ERANGE ? "value out of range" : "invalid syntax";
+	call_fail(c, exact ? 400 : 500, exact ? "BadRequest" : "",
+	    "%sresourceVersion: Invalid value: \"%.64s\": strconv.ParseUint: parsing \"%.64s\": %s",
+	    exact ? "invalid resource version: " : "", text, text, why);
+	return false;
+}
+
+static bool
+read_ask(struct ask_list *ask, struct call *c)
+{
+	const char *const limit = call_param(c, "limit");
+
+	if (!list_options_valid(c, false) || !selection_read(&ask->selection, c))
+		return false;
+	if (limit != NULL) {
+		char *end;
+
+		ask->limit = strtoll(limit, &end, 10);
+		if (*end != '\0' || limit[0] == '\0') {
+			selection_free(&ask->selection);
+			call_fail(c, 400, "BadRequest",
+			    "strconv.ParseInt: parsing \"%.64s\": invalid syntax", limit);
+			return false;
+		}
+	}
+	if (read_state(ask, c))
+		return true;
+	free_ask(ask);
+	return false;
+}
+
+/* Which resourceVersion is listed: kube-client.md section 1 has the table. */
+static bool
+read_state(struct ask_list *ask, struct call *c)
+{
+	const char *const rv = call_param(c, "resourceVersion"),
+			  *const match = call_param(c, "resourceVersionMatch");
+	const char *const next = call_param(c, "continue");
+	const bool exactly = match != NULL && strcmp(match, "Exact") == 0;
+	char err[256];
+	uint64_t asked;
+
+	if (next != NULL && next[0] != '\0') {
+		if (!page_parse(&ask->page, next, err, sizeof(err))) {
+			call_fail(c, 400, "BadRequest", "%s", err);
+			return false;
+		}
+		if (rv != NULL && rv[0] != '\0' && strcmp(rv, "0") != 0) {
+			call_fail(c, 400, "BadRequest",
+			    "specifying resource version is not allowed when using continue");
+			return false;
+		}
+		ask->rv = ask->page.rv > 0 ? (uint64_t)ask->page.rv : 0;
+		return true;
+	}
+	if (!list_read_rv(c, rv, exactly, &asked) || list_too_large(c, asked))
+		return false;
+	/* From the watch cache, with any state allowed, there are no pages. */
+	if (rv != NULL && strcmp(rv, "0") == 0)
+		ask->limit = 0;
+	/* Without a match, a limit makes it exact: the old trap (KEP-2523). */
+	if (exactly || ((match == NULL || match[0] == '\0') && ask->limit > 0))
+		ask->rv = asked;
+	return true;
+}
+
+static void
+free_ask(struct ask_list *ask)
+{
+	selection_free(&ask->selection);
+	free(ask->page.start);
+}
+
+/* NULL: the call is answered. */
+static struct snapshot *
+take_snapshot(const struct ask_list *ask, struct call *c)
+{
+	static const char expired[] = "The resourceVersion for the provided list is too old.";
+	static const char page_expired[] =
+	    "The provided continue parameter is too old to display a consistent list "
+	    "result. You can start a new list without the continue parameter, or use the continue token "
+	    "in this response to retrieve the remainder of the results. Continuing with the provided "
+	    "token results in an inconsistent list - objects that were created, modified, or deleted "
+	    "between the time the first chunk was returned and now may show up in the list.";
+	const struct fault *const stale = c->plan.of[FAULT_STALE];
+	const uint64_t rv = stale != NULL ? (uint64_t)stale->amount : ask->rv;
+	struct snapshot *const snap =
+	    depot_snapshot(c->sim->depot, c->resource->storage, ask->selection.ns, rv);
+
+	if (snap != NULL)
+		return snap;
+	json_t *const status = semantics_failure(
+	    410, "Expired", ask->page.start != NULL ? page_expired : expired, NULL, "", NULL);
+	if (ask->page.start != NULL) {
+		/* See page_parse. */
+		char *const key = obj_strdup(ask->page.start);
+		key[strcspn(key, "\1")] = '\0';
+		char *const token = page_token(-1, key);
+		json_object_set_new(json_object_get(status, "metadata"), "continue", json_string(token));
+		free(token);
+		free(key);
+	}
+	call_reply_status(c, status);
+	return NULL;
+}
+
+/* Leaves in snap what this page shows. The token of the next page, to be freed; NULL: there is none. */
+static char *
+choose(const struct ask_list *ask, struct snapshot *snap, int64_t *remaining)
+{
+	const bool all = selection_is_all(&ask->selection);
+	size_t kept = 0, i = 0;
+	char *next = NULL;
+
+	*remaining = -1;
+	for (; i < snap->n; i++) {
+		struct blob *b = snap->objects[i];
+		const bool wanted = (ask->page.start == NULL || strcmp(blob_key(b), ask->page.start) >= 0)
+		    && selection_matches(&ask->selection, b);
+
+		if (wanted && ask->limit > 0 && kept == (size_t)ask->limit) {
+			next = page_token((int64_t)snap->rv, blob_key(snap->objects[kept - 1]));
+			*remaining = all ? (int64_t)(snap->n - i) : -1;
+			break;
+		}
+		if (wanted)
+			snap->objects[kept++] = b;
+		else
+			blob_unref(&b);
+	}
+	for (; i < snap->n; i++)
+		blob_unref(&snap->objects[i]);
+	snap->n = kept;
+	return next;
+}
+
+static void
+hand_over(struct call *c, const struct view *view, struct snapshot *snap, const char *next, int64_t remaining)
+{
+	const bool gzip = weight(snap, view->shape) > GZIP_ABOVE
+	    && accept_gzip(call_header(c, "Accept-Encoding"));
+	struct listing *const l = obj_alloc(sizeof(*l));
+
+	l->view = *view;
+	l->snap = snap;
+	l->stream = stream_open(&c, "application/json", gzip ? CODING_GZIP : CODING_NONE, fill, gone, l);
+	view_list_head(&l->view, snap->rv, next, remaining, stream_buffer(l->stream));
+	fill(l);
+}
+
+static size_t
+weight(const struct snapshot *snap, enum shape shape)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i < snap->n; i++)
+		sum += shape == SHAPE_OBJECT ? snap->objects[i]->len : snap->objects[i]->meta_len;
+	return sum;
+}
+
+/* The next piece, or the end. */
+static void
+fill(void *arg)
+{
+	struct listing *const l = arg;
+	struct evbuffer *const out = stream_buffer(l->stream);
+
+	for (; l->at < l->snap->n && evbuffer_get_length(out) < PIECE; l->at++) {
+		if (l->at > 0)
+			evbuffer_add(out, ",", 1);
+		view_list_item(&l->view, l->snap->objects[l->at], out);
+	}
+	const bool done = l->at == l->snap->n;
+	if (done) {
+		view_list_tail(out);
+		evbuffer_add(out, "\n", 1);
+	}
+	stream_flush(l->stream);
+	if (done && !stream_mute(l->stream)) {
+		stream_end(&l->stream, ENDING_CLEAN);
+		gone(l);
+	}
+}
+
+static void
+gone(void *arg)
+{
+	struct listing *const l = arg;
+
+	snapshot_free(&l->snap);
+	free(l);
+}

@@ -1,0 +1,491 @@
+/* sim/openshift/openshift_commands.c - orders to the simulated OpenShift; a wrong one changes nothing. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/sim_json.h"
+#include "kube/selector.h"
+#include "obj.h"
+#include "sim/sim_options.h"
+#include "openshift_crds.h"
+#include "openshift_pods.h"
+#include "openshift_private.h"
+#include "openshift_release.h"
+
+enum { VERSION_MAX = 253, NODES_MAX = 100000 };
+
+/* What a failing daemon says: long, and in lines. */
+static const char trouble[] =
+    "unexpected on-disk state validating against the new config:\n"
+    "content mismatch for file \"/etc/kubernetes/kubelet.conf\":\n"
+    "--- on disk\n+++ wanted\n"
+    "-maxPods: 250\n+maxPods: 500\n"
+    "the daemon tries again every five minutes; a person must remove the change, or make it "
+    "part of a MachineConfig";
+
+struct why {
+	char	*text;
+	size_t	 size;
+};
+
+/* How many objects it changed; -1: wrong, and why says so. More to answer goes into answer. */
+typedef long order_fn(struct rollout *r, json_t *order, json_t *answer, const struct why *why);
+
+static order_fn openshift, roll, step, pause_pool, unpause_pool, change_pool, degrade, recover, stick,
+    unstick, join_nodes;
+
+static const struct {
+	const char	*op;
+	order_fn	*run;
+	bool		 first;		/* it makes the OpenShift that the others need */
+} orders[] = {
+	{ "openshift", openshift, true },
+	{ "rollout", roll, false },
+	{ "step", step, false },
+	{ "pause", pause_pool, false },
+	{ "unpause", unpause_pool, false },
+	{ "pool", change_pool, false },
+	{ "degrade", degrade, false },
+	{ "recover", recover, false },
+	{ "stick", stick, false },
+	{ "unstick", unstick, false },
+	{ "join", join_nodes, false },
+};
+
+/* The reading of an order: strict, so that a word that is not known is an error. */
+#define READ(order, why, format, ...)						\
+	read_order(                                                             \
+	    (order), json_unpack_ex((order), &wrong, JSON_STRICT, format, __VA_ARGS__), &wrong, (why))
+
+static bool read_order(const json_t *, int, const json_error_t *, const struct why *);
+static long refuse(const struct why *, const char *, ...) __attribute__((format(printf, 2, 3)));
+static bool is_max_unavailable(const json_t *);
+static json_t *named(struct rollout *, const json_t *, const struct why *);
+static long each_node(struct rollout *, json_t *, bool (*)(struct sim *, const char *), const struct why *);
+static long set_paused(struct rollout *, json_t *, bool, const struct why *);
+static const struct fleet_node *find_node(const struct rollout *, const char *);
+
+bool
+rollout_knows(const char *op)
+{
+	for (size_t i = 0; i < NITEMS(orders); i++) {
+		if (strcmp(orders[i].op, op) == 0)
+			return true;
+	}
+	return false;
+}
+
+json_t *
+rollout_do(struct rollout *r, const json_t *order, char *err, size_t size)
+{
+	const char *const op = json_text(order, "op");
+	const struct why why = { err, size };
+	size_t i = 0;
+
+	while (i < NITEMS(orders) && strcmp(orders[i].op, op) != 0)
+		i++;
+	MUST(i < NITEMS(orders));
+	if (orders[i].first == r->on) {
+		refuse(&why, "%s: %s", op,
+		    r->on ? "there is an OpenShift already"
+			  : "there is no OpenShift; begin with --openshift or {\"op\": \"openshift\"}");
+		return NULL;
+	}
+	json_t *const copy = json_deep_copy(order), *const answer = json_object();
+	if (r->on)
+		fleet_refresh(r);
+	const long n = orders[i].run(r, copy, answer, &why);
+	json_decref(copy);
+	if (n < 0) {
+		json_decref(answer);
+		return NULL;
+	}
+	rollout_settle(r);
+	json_object_set_new(answer, "changed", json_integer(n));
+	return answer;
+}
+
+bool
+rollout_begin(struct rollout *r, char *err, size_t size)
+{
+	const struct options *const o = r->sim->options;
+	json_t *const order = json_pack("{s:s, s:I, s:I, s:I, s:s}", "op", "openshift", "masters",
+	    (json_int_t)o->masters, "infra", (json_int_t)o->infra, "workers", (json_int_t)o->workers,
+	    "version", o->release);
+	json_t *const answer = rollout_do(r, order, err, size);
+	const bool fine = answer != NULL;
+
+	json_decref(answer);
+	json_decref(order);
+	return fine;
+}
+
+static long
+openshift(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	const char *op, *version = "4.20.3";
+	json_int_t sizes[ROLES] = { [ROLE_MASTER] = 3, [ROLE_INFRA] = 0, [ROLE_WORKER] = 3 };
+	json_t *max = NULL;
+	json_error_t wrong;
+
+	(void)answer;
+	if (!READ(order, why, "{s:s, s?I, s?I, s?I, s?s, s?o}", "op", &op, "masters", &sizes[ROLE_MASTER],
+		"infra", &sizes[ROLE_INFRA], "workers", &sizes[ROLE_WORKER], "version", &version,
+		"max_unavailable", &max))
+		return -1;
+	size_t wanted[ROLES];
+	for (enum rollout_role i = 0; i < ROLES; i++) {
+		if (sizes[i] < 0 || sizes[i] > NODES_MAX)
+			return refuse(why, "openshift: %s: 0 to %d nodes, not %lld", role_name(i), NODES_MAX,
+			    (long long)sizes[i]);
+		wanted[i] = (size_t)sizes[i];
+	}
+	if (version[0] == '\0' || strlen(version) > VERSION_MAX)
+		return refuse(why, "openshift: version: 1 to %d characters", VERSION_MAX);
+	if (max != NULL && !is_max_unavailable(max))
+		return refuse(why, "openshift: max_unavailable: a number or a text like \"10%%\"");
+	if (!rollout_crds_install(r->sim, why->text, why->size))
+		return -1;
+	char now[SIM_TIME_MAX];
+	json_t *const most = max != NULL ? json_incref(max) : json_integer(1);
+	free(r->version);
+	r->version = obj_strdup(version);
+	rollout_put_new(r, r->version_store, version_new(version, sim_now(now)));
+	for (enum rollout_role i = 0; i < ROLES; i++) {
+		const char *const name = role_name(i);
+
+		/* Without infra nodes there is no pool for them; the order "pool" can make it. */
+		if (i != ROLE_INFRA || wanted[i] > 0)
+			rollout_make_pool(r, name, pool_role_selector(name), most);
+	}
+	json_decref(most);
+	rollout_settle(r);
+	const size_t n = rollout_give_roles(r, wanted);
+	rollout_start(r);
+	return (long)n;
+}
+
+static long
+roll(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	const char *op, *version = NULL;
+	char now[SIM_TIME_MAX], name[CONFIG_NAME_MAX];
+	int manual = 0;
+	json_error_t wrong;
+
+	(void)answer;
+	if (!READ(order, why, "{s:s, s?s, s?b}", "op", &op, "version", &version, "manual", &manual))
+		return -1;
+	if (version != NULL && (version[0] == '\0' || strlen(version) > VERSION_MAX))
+		return refuse(why, "rollout: version: 1 to %d characters", VERSION_MAX);
+	json_t *const cv = rollout_get(r->version_store, "version");
+	if (version != NULL && cv == NULL)
+		return refuse(why, "rollout: somebody deleted the ClusterVersion \"version\"");
+	if (version != NULL) {
+		version_begin(cv, version, sim_now(now));
+		rollout_put(r, r->version_store, json_incref(cv), true);
+		free(r->version);
+		r->version = obj_strdup(version);
+	}
+	json_decref(cv);
+	/* Without a version it is a change of configuration only: other configs, same version. */
+	r->manual = manual;
+	const size_t n = r->npools;
+	for (size_t i = 0; i < n; i++) {
+		json_t *const pool = rollout_get(r->pool_store, r->pools[i].name);
+
+		config_rendered_name(r->pools[i].name, ++r->serial, name);
+		rollout_put_new(r, r->config_store, config_rendered(name, r->version));
+		pool_set_target(pool, name, json_at(pool, "spec.configuration.source"));
+		rollout_put(r, r->pool_store, pool, true);
+	}
+	return (long)n;
+}
+
+static long
+step(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	const char *op;
+	json_int_t most = -1;
+	json_error_t wrong;
+
+	if (!READ(order, why, "{s:s, s?I}", "op", &op, "nodes", &most))
+		return -1;
+	if (json_object_get(order, "nodes") != NULL && most < 1)
+		return refuse(why, "step: nodes: at least 1, not %lld", (long long)most);
+	if (!r->manual)
+		return refuse(why, "step: the rollout goes by itself; begin it with \"manual\": true");
+	json_t *const moved = json_array(), *const waiting = json_array();
+	const size_t n = rollout_round(r, 0, most < 0 ? SIZE_MAX : (size_t)most, moved, waiting);
+	json_object_set_new(answer, "steps", moved);
+	json_object_set_new(answer, "waiting", waiting);
+	return (long)n;
+}
+
+static long
+pause_pool(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	(void)answer;
+	return set_paused(r, order, true, why);
+}
+
+static long
+unpause_pool(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	(void)answer;
+	return set_paused(r, order, false, why);
+}
+
+static long
+change_pool(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	const char *op, *name;
+	char err[256];
+	json_t *selector = NULL, *max = NULL;
+	int gone = 0;
+	json_error_t wrong;
+
+	(void)answer;
+	if (!READ(order, why, "{s:s, s:s, s?o, s?o, s?b}", "op", &op, "name", &name, "selector", &selector,
+		"max_unavailable", &max, "remove", &gone))
+		return -1;
+	if (max != NULL && !is_max_unavailable(max))
+		return refuse(why, "pool: max_unavailable: a number or a text like \"10%%\"");
+	struct selector *parsed = selector != NULL ? selector_from_json(selector, err, sizeof(err)) : NULL;
+	if (selector != NULL && parsed == NULL)
+		return refuse(why, "pool: selector: %s", err);
+	selector_free(&parsed);
+	json_t *const pool = rollout_get(r->pool_store, name);
+	if (gone) {
+		json_decref(pool);
+		if (depot_remove(r->sim->depot, r->pool_store, name) == 0)
+			return refuse(why, "pool: there is no pool \"%s\"", name);
+		return 1;
+	}
+	if (pool == NULL) {
+		json_t *const most = max != NULL ? json_incref(max) : json_integer(1);
+		json_t *const whom = selector != NULL ? json_incref(selector) : pool_role_selector(name);
+
+		rollout_make_pool(r, name, whom, most);
+		json_decref(most);
+		return 1;
+	}
+	json_t *const spec = json_branch(pool, "spec");
+	if (selector != NULL)
+		json_object_set(spec, "nodeSelector", selector);
+	if (max != NULL)
+		json_object_set(spec, "maxUnavailable", max);
+	rollout_put(r, r->pool_store, pool, true);
+	return 1;
+}
+
+static long
+degrade(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	const char *op, *state = "Degraded", *reason = trouble;
+	json_t *names = NULL, *name;
+	json_error_t wrong;
+	size_t i;
+
+	(void)answer;
+	if (!READ(order, why, "{s:s, s:o, s?s, s?s}", "op", &op, "names", &names, "state", &state,
+		"reason", &reason))
+		return -1;
+	if (strcmp(state, "Degraded") != 0 && strcmp(state, "Unreconcilable") != 0)
+		return refuse(why, "degrade: state: Degraded or Unreconcilable, not \"%s\"", state);
+	json_t *const chosen = named(r, names, why);
+	if (chosen == NULL)
+		return -1;
+	json_array_foreach(chosen, i, name) {
+		json_t *const node = rollout_get(r->node_store, json_string_value(name));
+
+		node_degrade(node, state, reason);
+		rollout_put(r, r->node_store, node, false);
+	}
+	const long n = (long)json_array_size(chosen);
+	json_decref(chosen);
+	return n;
+}
+
+static long
+recover(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	const char *op;
+	json_t *names = NULL, *name;
+	json_error_t wrong;
+	size_t i;
+	long n = 0;
+
+	(void)answer;
+	if (!READ(order, why, "{s:s, s?o}", "op", &op, "names", &names))
+		return -1;
+	json_t *const chosen = named(r, names, why);
+	if (chosen == NULL)
+		return -1;
+	json_array_foreach(chosen, i, name) {
+		const struct fleet_node *const f = find_node(r, json_string_value(name));
+
+		if (!f->facts.failing)
+			continue;
+		json_t *const node = rollout_get(r->node_store, f->name);
+		node_recover(node, f->step);
+		rollout_put(r, r->node_store, node, false);
+		n++;
+	}
+	json_decref(chosen);
+	return n;
+}
+
+static long
+stick(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	(void)answer;
+	return each_node(r, order, pods_stick, why);
+}
+
+static long
+unstick(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	(void)answer;
+	return each_node(r, order, pods_unstick, why);
+}
+
+static long
+join_nodes(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+{
+	const char *op, *role;
+	json_int_t count = 1;
+	json_error_t wrong;
+	enum rollout_role i = 0;
+
+	(void)answer;
+	if (!READ(order, why, "{s:s, s:s, s?I}", "op", &op, "role", &role, "count", &count))
+		return -1;
+	while (i < ROLES && strcmp(role_name(i), role) != 0)
+		i++;
+	if (i == ROLES)
+		return refuse(why, "join: role: master, infra or worker, not \"%s\"", role);
+	if (count < 1 || count > NODES_MAX)
+		return refuse(why, "join: count: 1 to %d, not %lld", NODES_MAX, (long long)count);
+	return (long)rollout_make_nodes(r, i, (size_t)count);
+}
+
+static bool
+read_order(const json_t *order, int rc, const json_error_t *wrong, const struct why *why)
+{
+	if (rc != 0)
+		refuse(why, "%s: %s", json_text(order, "op"), wrong->text);
+	return rc == 0;
+}
+
+static long
+refuse(const struct why *why, const char *format, ...)
+{
+	va_list more;
+
+	va_start(more, format);
+	vsnprintf(why->text, why->size, format, more);
+	va_end(more);
+	return -1;
+}
+
+/* 3, or "10%". */
+static bool
+is_max_unavailable(const json_t *value)
+{
+	const char *const text = json_string_value(value);
+	char *end;
+
+	if (text == NULL)
+		return json_is_integer(value) && json_integer_value(value) >= 0;
+	const long n = strtol(text, &end, 10);
+	return end != text && n >= 0 && n <= 100 && strcmp(end, "%") == 0;
+}
+
+/* The nodes of a list of names; without a list all of them. A new reference. NULL: one is not there. */
+static json_t *
+named(struct rollout *r, const json_t *names, const struct why *why)
+{
+	json_t *const all = json_array(), *name;
+	size_t i;
+
+	for (i = 0; names == NULL && i < r->nnodes; i++)
+		json_array_append_new(all, json_string(r->nodes[i].name));
+	if (names == NULL)
+		return all;
+	json_decref(all);
+	if (!json_is_array(names)) {
+		refuse(why, "names: a list of names of nodes");
+		return NULL;
+	}
+	json_array_foreach(names, i, name) {
+		const char *const text = json_string_value(name);
+
+		if (text == NULL || find_node(r, text) == NULL) {
+			refuse(why, "names: there is no node \"%s\"", text != NULL ? text : "?");
+			return NULL;
+		}
+	}
+	return json_deep_copy(names);
+}
+
+/* The Pods of these nodes: one that no drain gets rid of, or one that gives way. */
+static long
+each_node(struct rollout *r, json_t *order, bool (*fn)(struct sim *, const char *), const struct why *why)
+{
+	const char *op;
+	json_t *names = NULL, *name;
+	json_error_t wrong;
+	size_t i;
+	long n = 0;
+
+	if (!READ(order, why, "{s:s, s:o}", "op", &op, "names", &names))
+		return -1;
+	json_t *const chosen = named(r, names, why);
+	if (chosen == NULL)
+		return -1;
+	json_array_foreach(chosen, i, name)
+		n += fn(r->sim, json_string_value(name));
+	json_decref(chosen);
+	return n;
+}
+
+static long
+set_paused(struct rollout *r, json_t *order, bool paused, const struct why *why)
+{
+	const char *op, *name;
+	json_error_t wrong;
+
+	if (!READ(order, why, "{s:s, s:s}", "op", &op, "pool", &name))
+		return -1;
+	json_t *const pool = rollout_get(r->pool_store, name);
+	if (pool == NULL)
+		return refuse(why, "%s: there is no pool \"%s\"", op, name);
+	if (json_is_true(json_at(pool, "spec.paused")) == paused) {
+		json_decref(pool);
+		return 0;
+	}
+	json_object_set_new(json_branch(pool, "spec"), "paused", json_boolean(paused));
+	rollout_put(r, r->pool_store, pool, true);
+	return 1;
+}
+
+static const struct fleet_node *
+find_node(const struct rollout *r, const char *name)
+{
+	size_t low = 0, high = r->nnodes;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const int order = strcmp(r->nodes[middle].name, name);
+
+		if (order == 0)
+			return &r->nodes[middle];
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}

@@ -1,0 +1,43 @@
+/* sim/openshift/openshift_crds.c - sim/openshift/openshift_crds.yaml, put in by CMake. */
+#include "openshift_crds.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/cluster/sim_controllers.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/store/sim_objects.h"
+#include "sim/kube/discovery/sim_registry.h"
+#include "sim/base/sim_yaml.h"
+
+static const char crds[] = {
+#include "openshift_crds.inc"
+};
+
+static bool is_served(const struct sim *, const json_t *);
+
+bool
+rollout_crds_install(struct sim *s, char *err, size_t size)
+{
+	const struct resource *const r =
+	    registry_find(s->registry, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
+	json_t *const all = yaml_parse_all(crds, sizeof(crds), err, size);
+	bool fine = all != NULL;
+	size_t i;
+	json_t *crd;
+
+	json_array_foreach(all, i, crd)
+		fine = fine && (is_served(s, crd) || object_create(s, r, crd, err, size) != NULL);
+	json_decref(all);
+	controllers_settle(s->controllers);
+	return fine;
+}
+
+static bool
+is_served(const struct sim *s, const json_t *crd)
+{
+	return registry_kind(s->registry, json_text_at(crd, "spec.group"),
+		   json_text_at(crd, "spec.names.kind"))
+	    != NULL;
+}

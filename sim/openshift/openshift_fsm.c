@@ -1,0 +1,68 @@
+/* sim/openshift/openshift_fsm.c - the table of steps, and the few rules beside it. */
+#include "openshift_fsm.h"
+
+#include "obj.h"
+
+/* Times as they feel on a small cluster, not as a big one would take: see --speed. */
+static const struct rollout_row rows[ROLLOUT_STEPS] = {
+	[ROLLOUT_IDLE]		 = { "idle",		"Done",		0 },
+	[ROLLOUT_TARGETED]	 = { "targeted",	"Done",		1000 },
+	[ROLLOUT_WORKING]	 = { "working",		"Working",	1500 },
+	[ROLLOUT_DRAIN_ASKED]	 = { "drain-asked",	"Working",	500 },
+	[ROLLOUT_CORDONED]	 = { "cordoned",	"Working",	5000 },
+	[ROLLOUT_DRAINED]	 = { "drained",		"Working",	15000 },
+	[ROLLOUT_REBOOTING]	 = { "rebooting",	"Rebooting",	3000 },
+	[ROLLOUT_DOWN]		 = { "down",		"Rebooting",	20000 },
+	[ROLLOUT_UP]		 = { "up",		"Rebooting",	3000 },
+	[ROLLOUT_UNCORDON_ASKED] = { "uncordon-asked",	"Rebooting",	500 },
+	[ROLLOUT_UNCORDONED]	 = { "uncordoned",	"Rebooting",	500 },
+	[ROLLOUT_RELEASED]	 = { "released",	"Rebooting",	500 },
+};
+
+static struct rollout_move stay(const char *);
+static struct rollout_move advance(enum rollout_step);
+
+const struct rollout_row *
+rollout_row(enum rollout_step step)
+{
+	MUST(step < ROLLOUT_STEPS);
+	return &rows[step];
+}
+
+struct rollout_move
+rollout_next(const struct rollout_view *v)
+{
+	MUST(v->step < ROLLOUT_STEPS);
+	if (v->failing)
+		return stay("degraded");
+	if (v->step == ROLLOUT_IDLE)
+		return v->targeted || v->may_start ? advance(ROLLOUT_TARGETED) : stay("");
+	if (!v->due)
+		return stay("the step is not over");
+	if (v->step == ROLLOUT_CORDONED && v->pods > 0)
+		return (struct rollout_move){ .verb = ROLLOUT_EVICT, .to = v->step, .why = "pods are left" };
+	return advance((v->step + 1) % ROLLOUT_STEPS);
+}
+
+size_t
+rollout_room(const struct rollout_pace *p)
+{
+	int64_t most = p->percent ? (int64_t)p->nodes * p->max_unavailable / 100 : p->max_unavailable;
+
+	if (most < 1)
+		most = 1;
+	const size_t taken = p->unavailable + p->failing;
+	return (size_t)most > taken ? (size_t)most - taken : 0;
+}
+
+static struct rollout_move
+stay(const char *why)
+{
+	return (struct rollout_move){ .verb = ROLLOUT_STAY, .why = why };
+}
+
+static struct rollout_move
+advance(enum rollout_step to)
+{
+	return (struct rollout_move){ .verb = ROLLOUT_ADVANCE, .to = to, .why = "" };
+}

@@ -1,0 +1,67 @@
+/*
+ * sim/openshift/openshift_fsm.h - the update of one node, step by step, and how many may be under way at once.
+ *
+ * Pure: what a node shows goes in, what happens next comes out. The order is that of the Machine
+ * Config Operator (MCO): its node controller chooses the node and names the config; the daemon on the node
+ * asks for the drain; the drain controller cordons and evicts; the daemon applies, reboots and asks
+ * for the uncordon; only then it says Done, together with the new currentConfig.
+ */
+#ifndef MUSTER_OPENSHIFT_FSM_H
+#define MUSTER_OPENSHIFT_FSM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What has happened last. */
+enum rollout_step {
+	ROLLOUT_IDLE,			/* state Done, currentConfig = desiredConfig */
+	ROLLOUT_TARGETED,		/* desiredConfig is the new one; the daemon has not looked yet */
+	ROLLOUT_WORKING,		/* state Working */
+	ROLLOUT_DRAIN_ASKED,		/* desiredDrain drain-X */
+	ROLLOUT_CORDONED,		/* unschedulable, with its taint; Pods are evicted from now on */
+	ROLLOUT_DRAINED,		/* lastAppliedDrain drain-X; the daemon applies */
+	ROLLOUT_REBOOTING,		/* state Rebooting */
+	ROLLOUT_DOWN,			/* Ready turned Unknown */
+	ROLLOUT_UP,			/* Ready turned True, another bootID */
+	ROLLOUT_UNCORDON_ASKED,		/* desiredDrain uncordon-X */
+	ROLLOUT_UNCORDONED,		/* schedulable */
+	ROLLOUT_RELEASED,		/* lastAppliedDrain uncordon-X */
+	ROLLOUT_STEPS,
+};
+
+struct rollout_row {
+	const char	*name;
+	const char	*state;		/* the annotation of that name while the step lasts */
+	int64_t		 lasts_ms;	/* in the world's time */
+};
+const struct rollout_row *rollout_row(enum rollout_step step);
+
+struct rollout_view {
+	enum rollout_step	step;
+	bool			targeted;	/* desiredConfig differs from currentConfig */
+	bool			failing;	/* state Degraded or Unreconcilable */
+	bool			may_start;	/* its pool wants another config and has room */
+	bool			due;		/* the step has lasted long enough */
+	size_t			pods;		/* that a drain must evict, or that are on their way out */
+};
+
+enum rollout_verb { ROLLOUT_STAY, ROLLOUT_EVICT, ROLLOUT_ADVANCE };
+
+struct rollout_move {
+	enum rollout_verb	verb;
+	enum rollout_step	to;		/* of ROLLOUT_ADVANCE */
+	const char		*why;		/* of what stays: "" for a node that has nothing to do */
+};
+struct rollout_move rollout_next(const struct rollout_view *v);
+
+/* How many more nodes of a pool may begin, as the MCO counts. */
+struct rollout_pace {
+	int64_t		 max_unavailable;	/* 0 counts as 1 */
+	bool		 percent;		/* of the nodes, rounded down */
+	size_t		 nodes, unavailable;
+	size_t		 failing;		/* on the very config they should get: each holds a place */
+};
+size_t rollout_room(const struct rollout_pace *p);
+
+#endif

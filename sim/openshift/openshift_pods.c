@@ -1,0 +1,199 @@
+/* sim/openshift/openshift_pods.c - eviction, by the same budgets that the API obeys. */
+#include "openshift_pods.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/cluster/sim_pdb.h"
+#include "sim/kube/store/sim_store.h"
+#include "sim/base/sim_json.h"
+#include "obj.h"
+#include "sim/kube/store/sim_objects.h"
+#include "sim/kube/discovery/sim_registry.h"
+
+enum { NAME_MAX_LEN = 300, KEY_MAX_LEN = 320 };
+
+static struct snapshot *evictable(struct sim *, const char *);
+static bool may_stay(const json_t *);
+static bool is_going(const struct blob *);
+static struct storage *pods_of(struct sim *);
+static struct storage *budgets_of(struct sim *);
+static const char *stuck_name(const char *, char[NAME_MAX_LEN]);
+static void make_ready(struct sim *, const struct blob *);
+static bool set_allowed(struct sim *, const char *, int);
+
+size_t
+pods_left(struct sim *s, const char *node)
+{
+	struct snapshot *pods = evictable(s, node);
+	const size_t n = pods->n;
+
+	snapshot_free(&pods);
+	return n;
+}
+
+size_t
+pods_evict(struct sim *s, const char *node, bool at_once)
+{
+	struct snapshot *pods = evictable(s, node);
+	json_t *const options = at_once ? json_pack("{s:i}", "gracePeriodSeconds", 0) : NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < pods->n; i++) {
+		/* One that is on its way out has been charged to its budget. */
+		if (is_going(pods->objects[i]))
+			continue;
+		json_t *const refusal = budget_refusal(s, pods->objects[i], false);
+		if (refusal == NULL) {
+			object_delete(s, pods_of(s), pods->objects[i], options);
+			n++;
+		}
+		json_decref(refusal);
+	}
+	json_decref(options);
+	snapshot_free(&pods);
+	return n;
+}
+
+bool
+pods_stick(struct sim *s, const char *node)
+{
+	char name[NAME_MAX_LEN], err[256] = "";
+	const struct resource *const pods = registry_find(s->registry, "", "v1", "pods"),
+				      *const budgets =
+					  registry_find(s->registry, "policy", "v1", "poddisruptionbudgets");
+
+	stuck_name(node, name);
+	json_t *const pod = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:[{s:s, s:s}]}}",
+	    "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace", "default",
+	    "labels", "sim.muster.dev/stuck", node, "spec", "nodeName", node, "containers", "name", "c",
+	    "image", "registry.sim.internal/stuck:v1");
+	json_t *const budget = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:i, s:{s:{s:s}}}}", "apiVersion",
+	    "policy/v1", "kind", "PodDisruptionBudget", "metadata", "name", name, "namespace", "default",
+	    "spec", "minAvailable", 1, "selector", "matchLabels", "sim.muster.dev/stuck", node);
+	struct blob *const made = object_create(s, pods, pod, err, sizeof(err));
+	if (made != NULL)
+		make_ready(s, made);
+	object_create(s, budgets, budget, err, sizeof(err));
+	json_decref(budget);
+	json_decref(pod);
+	return set_allowed(s, node, 0) || made != NULL;
+}
+
+bool
+pods_unstick(struct sim *s, const char *node)
+{
+	return set_allowed(s, node, 1);
+}
+
+/* Of one node; the caller frees. */
+static struct snapshot *
+evictable(struct sim *s, const char *node)
+{
+	const struct storage *const st = pods_of(s);
+	struct snapshot *const found = depot_snapshot(s->depot, st, "", 0);
+	size_t n = 0;
+
+	for (size_t i = 0; i < found->n; i++) {
+		const char *const on = blob_field(found->objects[i], "spec.nodeName");
+		bool keep = on != NULL && strcmp(on, node) == 0;
+
+		if (keep) {
+			json_t *const pod = blob_parse(found->objects[i], st->form);
+
+			keep = !may_stay(pod);
+			json_decref(pod);
+		}
+		if (keep)
+			found->objects[n++] = found->objects[i];
+		else
+			blob_unref(&found->objects[i]);
+	}
+	found->n = n;
+	return found;
+}
+
+/* kubectl drain --ignore-daemonsets, as the operator's drain controller calls it. */
+static bool
+may_stay(const json_t *pod)
+{
+	const char *const phase = json_text_at(pod, "status.phase");
+	size_t i;
+	json_t *owner;
+
+	if (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0
+	    || json_object_get(json_at(pod, "metadata.annotations"), "kubernetes.io/config.mirror") != NULL)
+		return true;
+	json_array_foreach(json_at(pod, "metadata.ownerReferences"), i, owner) {
+		if (json_is_true(json_object_get(owner, "controller"))
+		    && strcmp(json_text(owner, "kind"), "DaemonSet") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Metadata stands first in the bytes, so this needs no parser. */
+static bool
+is_going(const struct blob *pod)
+{
+	static const char mark[] = "\"deletionTimestamp\":";
+
+	return memmem(pod->bytes, pod->meta_len, mark, sizeof(mark) - 1) != NULL;
+}
+
+static struct storage *
+pods_of(struct sim *s)
+{
+	return depot_storage(s->depot, "", "pods");
+}
+
+static struct storage *
+budgets_of(struct sim *s)
+{
+	return depot_storage(s->depot, "policy", "poddisruptionbudgets");
+}
+
+static const char *
+stuck_name(const char *node, char buf[NAME_MAX_LEN])
+{
+	snprintf(buf, NAME_MAX_LEN, "stuck-%.253s", node);
+	return buf;
+}
+
+/* A budget does not protect a Pod that is not Ready. */
+static void
+make_ready(struct sim *s, const struct blob *b)
+{
+	json_t *const pod = blob_parse(b, pods_of(s)->form);
+
+	json_object_set_new(pod, "status",
+	    json_pack("{s:s, s:[{s:s, s:s}]}", "phase", "Running", "conditions", "type", "Ready",
+		"status", "True"));
+	depot_put(s->depot, pods_of(s), pod);
+	json_decref(pod);
+}
+
+/* The disruption controller's part: it has looked at this budget, and so many may go. */
+static bool
+set_allowed(struct sim *s, const char *node, int allowed)
+{
+	struct storage *const st = budgets_of(s);
+	char name[NAME_MAX_LEN], key[KEY_MAX_LEN];
+
+	snprintf(key, sizeof(key), "default/%.299s", stuck_name(node, name));
+	const struct blob *const b = storage_get(st, key);
+	if (b == NULL)
+		return false;
+	json_t *const old = blob_parse(b, st->form), *const new = json_deep_copy(old);
+	json_object_set_new(new, "status",
+	    json_pack("{s:I, s:i, s:i, s:i, s:i}", "observedGeneration",
+		(json_int_t)json_int_at(new, "metadata.generation", 1), "disruptionsAllowed", allowed,
+		"currentHealthy", 1, "desiredHealthy", 1, "expectedPods", 1));
+	const bool changed = !json_equal(old, new);
+	if (changed)
+		depot_put(s->depot, st, new);
+	json_decref(old);
+	json_decref(new);
+	return changed;
+}

@@ -1,0 +1,19 @@
+/* sim/openshift/openshift_pods.h - the Pods of a node, as a drain sees them. */
+#ifndef MUSTER_OPENSHIFT_PODS_H
+#define MUSTER_OPENSHIFT_PODS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "sim/sim.h"
+
+/* Those that a drain must wait for: all but finished ones, mirrors of static Pods, and DaemonSets'. */
+size_t pods_left(struct sim *s, const char *node);
+/* Asks for the eviction of each; a PodDisruptionBudget may refuse. How many were granted. */
+size_t pods_evict(struct sim *s, const char *node, bool at_once);
+
+/* A Pod on that node whose budget lets nobody go; the budget gives way. False: it is so already. */
+bool pods_stick(struct sim *s, const char *node);
+bool pods_unstick(struct sim *s, const char *node);
+
+#endif

@@ -1,0 +1,56 @@
+/* sim/openshift/openshift_pool.h - a MachineConfigPool: what it asks for, whom it owns, what its status says. */
+#ifndef MUSTER_OPENSHIFT_POOL_H
+#define MUSTER_OPENSHIFT_POOL_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "openshift_node.h"
+
+struct blob;
+struct selector;
+
+enum { POOL_NONE = -1 };
+
+struct rollout_pool {
+	char		*name;
+	struct selector	*selector;	/* NULL: it matches nothing */
+	bool		 paused;
+	char		*target;	/* spec.configuration.name */
+	char		*settled;	/* status.configuration.name: what a new node begins with */
+	int64_t		 max_unavailable;
+	bool		 percent;
+	/* Of its nodes, counted anew each time. */
+	size_t		 nodes, updated, ready, unavailable, degraded, failing;
+	json_t		*troubles;	/* what the degraded ones say */
+	size_t		 room;		/* nodes that may begin now */
+};
+
+void pool_read(struct rollout_pool *p, const json_t *object);
+void pool_free(struct rollout_pool *p);
+bool pool_matches(const struct rollout_pool *p, const struct blob *node);
+
+/*
+ * Which of n pools owns a node, by the rule of the MCO: matches[i] says whether the selector of
+ * names[i] does. Two custom pools: none; master before all, any custom pool before worker.
+ */
+int pool_owner(const char *const *names, const bool *matches, size_t n);
+
+/* Counting: begin, each node, then the room. */
+void pool_count_begin(struct rollout_pool *p);
+void pool_count(struct rollout_pool *p, const char *name, const struct node_facts *f);
+void pool_count_end(struct rollout_pool *p);
+bool pool_updated(const struct rollout_pool *p);
+
+/* A new one; the selector is taken. */
+json_t *pool_new(const char *name, json_t *selector, json_t *max_unavailable, const char *config);
+/* The role label as most pools select it. */
+json_t *pool_role_selector(const char *role);
+/* spec.configuration, with the generation. */
+void pool_set_target(json_t *pool, const char *config, const json_t *sources);
+/* The status of these counts in place of the old one. */
+void pool_set_status(json_t *pool, const struct rollout_pool *p, const char *now);
+
+#endif

@@ -1,0 +1,206 @@
+/* sim/sim_options.c - reads the command line; says what is wrong with it. */
+#include "sim_options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj.h"
+
+enum { NOT_SAID = -1 };
+enum kind { SWITCH, TEXT, WHOLE, REAL, CRDS };
+
+/* One row: how it is written, where it goes, what may stand there. */
+static const struct row {
+	const char	*name;
+	enum kind	 kind;
+	size_t		 offset;
+	double		 least, most;
+} rows[] = {
+	{ "kube",             TEXT,   offsetof(struct options, kube),             0, 0 },
+	{ "control",          TEXT,   offsetof(struct options, control),          0, 0 },
+	{ "crds",             CRDS,   0,                                          0, 0 },
+	{ "write-kubeconfig", TEXT,   offsetof(struct options, write_kubeconfig), 0, 0 },
+	{ "tls-cert",         TEXT,   offsetof(struct options, tls_cert),         0, 0 },
+	{ "tls-key",          TEXT,   offsetof(struct options, tls_key),          0, 0 },
+	{ "client-ca",        TEXT,   offsetof(struct options, client_ca),        0, 0 },
+	{ "token-file",       TEXT,   offsetof(struct options, token_file),       0, 0 },
+	{ "nodes",            WHOLE,  offsetof(struct options, nodes),            0, 1e6 },
+	{ "node-bytes",       WHOLE,  offsetof(struct options, node_bytes),       0, 1e6 },
+	{ "speed",            REAL,   offsetof(struct options, speed),            0.001, 1e6 },
+	{ "churn",            REAL,   offsetof(struct options, churn),            0, 1e5 },
+	{ "seed",             WHOLE,  offsetof(struct options, seed),             0, 1e15 },
+	{ "openshift",        SWITCH, offsetof(struct options, openshift),        0, 0 },
+	{ "masters",          WHOLE,  offsetof(struct options, masters),          0, 1e5 },
+	{ "infra",            WHOLE,  offsetof(struct options, infra),            0, 1e5 },
+	{ "workers",          WHOLE,  offsetof(struct options, workers),          0, 1e5 },
+	{ "release",          TEXT,   offsetof(struct options, release),          0, 0 },
+	{ "help",             SWITCH, offsetof(struct options, help),             0, 0 },
+	{ "version",          SWITCH, offsetof(struct options, version),          0, 0 },
+};
+
+static const char usage[] =
+    "usage: muster-sim --kube ADDRESS:PORT [option ...]\n"
+    "\n"
+    "A simulated Kubernetes apiserver with a world behind it. Port 0 takes a free port; the addresses are\n"
+    "printed on one line once it serves. It ends on SIGTERM or SIGINT.\n"
+    "\n"
+    "  --kube ADDRESS:PORT       where the Kubernetes API is served\n"
+    "  --control ADDRESS:PORT    where faults, audit and the world are controlled (default 127.0.0.1:0)\n"
+    "  --crds PATH ...           CRDs to begin with: YAML or JSON files, or folders; may be repeated\n"
+    "  --nodes N                 Nodes to begin with (default 0)\n"
+    "  --node-bytes N            grow each Node to about N bytes of JSON (default: as they come, 4 KB)\n"
+    "  --openshift               an OpenShift: pools, MachineConfigs, a ClusterVersion, and updates\n"
+    "  --masters N --infra N --workers N   its Nodes by role (default 3, 0 and 3)\n"
+    "  --release VERSION         what it begins with (default 4.20.3)\n"
+    "  --churn N                 changes of the world per second (default 0: it stands still)\n"
+    "  --speed X                 how much faster than real time the world runs (default 1)\n"
+    "  --seed N                  of everything that is random (default 1)\n"
+    "  --write-kubeconfig FILE   write a kubeconfig for this server\n"
+    "  --tls-cert FILE --tls-key FILE   serve the Kubernetes API over TLS\n"
+    "  --client-ca FILE          accept client certificates that it signed\n"
+    "  --token-file FILE         accept the bearer tokens of its lines: token,user,uid[,\"group,group\"]\n"
+    "  --help, --version\n"
+    "\n"
+    "docs/simulator.md tells what it serves and how to break it.\n";
+
+static bool take(struct options *, const struct row *, const char *, char *);
+static bool add_crds(struct options *, const char *, char *);
+static bool number(const struct row *, const char *, double *, char *);
+static bool check(const struct options *, char *);
+static bool says_more_of_openshift(const struct options *);
+static void set_openshift_defaults(struct options *);
+
+bool
+options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX])
+{
+	struct option table[NITEMS(rows) + 1] = { 0 };
+	int i, c;
+
+	*o = (struct options){ .control = "127.0.0.1:0", .speed = 1, .seed = 1,
+		.masters = NOT_SAID, .infra = NOT_SAID, .workers = NOT_SAID };
+	for (size_t k = 0; k < NITEMS(rows); k++)
+		table[k] = (struct option){ .name = rows[k].name,
+			.has_arg = rows[k].kind == SWITCH ? no_argument : required_argument };
+	opterr = 0;
+	optind = 0;		/* glibc: from the start, for tests that parse twice */
+	while ((c = getopt_long(argc, argv, "+:", table, &i)) != -1) {
+		if (c == ':' || c == '?') {
+			snprintf(why, OPTIONS_WHY_MAX, c == ':' ? "%s needs a value" : "unknown option %s",
+			    argv[optind - 1]);
+			return false;
+		}
+		if (!take(o, &rows[i], optarg, why))
+			return false;
+		/* --crds A B C: the words that follow are more of them. */
+		while (rows[i].kind == CRDS && optind < argc && argv[optind][0] != '-') {
+			if (!add_crds(o, argv[optind++], why))
+				return false;
+		}
+	}
+	if (optind < argc) {
+		snprintf(why, OPTIONS_WHY_MAX, "unexpected word %s", argv[optind]);
+		return false;
+	}
+	if (o->help || o->version)
+		return true;
+	const bool fine = check(o, why);
+	set_openshift_defaults(o);
+	return fine;
+}
+
+const char *
+options_help(void)
+{
+	return usage;
+}
+
+static bool
+take(struct options *o, const struct row *row, const char *value, char *why)
+{
+	char *const to = (char *)o + row->offset;
+	double n = 0;
+
+	switch (row->kind) {
+	case SWITCH:
+		*(bool *)to = true;
+		return true;
+	case TEXT:
+		*(const char **)to = value;
+		return true;
+	case CRDS:
+		return add_crds(o, value, why);
+	case WHOLE:
+	case REAL:
+		break;
+	}
+	if (!number(row, value, &n, why))
+		return false;
+	if (row->kind == REAL)
+		*(double *)to = n;
+	else
+		*(long *)to = (long)n;
+	return true;
+}
+
+static bool
+add_crds(struct options *o, const char *path, char *why)
+{
+	if (o->ncrds == OPTIONS_CRDS_MAX) {
+		snprintf(why, OPTIONS_WHY_MAX, "more than %d of --crds: name a folder", OPTIONS_CRDS_MAX);
+		return false;
+	}
+	o->crds[o->ncrds++] = path;
+	return true;
+}
+
+static bool
+number(const struct row *row, const char *value, double *n, char *why)
+{
+	char *end;
+
+	errno = 0;
+	*n = strtod(value, &end);
+	if (end != value && *end == '\0' && errno == 0 && *n >= row->least && *n <= row->most
+	    && (row->kind == REAL || *n == (double)(long)*n))
+		return true;
+	snprintf(why, OPTIONS_WHY_MAX, "--%s wants a %snumber from %.9g to %.9g, not \"%s\"", row->name,
+	    row->kind == WHOLE ? "whole " : "", row->least, row->most, value);
+	return false;
+}
+
+static bool
+check(const struct options *o, char *why)
+{
+	const char *wrong = NULL;
+
+	if (o->kube == NULL)
+		wrong = "--kube ADDRESS:PORT is missing";
+	else if ((o->tls_cert == NULL) != (o->tls_key == NULL))
+		wrong = "--tls-cert and --tls-key go together";
+	else if (o->client_ca != NULL && o->tls_cert == NULL)
+		wrong = "--client-ca needs --tls-cert and --tls-key";
+	else if (!o->openshift && says_more_of_openshift(o))
+		wrong = "--masters, --infra, --workers and --release need --openshift";
+	if (wrong != NULL)
+		snprintf(why, OPTIONS_WHY_MAX, "%s", wrong);
+	return wrong == NULL;
+}
+
+static bool
+says_more_of_openshift(const struct options *o)
+{
+	return o->masters != NOT_SAID || o->infra != NOT_SAID || o->workers != NOT_SAID || o->release != NULL;
+}
+
+static void
+set_openshift_defaults(struct options *o)
+{
+	o->masters = o->masters != NOT_SAID ? o->masters : 3;
+	o->infra = o->infra != NOT_SAID ? o->infra : 0;
+	o->workers = o->workers != NOT_SAID ? o->workers : 3;
+	o->release = o->release != NULL ? o->release : "4.20.3";
+}

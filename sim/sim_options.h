@@ -1,0 +1,30 @@
+/* sim/sim_options.h - the command line of muster-sim. */
+#ifndef MUSTER_SIM_OPTIONS_H
+#define MUSTER_SIM_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { OPTIONS_CRDS_MAX = 64, OPTIONS_WHY_MAX = 256 };
+
+struct options {
+	const char	*kube, *control;	/* ADDRESS:PORT */
+	const char	*crds[OPTIONS_CRDS_MAX];
+	size_t		 ncrds;
+	const char	*write_kubeconfig;
+	const char	*tls_cert, *tls_key, *client_ca, *token_file;
+	long		 nodes, node_bytes;
+	double		 speed;			/* of the simulated time */
+	double		 churn;			/* changes a second */
+	long		 seed;
+	bool		 openshift;
+	long		 masters, infra, workers;	/* Nodes of an OpenShift, by role */
+	const char	*release;		/* the version it begins with */
+	bool		 help, version;
+};
+
+/* False with the reason in why. */
+bool options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX]);
+const char *options_help(void);
+
+#endif
