@@ -61,15 +61,12 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release")
 	target_link_options(muster_flags INTERFACE -Wl,-z,relro,-z,now -Wl,--as-needed)
 endif()
 
-# muster_library(name [APART] SOURCES... [LINK ...]); muster_program(name SOURCES... [LINK ...])
-# APART: tests do not link it by themselves: another program's parts, whose names may be those of ours.
+# muster_library(name SOURCES... [LINK ...]); muster_program(name SOURCES... [LINK ...])
 function(muster_library name)
-	cmake_parse_arguments(A "APART" "" "SOURCES;LINK" ${ARGN})
+	cmake_parse_arguments(A "" "" "SOURCES;LINK" ${ARGN})
 	add_library(${name} STATIC ${A_SOURCES})
 	target_link_libraries(${name} PUBLIC muster_flags ${A_LINK})
-	if(NOT A_APART)
-		set_property(GLOBAL APPEND PROPERTY muster_libraries ${name})
-	endif()
+	set_property(GLOBAL APPEND PROPERTY muster_libraries ${name})
 endfunction()
 
 function(muster_program name)

@@ -17,17 +17,17 @@ static void on_signal(evutil_socket_t, short, void *);
 int
 main(int argc, char **argv)
 {
-	struct options options;
-	struct sim sim;
+	struct sim_options options;
+	struct simulator sim;
 	char why[WHY_MAX] = "";
 	int rc = EXIT_FAILURE;
 
-	if (!options_read(&options, argc, argv, why)) {
+	if (!sim_options_read(&options, argc, argv, why)) {
 		fprintf(stderr, "muster-sim: %s\nTry muster-sim --help.\n", why);
 		return EXIT_USAGE;
 	}
 	if (options.help || options.version) {
-		fputs(options.help ? options_help() : "muster-sim " MUSTER_VERSION "\n", stdout);
+		fputs(options.help ? sim_options_help() : "muster-sim " MUSTER_VERSION "\n", stdout);
 		return EXIT_SUCCESS;
 	}
 	signal(SIGPIPE, SIG_IGN);
@@ -39,7 +39,8 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < NITEMS(stop); i++)
 		event_add(stop[i], NULL);
 	if (sim_open(&sim, base, &options, why, sizeof(why))) {
-		printf("muster-sim: kube %s control %s\n", server_url(sim.kube), server_url(sim.control));
+		printf("muster-sim: kube %s control %s\n", sim_server_url(sim.kube),
+		    sim_server_url(sim.control));
 		fflush(stdout);
 		event_base_dispatch(base);
 		rc = EXIT_SUCCESS;

@@ -23,41 +23,42 @@
 #include "sim/kube/store/sim_watch.h"
 #include "sim/cluster/sim_cluster.h"
 
-static bool fill(struct sim *, char *, size_t);
-static bool listen_on(struct sim *, char *, size_t);
-static void on_change(const struct change *, void *);
+static bool fill(struct simulator *, char *, size_t);
+static bool listen_on(struct simulator *, char *, size_t);
+static void on_change(const struct sim_change *, void *);
 
 bool
-sim_open(struct sim *s, struct event_base *base, const struct options *o, char *why, size_t size)
+sim_open(struct simulator *s, struct event_base *base, const struct sim_options *o, char *why, size_t size)
 {
-	*s = (struct sim){ .base = base, .options = o, .seed = (uint64_t)o->seed };
-	s->depot = depot_new(on_change, s);
-	s->registry = registry_new(s->depot);
-	s->faults = faults_new();
-	s->audit = audit_new();
-	s->watches = watches_new(s);
-	s->controllers = controllers_new(s);
-	s->world = world_new(s);
-	s->auth = auth_new(o, why, size);
+	*s = (struct simulator){ .base = base, .options = o, .seed = (uint64_t)o->seed };
+	s->store = sim_store_new(on_change, s);
+	s->registry = sim_registry_new(s->store);
+	s->faults = sim_faults_new();
+	s->audit = sim_audit_new();
+	s->watches = sim_watches_new(s);
+	s->controllers = sim_controllers_new(s);
+	s->cluster = sim_cluster_new(s);
+	s->auth = sim_auth_new(o, why, size);
 	return s->auth != NULL && fill(s, why, size) && listen_on(s, why, size)
-	    && (o->write_kubeconfig == NULL || access_write(o, s->auth, server_url(s->kube), why, size));
+	    && (o->write_kubeconfig == NULL
+	    || sim_kubeconfig_write(o, s->auth, sim_server_url(s->kube), why, size));
 }
 
 void
-sim_close(struct sim *s)
+sim_close(struct simulator *s)
 {
 	/* The servers first: their connections hold everything else. */
-	server_free(&s->kube);
-	server_free(&s->control);
-	tls_free(&s->tls);
-	world_free(&s->world);
-	controllers_free(&s->controllers);
-	watches_free(&s->watches);
-	audit_free(&s->audit);
-	faults_free(&s->faults);
-	auth_free(&s->auth);
-	registry_free(&s->registry);
-	depot_free(&s->depot);
+	sim_server_free(&s->kube);
+	sim_server_free(&s->control);
+	sim_tls_free(&s->tls);
+	sim_cluster_free(&s->cluster);
+	sim_controllers_free(&s->controllers);
+	sim_watches_free(&s->watches);
+	sim_audit_free(&s->audit);
+	sim_faults_free(&s->faults);
+	sim_auth_free(&s->auth);
+	sim_registry_free(&s->registry);
+	sim_store_free(&s->store);
 }
 
 const char *
@@ -68,7 +69,7 @@ sim_now(char buf[SIM_TIME_MAX])
 }
 
 const char *
-sim_uid(struct sim *s, char buf[SIM_UID_MAX])
+sim_uid(struct simulator *s, char buf[SIM_UID_MAX])
 {
 	const uint64_t a = random_next(&s->seed), b = random_next(&s->seed);
 
@@ -80,7 +81,7 @@ sim_uid(struct sim *s, char buf[SIM_UID_MAX])
 }
 
 const char *
-sim_suffix(struct sim *s, char buf[SIM_SUFFIX_MAX])
+sim_suffix(struct simulator *s, char buf[SIM_SUFFIX_MAX])
 {
 	/* No vowels, so no words; no 0, 1 and 3, so no mistakes: as apiserver's names.go. */
 	static const char alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
@@ -93,45 +94,45 @@ sim_suffix(struct sim *s, char buf[SIM_SUFFIX_MAX])
 
 /* What is there when the first client comes. */
 static bool
-fill(struct sim *s, char *why, size_t size)
+fill(struct simulator *s, char *why, size_t size)
 {
-	const struct options *const o = s->options;
+	const struct sim_options *const o = s->options;
 
-	load_namespaces(s);
+	sim_load_namespaces(s);
 	for (size_t i = 0; i < o->ncrds; i++) {
-		if (!load_crds(s, o->crds[i], why, size))
+		if (!sim_load_crds(s, o->crds[i], why, size))
 			return false;
 	}
-	controllers_settle(s->controllers);
-	world_populate(s->world, (size_t)o->nodes);
-	if (o->openshift && !world_begin_openshift(s->world, why, size))
+	sim_controllers_run(s->controllers);
+	sim_cluster_populate(s->cluster, (size_t)o->nodes);
+	if (o->openshift && !sim_cluster_begin_openshift(s->cluster, why, size))
 		return false;
 	if (o->churn > 0)
-		world_churn(s->world, o->churn);
+		sim_cluster_churn(s->cluster, o->churn);
 	return true;
 }
 
 static bool
-listen_on(struct sim *s, char *why, size_t size)
+listen_on(struct simulator *s, char *why, size_t size)
 {
-	const struct options *const o = s->options;
+	const struct sim_options *const o = s->options;
 
 	if (o->tls_cert != NULL) {
-		s->tls = tls_new(o->tls_cert, o->tls_key, o->client_ca, why, size);
+		s->tls = sim_tls_new(o->tls_cert, o->tls_key, o->client_ca, why, size);
 		if (s->tls == NULL)
 			return false;
 	}
-	s->kube = server_new(s->base, o->kube, s->tls, api_serve, s, why, size);
+	s->kube = sim_server_new(s->base, o->kube, s->tls, sim_api_serve, s, why, size);
 	if (s->kube != NULL)
-		s->control = server_new(s->base, o->control, NULL, control_serve, s, why, size);
+		s->control = sim_server_new(s->base, o->control, NULL, sim_control_serve, s, why, size);
 	return s->control != NULL;
 }
 
 static void
-on_change(const struct change *c, void *arg)
+on_change(const struct sim_change *c, void *arg)
 {
-	struct sim *const s = arg;
+	struct simulator *const s = arg;
 
-	controllers_note(s->controllers, c);
-	watches_wake(s->watches);
+	sim_controllers_enqueue(s->controllers, c);
+	sim_watches_wake(s->watches);
 }

@@ -7,35 +7,36 @@
 #include <stdint.h>
 
 struct event_base;
-struct options;
-struct server;
+struct sim_options;
+struct sim_server;
 
-struct sim {
-	struct event_base	*base;
-	const struct options	*options;
-	struct depot		*depot;
-	struct registry		*registry;
-	struct faults		*faults;
-	struct audit		*audit;
-	struct watches		*watches;
-	struct controllers	*controllers;
-	struct world		*world;
-	struct auth		*auth;
-	struct server		*kube, *control;
-	struct tls		*tls;
-	uint64_t		 seed;		/* of uids, suffixes and the world: the same run twice */
+struct simulator {
+	struct event_base		*base;
+	const struct sim_options	*options;
+	struct sim_store		*store;
+	struct sim_registry		*registry;
+	struct sim_fault_table		*faults;
+	struct sim_audit		*audit;
+	struct sim_watches		*watches;
+	struct sim_controllers		*controllers;
+	struct sim_cluster		*cluster;
+	struct sim_auth			*auth;
+	struct sim_server		*kube, *control;
+	struct sim_tls			*tls;
+	uint64_t			 seed;		/* of uids, suffixes and churn */
 };
 
 /* Filled and listening; the options are kept. False with a text in why: close it all the same. */
-bool sim_open(struct sim *s, struct event_base *base, const struct options *o, char *why, size_t size);
-void sim_close(struct sim *s);
+bool sim_open(struct simulator *s, struct event_base *base, const struct sim_options *o, char *why,
+    size_t size);
+void sim_close(struct simulator *s);
 
 /* RFC 3339, in seconds, of now. */
 enum { SIM_TIME_MAX = 48, SIM_UID_MAX = 37, SIM_SUFFIX_MAX = 6 };
 const char *sim_now(char buf[SIM_TIME_MAX]);
 /* A random UUID. */
-const char *sim_uid(struct sim *s, char buf[SIM_UID_MAX]);
+const char *sim_uid(struct simulator *s, char buf[SIM_UID_MAX]);
 /* Five characters as generateName appends them. */
-const char *sim_suffix(struct sim *s, char buf[SIM_SUFFIX_MAX]);
+const char *sim_suffix(struct simulator *s, char buf[SIM_SUFFIX_MAX]);
 
 #endif

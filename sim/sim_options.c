@@ -11,35 +11,35 @@
 #include "obj.h"
 
 enum { NOT_SAID = -1 };
-enum kind { SWITCH, TEXT, WHOLE, REAL, CRDS };
+enum option_type { SWITCH, TEXT, WHOLE, REAL, CRDS };
 
 /* One row: how it is written, where it goes, what may stand there. */
-static const struct row {
-	const char	*name;
-	enum kind	 kind;
-	size_t		 offset;
-	double		 least, most;
+static const struct option_row {
+	const char		*name;
+	enum option_type	 kind;
+	size_t			 offset;
+	double			 least, most;
 } rows[] = {
-	{ "kube",             TEXT,   offsetof(struct options, kube),             0, 0 },
-	{ "control",          TEXT,   offsetof(struct options, control),          0, 0 },
+	{ "kube",             TEXT,   offsetof(struct sim_options, kube),             0, 0 },
+	{ "control",          TEXT,   offsetof(struct sim_options, control),          0, 0 },
 	{ "crds",             CRDS,   0,                                          0, 0 },
-	{ "write-kubeconfig", TEXT,   offsetof(struct options, write_kubeconfig), 0, 0 },
-	{ "tls-cert",         TEXT,   offsetof(struct options, tls_cert),         0, 0 },
-	{ "tls-key",          TEXT,   offsetof(struct options, tls_key),          0, 0 },
-	{ "client-ca",        TEXT,   offsetof(struct options, client_ca),        0, 0 },
-	{ "token-file",       TEXT,   offsetof(struct options, token_file),       0, 0 },
-	{ "nodes",            WHOLE,  offsetof(struct options, nodes),            0, 1e6 },
-	{ "node-bytes",       WHOLE,  offsetof(struct options, node_bytes),       0, 1e6 },
-	{ "speed",            REAL,   offsetof(struct options, speed),            0.001, 1e6 },
-	{ "churn",            REAL,   offsetof(struct options, churn),            0, 1e5 },
-	{ "seed",             WHOLE,  offsetof(struct options, seed),             0, 1e15 },
-	{ "openshift",        SWITCH, offsetof(struct options, openshift),        0, 0 },
-	{ "masters",          WHOLE,  offsetof(struct options, masters),          0, 1e5 },
-	{ "infra",            WHOLE,  offsetof(struct options, infra),            0, 1e5 },
-	{ "workers",          WHOLE,  offsetof(struct options, workers),          0, 1e5 },
-	{ "release",          TEXT,   offsetof(struct options, release),          0, 0 },
-	{ "help",             SWITCH, offsetof(struct options, help),             0, 0 },
-	{ "version",          SWITCH, offsetof(struct options, version),          0, 0 },
+	{ "write-kubeconfig", TEXT,   offsetof(struct sim_options, write_kubeconfig), 0, 0 },
+	{ "tls-cert",         TEXT,   offsetof(struct sim_options, tls_cert),         0, 0 },
+	{ "tls-key",          TEXT,   offsetof(struct sim_options, tls_key),          0, 0 },
+	{ "client-ca",        TEXT,   offsetof(struct sim_options, client_ca),        0, 0 },
+	{ "token-file",       TEXT,   offsetof(struct sim_options, token_file),       0, 0 },
+	{ "nodes",            WHOLE,  offsetof(struct sim_options, nodes),            0, 1e6 },
+	{ "node-bytes",       WHOLE,  offsetof(struct sim_options, node_bytes),       0, 1e6 },
+	{ "speed",            REAL,   offsetof(struct sim_options, speed),            0.001, 1e6 },
+	{ "churn",            REAL,   offsetof(struct sim_options, churn),            0, 1e5 },
+	{ "seed",             WHOLE,  offsetof(struct sim_options, seed),             0, 1e15 },
+	{ "openshift",        SWITCH, offsetof(struct sim_options, openshift),        0, 0 },
+	{ "masters",          WHOLE,  offsetof(struct sim_options, masters),          0, 1e5 },
+	{ "infra",            WHOLE,  offsetof(struct sim_options, infra),            0, 1e5 },
+	{ "workers",          WHOLE,  offsetof(struct sim_options, workers),          0, 1e5 },
+	{ "release",          TEXT,   offsetof(struct sim_options, release),          0, 0 },
+	{ "help",             SWITCH, offsetof(struct sim_options, help),             0, 0 },
+	{ "version",          SWITCH, offsetof(struct sim_options, version),          0, 0 },
 };
 
 static const char usage[] =
@@ -67,20 +67,20 @@ static const char usage[] =
     "\n"
     "docs/simulator.md tells what it serves and how to break it.\n";
 
-static bool take(struct options *, const struct row *, const char *, char *);
-static bool add_crds(struct options *, const char *, char *);
-static bool number(const struct row *, const char *, double *, char *);
-static bool check(const struct options *, char *);
-static bool says_more_of_openshift(const struct options *);
-static void set_openshift_defaults(struct options *);
+static bool take(struct sim_options *, const struct option_row *, const char *, char *);
+static bool add_crds(struct sim_options *, const char *, char *);
+static bool number(const struct option_row *, const char *, double *, char *);
+static bool check(const struct sim_options *, char *);
+static bool says_more_of_openshift(const struct sim_options *);
+static void set_openshift_defaults(struct sim_options *);
 
 bool
-options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX])
+sim_options_read(struct sim_options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX])
 {
 	struct option table[NITEMS(rows) + 1] = { 0 };
 	int i, c;
 
-	*o = (struct options){ .control = "127.0.0.1:0", .speed = 1, .seed = 1,
+	*o = (struct sim_options){ .control = "127.0.0.1:0", .speed = 1, .seed = 1,
 		.masters = NOT_SAID, .infra = NOT_SAID, .workers = NOT_SAID };
 	for (size_t k = 0; k < NITEMS(rows); k++)
 		table[k] = (struct option){ .name = rows[k].name,
@@ -113,13 +113,13 @@ options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX]
 }
 
 const char *
-options_help(void)
+sim_options_help(void)
 {
 	return usage;
 }
 
 static bool
-take(struct options *o, const struct row *row, const char *value, char *why)
+take(struct sim_options *o, const struct option_row *row, const char *value, char *why)
 {
 	char *const to = (char *)o + row->offset;
 	double n = 0;
@@ -147,7 +147,7 @@ take(struct options *o, const struct row *row, const char *value, char *why)
 }
 
 static bool
-add_crds(struct options *o, const char *path, char *why)
+add_crds(struct sim_options *o, const char *path, char *why)
 {
 	if (o->ncrds == OPTIONS_CRDS_MAX) {
 		snprintf(why, OPTIONS_WHY_MAX, "more than %d of --crds: name a folder", OPTIONS_CRDS_MAX);
@@ -158,7 +158,7 @@ add_crds(struct options *o, const char *path, char *why)
 }
 
 static bool
-number(const struct row *row, const char *value, double *n, char *why)
+number(const struct option_row *row, const char *value, double *n, char *why)
 {
 	char *end;
 
@@ -173,7 +173,7 @@ number(const struct row *row, const char *value, double *n, char *why)
 }
 
 static bool
-check(const struct options *o, char *why)
+check(const struct sim_options *o, char *why)
 {
 	const char *wrong = NULL;
 
@@ -191,13 +191,13 @@ check(const struct options *o, char *why)
 }
 
 static bool
-says_more_of_openshift(const struct options *o)
+says_more_of_openshift(const struct sim_options *o)
 {
 	return o->masters != NOT_SAID || o->infra != NOT_SAID || o->workers != NOT_SAID || o->release != NULL;
 }
 
 static void
-set_openshift_defaults(struct options *o)
+set_openshift_defaults(struct sim_options *o)
 {
 	o->masters = o->masters != NOT_SAID ? o->masters : 3;
 	o->infra = o->infra != NOT_SAID ? o->infra : 0;

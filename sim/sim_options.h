@@ -7,7 +7,7 @@
 
 enum { OPTIONS_CRDS_MAX = 64, OPTIONS_WHY_MAX = 256 };
 
-struct options {
+struct sim_options {
 	const char	*kube, *control;	/* ADDRESS:PORT */
 	const char	*crds[OPTIONS_CRDS_MAX];
 	size_t		 ncrds;
@@ -24,7 +24,7 @@ struct options {
 };
 
 /* False with the reason in why. */
-bool options_read(struct options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX]);
-const char *options_help(void);
+bool sim_options_read(struct sim_options *o, int argc, char **argv, char why[OPTIONS_WHY_MAX]);
+const char *sim_options_help(void);
 
 #endif

@@ -6,7 +6,7 @@
 #include "sim_json_member.h"
 
 json_t *
-json_base64(const void *bytes, size_t len)
+sim_json_base64(const void *bytes, size_t len)
 {
 	char *out = obj_alloc(len / 3 * 4 + 5);	/* four for each three begun, and a NUL */
 	const int n = EVP_EncodeBlock((unsigned char *)out, bytes, (int)len);

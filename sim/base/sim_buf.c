@@ -13,11 +13,11 @@
  */
 enum { BUF_FIRST = 256, DUMP = JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15) };
 
-static void room(struct buf *, size_t);
+static void room(struct sim_buf *, size_t);
 static int on_dump(const char *, size_t, void *);
 
 void
-buf_add(struct buf *b, const void *bytes, size_t len)
+sim_buf_add(struct sim_buf *b, const void *bytes, size_t len)
 {
 	room(b, len);
 	memcpy(b->bytes + b->len, bytes, len);
@@ -26,13 +26,13 @@ buf_add(struct buf *b, const void *bytes, size_t len)
 }
 
 void
-buf_puts(struct buf *b, const char *s)
+sim_buf_puts(struct sim_buf *b, const char *s)
 {
-	buf_add(b, s, strlen(s));
+	sim_buf_add(b, s, strlen(s));
 }
 
 void
-buf_printf(struct buf *b, const char *fmt, ...)
+sim_buf_printf(struct sim_buf *b, const char *fmt, ...)
 {
 	va_list ap, again;
 
@@ -48,30 +48,30 @@ buf_printf(struct buf *b, const char *fmt, ...)
 }
 
 void
-buf_json(struct buf *b, const json_t *value)
+sim_buf_json(struct sim_buf *b, const json_t *value)
 {
 	MUST(json_dump_callback(value, on_dump, b, DUMP) == 0);
 }
 
 void
-buf_quote(struct buf *b, const char *s)
+sim_buf_quote(struct sim_buf *b, const char *s)
 {
 	json_t *const text = json_string(s);
 
-	buf_json(b, text);
+	sim_buf_json(b, text);
 	json_decref(text);
 }
 
 void
-buf_free(struct buf *b)
+sim_buf_free(struct sim_buf *b)
 {
 	free(b->bytes);
-	*b = (struct buf){ 0 };
+	*b = (struct sim_buf){ 0 };
 }
 
 /* For len more bytes and a NUL. */
 static void
-room(struct buf *b, size_t len)
+room(struct sim_buf *b, size_t len)
 {
 	size_t size = b->size != 0 ? b->size : BUF_FIRST;
 
@@ -86,6 +86,6 @@ room(struct buf *b, size_t len)
 static int
 on_dump(const char *bytes, size_t len, void *arg)
 {
-	buf_add(arg, bytes, len);
+	sim_buf_add(arg, bytes, len);
 	return 0;
 }

@@ -5,17 +5,17 @@
 #include <jansson.h>
 #include <stddef.h>
 
-struct buf {
+struct sim_buf {
 	char	*bytes;		/* NUL-terminated where anything was added */
 	size_t	 len, size;
 };
 
-void buf_add(struct buf *b, const void *bytes, size_t len);
-void buf_puts(struct buf *b, const char *s);
-void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void sim_buf_add(struct sim_buf *b, const void *bytes, size_t len);
+void sim_buf_puts(struct sim_buf *b, const char *s);
+void sim_buf_printf(struct sim_buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A JSON value, compact; a text as a JSON string. */
-void buf_json(struct buf *b, const json_t *value);
-void buf_quote(struct buf *b, const char *s);
-void buf_free(struct buf *b);
+void sim_buf_json(struct sim_buf *b, const json_t *value);
+void sim_buf_quote(struct sim_buf *b, const char *s);
+void sim_buf_free(struct sim_buf *b);
 
 #endif

@@ -7,7 +7,7 @@
 #include "obj.h"
 
 const char *
-json_text(const json_t *object, const char *key)
+sim_json_text(const json_t *object, const char *key)
 {
 	const char *const s = json_string_value(json_object_get(object, key));
 
@@ -15,7 +15,7 @@ json_text(const json_t *object, const char *key)
 }
 
 json_t *
-json_at(const json_t *object, const char *path)
+sim_json_at(const json_t *object, const char *path)
 {
 	const json_t *at = object;
 	char step[128];
@@ -34,23 +34,23 @@ json_at(const json_t *object, const char *path)
 }
 
 const char *
-json_text_at(const json_t *object, const char *path)
+sim_json_text_at(const json_t *object, const char *path)
 {
-	const char *const s = json_string_value(json_at(object, path));
+	const char *const s = json_string_value(sim_json_at(object, path));
 
 	return s != NULL ? s : "";
 }
 
 int64_t
-json_int_at(const json_t *object, const char *path, int64_t absent)
+sim_json_int_at(const json_t *object, const char *path, int64_t absent)
 {
-	const json_t *const at = json_at(object, path);
+	const json_t *const at = sim_json_at(object, path);
 
 	return json_is_integer(at) ? json_integer_value(at) : absent;
 }
 
 json_t *
-json_branch(json_t *object, const char *key)
+sim_json_branch(json_t *object, const char *key)
 {
 	json_t *const there = json_object_get(object, key);
 

@@ -9,7 +9,7 @@
 #include "sim_json.h"
 
 /* Bytes as base64, a text. New reference. */
-json_t *json_base64(const void *bytes, size_t len);
+json_t *sim_json_base64(const void *bytes, size_t len);
 
 static inline const json_t *
 meta_of(const json_t *object)
@@ -20,7 +20,7 @@ meta_of(const json_t *object)
 static inline const char *
 meta_text(const json_t *object, const char *key)
 {
-	return json_text(meta_of(object), key);
+	return sim_json_text(meta_of(object), key);
 }
 
 static inline bool

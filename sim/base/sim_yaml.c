@@ -13,7 +13,7 @@
 
 enum { DEPTH_MAX = 200 };
 
-struct reader {
+struct yaml_reader {
 	yaml_parser_t	 yaml;
 	yaml_event_t	 now;
 	int		 depth;
@@ -22,17 +22,17 @@ struct reader {
 };
 
 static json_t *parse(const char *, size_t, bool, char *, size_t);
-static bool next(struct reader *);
-static json_t *read_node(struct reader *);
-static json_t *read_mapping(struct reader *);
-static json_t *read_sequence(struct reader *);
-static json_t *read_scalar(struct reader *);
+static bool next(struct yaml_reader *);
+static json_t *read_node(struct yaml_reader *);
+static json_t *read_mapping(struct yaml_reader *);
+static json_t *read_sequence(struct yaml_reader *);
+static json_t *read_scalar(struct yaml_reader *);
 static json_t *plain(const char *, size_t);
 static json_t *number(const char *, size_t);
-static json_t *fail(struct reader *, const char *, ...) __attribute__((format(printf, 2, 3)));
+static json_t *fail(struct yaml_reader *, const char *, ...) __attribute__((format(printf, 2, 3)));
 
 json_t *
-yaml_parse(const char *text, size_t len, char *err, size_t size)
+sim_yaml_parse(const char *text, size_t len, char *err, size_t size)
 {
 	json_t *const all = parse(text, len, true, err, size);
 
@@ -48,7 +48,7 @@ yaml_parse(const char *text, size_t len, char *err, size_t size)
 }
 
 json_t *
-yaml_parse_all(const char *text, size_t len, char *err, size_t size)
+sim_yaml_parse_all(const char *text, size_t len, char *err, size_t size)
 {
 	return parse(text, len, false, err, size);
 }
@@ -57,7 +57,7 @@ yaml_parse_all(const char *text, size_t len, char *err, size_t size)
 static json_t *
 parse(const char *text, size_t len, bool one, char *err, size_t size)
 {
-	struct reader r = { .err = err, .size = size };
+	struct yaml_reader r = { .err = err, .size = size };
 	json_t *all = json_array();
 	/* JSON first: libyaml knows no surrogate pairs and limits the length of keys. */
 	json_t *const whole = one ? json_loadb(text, len, 0, NULL) : NULL;
@@ -89,7 +89,7 @@ parse(const char *text, size_t len, bool one, char *err, size_t size)
 }
 
 static bool
-next(struct reader *r)
+next(struct yaml_reader *r)
 {
 	yaml_event_delete(&r->now);
 	if (yaml_parser_parse(&r->yaml, &r->now) == 1)
@@ -102,7 +102,7 @@ next(struct reader *r)
 
 /* The node whose first event is in r->now; its last event is there afterwards. */
 static json_t *
-read_node(struct reader *r)
+read_node(struct yaml_reader *r)
 {
 	json_t *value;
 
@@ -127,7 +127,7 @@ read_node(struct reader *r)
 }
 
 static json_t *
-read_mapping(struct reader *r)
+read_mapping(struct yaml_reader *r)
 {
 	json_t *const object = json_object();
 
@@ -150,7 +150,7 @@ read_mapping(struct reader *r)
 }
 
 static json_t *
-read_sequence(struct reader *r)
+read_sequence(struct yaml_reader *r)
 {
 	json_t *const array = json_array();
 
@@ -167,7 +167,7 @@ read_sequence(struct reader *r)
 }
 
 static json_t *
-read_scalar(struct reader *r)
+read_scalar(struct yaml_reader *r)
 {
 	const char *const text = (const char *)r->now.data.scalar.value;
 	const size_t len = r->now.data.scalar.length;
@@ -222,7 +222,7 @@ number(const char *text, size_t len)
 }
 
 static json_t *
-fail(struct reader *r, const char *fmt, ...)
+fail(struct yaml_reader *r, const char *fmt, ...)
 {
 	va_list ap;
 	const int n = snprintf(r->err, r->size, "yaml: line %zu: ", r->now.start_mark.line + 1);

@@ -1,5 +1,6 @@
 /*
- * sim/base/sim_yaml.h - YAML as Kubernetes reads it (YAML 1.1 scalars by the core schema, JSON is YAML) into jansson.
+ * sim/base/sim_yaml.h - YAML as Kubernetes reads it (YAML 1.1 scalars by the core schema, JSON is
+ * YAML) into jansson.
  *
  * Anchors and merge keys are refused: no file can grow in memory.
  */
@@ -10,8 +11,8 @@
 #include <stddef.h>
 
 /* The first document. NULL with a text in err (never empty then); an empty text is JSON null. */
-json_t *yaml_parse(const char *text, size_t len, char *err, size_t size);
+json_t *sim_yaml_parse(const char *text, size_t len, char *err, size_t size);
 /* Every document that is not empty, as an array. */
-json_t *yaml_parse_all(const char *text, size_t len, char *err, size_t size);
+json_t *sim_yaml_parse_all(const char *text, size_t len, char *err, size_t size);
 
 #endif

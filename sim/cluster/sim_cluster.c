@@ -15,35 +15,35 @@
 
 enum { TICK_MS = 20 };
 
-struct world {
-	uint32_t	 magic;
+struct sim_cluster {
+	uint32_t		 magic;
 #define WORLD_MAGIC	0x574f524cu
-	struct sim	*sim;
-	struct storage	*nodes;
-	json_t		*images;	/* what every Node has pulled */
-	size_t		 next;		/* the number of the next new Node */
-	double		 per_second, owed;	/* changes */
-	struct event	*timer;
-	struct rollout	*rollout;
+	struct simulator	*sim;
+	struct sim_storage	*nodes;
+	json_t			*images;	/* what every Node has pulled */
+	size_t			 next;		/* the number of the next new Node */
+	double			 per_second, owed;	/* changes */
+	struct event		*timer;
+	struct openshift	*rollout;
 };
 
 /* What can happen to a Node. change: in place; false: nothing changed. */
-struct op {
+struct cluster_op {
 	const char	 *name;
 	unsigned	  weight;	/* in a churning world, of all weights */
-	bool		(*change)(struct world *w, json_t *node, const json_t *order, const char *now);
+	bool		(*change)(struct sim_cluster *w, json_t *node, const json_t *order, const char *now);
 };
 
-static bool beat(struct world *, json_t *, const json_t *, const char *);
-static bool label(struct world *, json_t *, const json_t *, const char *);
-static bool annotate(struct world *, json_t *, const json_t *, const char *);
-static bool taint(struct world *, json_t *, const json_t *, const char *);
-static bool flap(struct world *, json_t *, const json_t *, const char *);
-static bool make_ready(struct world *, json_t *, const json_t *, const char *);
-static bool make_unready(struct world *, json_t *, const json_t *, const char *);
-static bool cordon(struct world *, json_t *, const json_t *, const char *);
+static bool beat(struct sim_cluster *, json_t *, const json_t *, const char *);
+static bool label(struct sim_cluster *, json_t *, const json_t *, const char *);
+static bool annotate(struct sim_cluster *, json_t *, const json_t *, const char *);
+static bool taint(struct sim_cluster *, json_t *, const json_t *, const char *);
+static bool flap(struct sim_cluster *, json_t *, const json_t *, const char *);
+static bool make_ready(struct sim_cluster *, json_t *, const json_t *, const char *);
+static bool make_unready(struct sim_cluster *, json_t *, const json_t *, const char *);
+static bool cordon(struct sim_cluster *, json_t *, const json_t *, const char *);
 
-static const struct op ops[] = {
+static const struct cluster_op ops[] = {
 	{ "heartbeat", 70, beat },
 	{ "label",     10, label },
 	{ "annotate",   0, annotate },
@@ -56,53 +56,53 @@ static const struct op ops[] = {
 /* Beside the above: one Node more, one less. */
 enum { WEIGHT_ADD = 3, WEIGHT_REMOVE = 3 };
 
-static long do_to_nodes(struct world *, const json_t *, char *, size_t);
-static void add(struct world *);
-static void apply(struct world *, const struct op *, const char *, const json_t *);
-static void something(struct world *);
+static long do_to_nodes(struct sim_cluster *, const json_t *, char *, size_t);
+static void add(struct sim_cluster *);
+static void apply(struct sim_cluster *, const struct cluster_op *, const char *, const json_t *);
+static void something(struct sim_cluster *);
 static void on_tick(evutil_socket_t, short, void *);
-static const struct op *find(const char *);
-static json_t *targets(struct world *, const json_t *, char *, size_t);
+static const struct cluster_op *find(const char *);
+static json_t *targets(struct sim_cluster *, const json_t *, char *, size_t);
 
-struct world *
-world_new(struct sim *s)
+struct sim_cluster *
+sim_cluster_new(struct simulator *s)
 {
-	struct world *w;
+	struct sim_cluster *w;
 
 	OBJ_NEW(w, WORLD_MAGIC);
 	w->sim = s;
-	w->nodes = depot_storage(s->depot, "", "nodes");
-	w->images = node_images((size_t)s->options->node_bytes);
+	w->nodes = sim_store_storage(s->store, "", "nodes");
+	w->images = sim_node_images((size_t)s->options->node_bytes);
 	w->next = 1;
 	w->timer = event_new(s->base, -1, EV_PERSIST, on_tick, w);
 	MUST(w->timer != NULL);
-	w->rollout = rollout_new(s);
+	w->rollout = openshift_new(s);
 	return w;
 }
 
 void
-world_free(struct world **wp)
+sim_cluster_free(struct sim_cluster **wp)
 {
-	struct world *w;
+	struct sim_cluster *w;
 
 	if (*wp == NULL)
 		return;
 	OBJ_TAKE(w, wp, WORLD_MAGIC);
-	rollout_free(&w->rollout);
+	openshift_free(&w->rollout);
 	event_free(w->timer);
 	json_decref(w->images);
 	OBJ_FREE(w);
 }
 
 void
-world_populate(struct world *w, size_t n)
+sim_cluster_populate(struct sim_cluster *w, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		add(w);
 }
 
 void
-world_churn(struct world *w, double per_second)
+sim_cluster_churn(struct sim_cluster *w, double per_second)
 {
 	w->per_second = per_second;
 	w->owed = 0;
@@ -113,46 +113,46 @@ world_churn(struct world *w, double per_second)
 }
 
 bool
-world_begin_openshift(struct world *w, char *err, size_t size)
+sim_cluster_begin_openshift(struct sim_cluster *w, char *err, size_t size)
 {
-	return rollout_begin(w->rollout, err, size);
+	return openshift_begin(w->rollout, err, size);
 }
 
 json_t *
-world_node(struct world *w, const char *name)
+sim_cluster_node(struct sim_cluster *w, const char *name)
 {
 	char uid[SIM_UID_MAX], now[SIM_TIME_MAX];
 
-	return node_new(&(struct node_spec){
+	return sim_node_new(&(struct sim_node_spec){
 	    .number = w->next++, .name = name, .uid = sim_uid(w->sim, uid), .now = sim_now(now),
 	    .images = w->images, .managed = w->sim->options->node_bytes > 0,
 	});
 }
 
 json_t *
-world_do(struct world *w, const json_t *order, char *err, size_t size)
+sim_cluster_command(struct sim_cluster *w, const json_t *order, char *err, size_t size)
 {
-	if (rollout_knows(json_text(order, "op")))
-		return rollout_do(w->rollout, order, err, size);
+	if (openshift_has_command(sim_json_text(order, "op")))
+		return openshift_command(w->rollout, order, err, size);
 	const long n = do_to_nodes(w, order, err, size);
 	return n < 0 ? NULL : json_pack("{s:I}", "changed", (json_int_t)n);
 }
 
 /* How many it changed; -1 with a text in err. */
 static long
-do_to_nodes(struct world *w, const json_t *order, char *err, size_t size)
+do_to_nodes(struct sim_cluster *w, const json_t *order, char *err, size_t size)
 {
-	const char *const name = json_text(order, "op");
-	const struct op *const op = find(name);
+	const char *const name = sim_json_text(order, "op");
+	const struct cluster_op *const op = find(name);
 	const bool removes = strcmp(name, "remove") == 0;
-	const int64_t count = json_int_at(order, "count", 1);
+	const int64_t count = sim_json_int_at(order, "count", 1);
 
 	if (strcmp(name, "churn") == 0) {
-		world_churn(w, json_number_value(json_object_get(order, "per_second")));
+		sim_cluster_churn(w, json_number_value(json_object_get(order, "per_second")));
 		return 0;
 	}
 	if (strcmp(name, "add") == 0) {
-		world_populate(w, count > 0 ? (size_t)count : 0);
+		sim_cluster_populate(w, count > 0 ? (size_t)count : 0);
 		return count;
 	}
 	if (op == NULL && !removes) {
@@ -169,7 +169,7 @@ do_to_nodes(struct world *w, const json_t *order, char *err, size_t size)
 	json_t *target;
 	json_array_foreach(names, i, target) {
 		if (removes)
-			depot_remove(w->sim->depot, w->nodes, json_string_value(target));
+			sim_store_remove(w->sim->store, w->nodes, json_string_value(target));
 		else
 			apply(w, op, json_string_value(target), order);
 	}
@@ -179,34 +179,34 @@ do_to_nodes(struct world *w, const json_t *order, char *err, size_t size)
 }
 
 static void
-add(struct world *w)
+add(struct sim_cluster *w)
 {
 	char name[NODE_NAME_MAX];
 
-	while (storage_get(w->nodes, node_name(w->next, name)) != NULL)
+	while (sim_storage_get(w->nodes, sim_node_name(w->next, name)) != NULL)
 		w->next++;
-	json_t *const node = world_node(w, name);
-	depot_put(w->sim->depot, w->nodes, node);
+	json_t *const node = sim_cluster_node(w, name);
+	sim_store_put(w->sim->store, w->nodes, node);
 	json_decref(node);
 }
 
 static void
-apply(struct world *w, const struct op *op, const char *name, const json_t *order)
+apply(struct sim_cluster *w, const struct cluster_op *op, const char *name, const json_t *order)
 {
-	const struct blob *const b = storage_get(w->nodes, name);
+	const struct sim_blob *const b = sim_storage_get(w->nodes, name);
 	char now[SIM_TIME_MAX];
 
 	if (b == NULL)
 		return;
-	json_t *const node = blob_parse(b, w->nodes->form);
+	json_t *const node = sim_blob_parse(b, w->nodes->form);
 	if (op->change(w, node, order, sim_now(now)))
-		depot_put(w->sim->depot, w->nodes, node);
+		sim_store_put(w->sim->store, w->nodes, node);
 	json_decref(node);
 }
 
 /* One change of a churning world. */
 static void
-something(struct world *w)
+something(struct sim_cluster *w)
 {
 	unsigned sum = WEIGHT_ADD + WEIGHT_REMOVE;
 	char name[NODE_NAME_MAX];
@@ -219,10 +219,10 @@ something(struct world *w)
 		return;
 	}
 	snprintf(name, sizeof(name), "%s",
-	    blob_name(w->nodes->objects[random_below(&w->sim->seed, w->nodes->n)]));
+	    sim_blob_name(w->nodes->objects[random_below(&w->sim->seed, w->nodes->n)]));
 	draw -= WEIGHT_ADD;
 	if (draw < WEIGHT_REMOVE) {
-		depot_remove(w->sim->depot, w->nodes, name);
+		sim_store_remove(w->sim->store, w->nodes, name);
 		return;
 	}
 	draw -= WEIGHT_REMOVE;
@@ -235,7 +235,7 @@ something(struct world *w)
 static void
 on_tick(evutil_socket_t fd, short what, void *arg)
 {
-	struct world *const w = arg;
+	struct sim_cluster *const w = arg;
 
 	(void)fd;
 	(void)what;
@@ -244,7 +244,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 		something(w);
 }
 
-static const struct op *
+static const struct cluster_op *
 find(const char *name)
 {
 	for (size_t i = 0; i < NITEMS(ops); i++) {
@@ -256,7 +256,7 @@ find(const char *name)
 
 /* "names": these; "count": so many, at random; neither: all. */
 static json_t *
-targets(struct world *w, const json_t *order, char *err, size_t size)
+targets(struct sim_cluster *w, const json_t *order, char *err, size_t size)
 {
 	const json_t *const names = json_object_get(order, "names");
 	json_t *const out = json_array();
@@ -266,7 +266,7 @@ targets(struct world *w, const json_t *order, char *err, size_t size)
 	json_array_foreach(names, i, name) {
 		const char *const text = json_string_value(name);
 
-		if (text == NULL || storage_get(w->nodes, text) == NULL) {
+		if (text == NULL || sim_storage_get(w->nodes, text) == NULL) {
 			snprintf(err, size, "names: there is no node \"%s\"", text != NULL ? text : "?");
 			json_decref(out);
 			return NULL;
@@ -275,28 +275,28 @@ targets(struct world *w, const json_t *order, char *err, size_t size)
 	}
 	if (names != NULL)
 		return out;
-	const int64_t all = (int64_t)w->nodes->n, count = json_int_at(order, "count", all);
+	const int64_t all = (int64_t)w->nodes->n, count = sim_json_int_at(order, "count", all);
 	const size_t first = count < all ? random_below(&w->sim->seed, w->nodes->n) : 0;
 	for (size_t n = 0; n < w->nodes->n && (int64_t)n < count; n++)
 		json_array_append_new(
-		    out, json_string(blob_name(w->nodes->objects[(first + n) % w->nodes->n])));
+		    out, json_string(sim_blob_name(w->nodes->objects[(first + n) % w->nodes->n])));
 	return out;
 }
 
 static bool
-beat(struct world *w, json_t *node, const json_t *order, const char *now)
+beat(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 {
 	(void)w, (void)order;
-	node_beat(node, now);
+	sim_node_beat(node, now);
 	return true;
 }
 
 /* {"key": ..., "value": ...}; by itself a counter in a label of its own. */
 static bool
-label(struct world *w, json_t *node, const json_t *order, const char *now)
+label(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 {
-	const char *const key = json_text(order, "key"), *const value = json_text(order, "value");
-	json_t *const labels = json_branch(json_branch(node, "metadata"), "labels");
+	const char *const key = sim_json_text(order, "key"), *const value = sim_json_text(order, "value");
+	json_t *const labels = sim_json_branch(sim_json_branch(node, "metadata"), "labels");
 
 	(void)now;
 	if (key[0] == '\0')
@@ -310,66 +310,66 @@ label(struct world *w, json_t *node, const json_t *order, const char *now)
 }
 
 static bool
-annotate(struct world *w, json_t *node, const json_t *order, const char *now)
+annotate(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 {
-	const char *const key = json_text(order, "key");
-	json_t *const annotations = json_branch(json_branch(node, "metadata"), "annotations");
+	const char *const key = sim_json_text(order, "key");
+	json_t *const annotations = sim_json_branch(sim_json_branch(node, "metadata"), "annotations");
 
 	(void)w;
 	json_object_set_new(annotations, key[0] != '\0' ? key : "sim.muster.dev/touched",
-	    json_string(key[0] != '\0' ? json_text(order, "value") : now));
+	    json_string(key[0] != '\0' ? sim_json_text(order, "value") : now));
 	return true;
 }
 
 static bool
-taint(struct world *w, json_t *node, const json_t *order, const char *now)
+taint(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 {
 	size_t i;
 	json_t *t;
 	bool there = false;
 
 	(void)w, (void)order, (void)now;
-	json_array_foreach(json_at(node, "spec.taints"), i, t)
-		there |= strcmp(json_text(t, "key"), "sim.muster.dev/maintenance") == 0;
-	node_set_taint(node, "sim.muster.dev/maintenance", "NoSchedule", !there);
+	json_array_foreach(sim_json_at(node, "spec.taints"), i, t)
+		there |= strcmp(sim_json_text(t, "key"), "sim.muster.dev/maintenance") == 0;
+	sim_node_set_taint(node, "sim.muster.dev/maintenance", "NoSchedule", !there);
 	return true;
 }
 
 static bool
-flap(struct world *w, json_t *node, const json_t *order, const char *now)
+flap(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 {
 	size_t i;
 	json_t *c;
 	bool ready = false;
 
 	(void)w, (void)order;
-	json_array_foreach(json_at(node, "status.conditions"), i, c) ready |=
-	    strcmp(json_text(c, "type"), "Ready") == 0
-	    && strcmp(json_text(c, "status"), "True") == 0;
-	node_set_ready(node, !ready, now);
+	json_array_foreach(sim_json_at(node, "status.conditions"), i, c) ready |=
+	    strcmp(sim_json_text(c, "type"), "Ready") == 0
+	    && strcmp(sim_json_text(c, "status"), "True") == 0;
+	sim_node_set_ready(node, !ready, now);
 	return true;
 }
 
 static bool
-make_ready(struct world *w, json_t *node, const json_t *order, const char *now)
+make_ready(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 {
 	(void)w, (void)order;
-	node_set_ready(node, true, now);
+	sim_node_set_ready(node, true, now);
 	return true;
 }
 
 static bool
-make_unready(struct world *w, json_t *node, const json_t *order, const char *now)
+make_unready(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 {
 	(void)w, (void)order;
-	node_set_ready(node, false, now);
+	sim_node_set_ready(node, false, now);
 	return true;
 }
 
 static bool
-cordon(struct world *w, json_t *node, const json_t *order, const char *now)
+cordon(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 {
-	json_t *const spec = json_branch(node, "spec");
+	json_t *const spec = sim_json_branch(node, "spec");
 
 	(void)w, (void)order, (void)now;
 	if (json_is_true(json_object_get(spec, "unschedulable")))

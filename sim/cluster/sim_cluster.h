@@ -13,22 +13,22 @@
 
 #include "sim/sim.h"
 
-struct world;
+struct sim_cluster;
 
-struct world *world_new(struct sim *s);
-void world_free(struct world **wp);
+struct sim_cluster *sim_cluster_new(struct simulator *s);
+void sim_cluster_free(struct sim_cluster **wp);
 /* The first n Nodes. */
-void world_populate(struct world *w, size_t n);
+void sim_cluster_populate(struct sim_cluster *w, size_t n);
 /* Changes a second; 0: it stands still. */
-void world_churn(struct world *w, double per_second);
+void sim_cluster_churn(struct sim_cluster *w, double per_second);
 /* The OpenShift of --openshift. False with a text in err. */
-bool world_begin_openshift(struct world *w, char *err, size_t size);
+bool sim_cluster_begin_openshift(struct sim_cluster *w, char *err, size_t size);
 /* A Node of that name as a kubelet would register it, not stored yet. A new reference. */
-json_t *world_node(struct world *w, const char *name);
+json_t *sim_cluster_node(struct sim_cluster *w, const char *name);
 /*
  * {"op": ..., ...}: docs/simulator.md. {"changed": how many objects, ...}, a new reference; NULL
  * with a text in err.
  */
-json_t *world_do(struct world *w, const json_t *order, char *err, size_t size);
+json_t *sim_cluster_command(struct sim_cluster *w, const json_t *order, char *err, size_t size);
 
 #endif

@@ -10,12 +10,12 @@
 #include "sim/kube/store/sim_history.h"
 #include "sim/sim.h"
 
-struct controllers;
+struct sim_controllers;
 
-struct controllers *controllers_new(struct sim *s);
-void controllers_free(struct controllers **cp);
-void controllers_note(struct controllers *k, const struct change *c);
+struct sim_controllers *sim_controllers_new(struct simulator *s);
+void sim_controllers_free(struct sim_controllers **cp);
+void sim_controllers_enqueue(struct sim_controllers *k, const struct sim_change *c);
 /* Acts on what was noted, now: for the start, when no loop turns yet. */
-void controllers_settle(struct controllers *k);
+void sim_controllers_run(struct sim_controllers *k);
 
 #endif

@@ -8,36 +8,36 @@
 #include "sim/kube/store/sim_objects.h"
 #include "sim/kube/store/sim_store.h"
 
-static bool anybody_owned(const struct depot *);
-static struct keytab *living(const struct depot *);
-static bool is_orphan(const struct blob *, const struct keytab *);
+static bool anybody_owned(const struct sim_store *);
+static struct keytab *living(const struct sim_store *);
+static bool is_orphan(const struct sim_blob *, const struct keytab *);
 
 void
-collect_orphans(struct sim *s)
+sim_collect_orphans(struct simulator *s)
 {
-	if (!anybody_owned(s->depot))
+	if (!anybody_owned(s->store))
 		return;
-	struct keytab *alive = living(s->depot);
-	for (size_t i = 0; i < depot_nstorages(s->depot); i++) {
-		struct storage *const st = depot_nth(s->depot, i);
+	struct keytab *alive = living(s->store);
+	for (size_t i = 0; i < sim_store_nstorages(s->store); i++) {
+		struct sim_storage *const st = sim_store_nth(s->store, i);
 
 		/* Backwards: a deletion moves only what was looked at already. */
 		for (size_t n = st->n; n-- > 0;) {
 			if (is_orphan(st->objects[n], alive))
-				object_delete(s, st, st->objects[n], NULL);
+				sim_object_delete(s, st, st->objects[n], NULL);
 		}
 	}
 	keytab_free(&alive);
 }
 
 static bool
-anybody_owned(const struct depot *store)
+anybody_owned(const struct sim_store *store)
 {
-	for (size_t i = 0; i < depot_nstorages(store); i++) {
-		const struct storage *const st = depot_nth(store, i);
+	for (size_t i = 0; i < sim_store_nstorages(store); i++) {
+		const struct sim_storage *const st = sim_store_nth(store, i);
 
 		for (size_t n = 0; n < st->n; n++) {
-			if (blob_owners(st->objects[n])[0] != '\0')
+			if (sim_blob_owners(st->objects[n])[0] != '\0')
 				return true;
 		}
 	}
@@ -45,15 +45,15 @@ anybody_owned(const struct depot *store)
 }
 
 static struct keytab *
-living(const struct depot *store)
+living(const struct sim_store *store)
 {
 	struct keytab *const alive = keytab_new();
 
-	for (size_t i = 0; i < depot_nstorages(store); i++) {
-		const struct storage *const st = depot_nth(store, i);
+	for (size_t i = 0; i < sim_store_nstorages(store); i++) {
+		const struct sim_storage *const st = sim_store_nth(store, i);
 
 		for (size_t n = 0; n < st->n; n++) {
-			const char *const uid = blob_uid(st->objects[n]);
+			const char *const uid = sim_blob_uid(st->objects[n]);
 
 			keytab_add(alive, uid, strlen(uid), NULL);
 		}
@@ -62,9 +62,9 @@ living(const struct depot *store)
 }
 
 static bool
-is_orphan(const struct blob *b, const struct keytab *alive)
+is_orphan(const struct sim_blob *b, const struct keytab *alive)
 {
-	const char *owner = blob_owners(b);
+	const char *owner = sim_blob_owners(b);
 
 	if (owner[0] == '\0')
 		return false;

@@ -16,15 +16,15 @@
 
 enum { FILE_MAX = 64 * 1024 * 1024, PATH_LEN = 4096 };
 
-static bool load_file(struct sim *, const char *, char *, size_t);
+static bool load_file(struct simulator *, const char *, char *, size_t);
 static char *read_file(const char *, size_t *, char *, size_t);
 static int is_manifest(const struct dirent *);
 
 void
-load_namespaces(struct sim *s)
+sim_load_namespaces(struct simulator *s)
 {
 	static const char *const names[] = { "default", "kube-node-lease", "kube-public", "kube-system" };
-	const struct resource *const r = registry_find(s->registry, "", "v1", "namespaces");
+	const struct sim_resource *const r = sim_registry_find(s->registry, "", "v1", "namespaces");
 
 	for (size_t i = 0; i < NITEMS(names); i++) {
 		json_t *const ns = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}}", "apiVersion", "v1",
@@ -32,13 +32,13 @@ load_namespaces(struct sim *s)
 		    "kubernetes.io/metadata.name", names[i]);
 		char err[256] = "";
 
-		MUST(object_create(s, r, ns, err, sizeof(err)) != NULL);
+		MUST(sim_object_create(s, r, ns, err, sizeof(err)) != NULL);
 		json_decref(ns);
 	}
 }
 
 bool
-load_crds(struct sim *s, const char *path, char *err, size_t size)
+sim_load_crds(struct simulator *s, const char *path, char *err, size_t size)
 {
 	struct stat st;
 	struct dirent **entries;
@@ -66,10 +66,10 @@ load_crds(struct sim *s, const char *path, char *err, size_t size)
 }
 
 static bool
-load_file(struct sim *s, const char *path, char *err, size_t size)
+load_file(struct simulator *s, const char *path, char *err, size_t size)
 {
-	const struct resource *const crds =
-	    registry_find(s->registry, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
+	const struct sim_resource *const crds =
+	    sim_registry_find(s->registry, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
 	char why[1024] = "";
 	size_t len, i;
 	json_t *document;
@@ -77,17 +77,17 @@ load_file(struct sim *s, const char *path, char *err, size_t size)
 	char *const text = read_file(path, &len, err, size);
 	if (text == NULL)
 		return false;
-	json_t *const all = yaml_parse_all(text, len, why, sizeof(why));
+	json_t *const all = sim_yaml_parse_all(text, len, why, sizeof(why));
 	free(text);
 	bool fine = all != NULL;
 	json_array_foreach(all, i, document) {
-		if (!fine || strcmp(json_text(document, "kind"), "CustomResourceDefinition") != 0)
+		if (!fine || strcmp(sim_json_text(document, "kind"), "CustomResourceDefinition") != 0)
 			continue;
 		/* Nobody answers a conversion webhook here. */
-		json_object_set_new(json_branch(document, "spec"), "conversion",
+		json_object_set_new(sim_json_branch(document, "spec"), "conversion",
 		    json_pack("{s:s}", "strategy", "None"));
 		json_object_del(document, "status");
-		fine = object_create(s, crds, document, why, sizeof(why)) != NULL;
+		fine = sim_object_create(s, crds, document, why, sizeof(why)) != NULL;
 	}
 	json_decref(all);
 	if (!fine)

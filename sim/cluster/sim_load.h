@@ -7,11 +7,11 @@
 
 #include "sim/sim.h"
 
-void load_namespaces(struct sim *s);
+void sim_load_namespaces(struct simulator *s);
 /*
  * A file or a folder of .yaml, .yml and .json files; other kinds than CRDs are passed over. False
  * with a text in err.
  */
-bool load_crds(struct sim *s, const char *path, char *err, size_t size);
+bool sim_load_crds(struct simulator *s, const char *path, char *err, size_t size);
 
 #endif

@@ -28,24 +28,24 @@ static const struct {
 };
 
 static json_t *labels_of(const char *, size_t);
-static json_t *status_of(const char *, const struct node_spec *);
+static json_t *status_of(const char *, const struct sim_node_spec *);
 static json_t *conditions_of(const char *);
 static void add_managed_fields(json_t *, const char *);
 static void add_image(json_t *);
 static json_t *find_condition(json_t *, const char *);
 
 const char *
-node_name(size_t number, char buf[NODE_NAME_MAX])
+sim_node_name(size_t number, char buf[NODE_NAME_MAX])
 {
 	snprintf(buf, NODE_NAME_MAX, "node-%05zu", number);
 	return buf;
 }
 
 json_t *
-node_new(const struct node_spec *n)
+sim_node_new(const struct sim_node_spec *n)
 {
 	char numbered[NODE_NAME_MAX];
-	const char *const name = n->name != NULL ? n->name : node_name(n->number, numbered);
+	const char *const name = n->name != NULL ? n->name : sim_node_name(n->number, numbered);
 	json_t *const cidr = json_sprintf("10.%zu.%zu.0/24", n->number / 256 % 256, n->number % 256);
 	json_t *const node = json_pack(
 	    "{s:s, s:s, s:{s:s, s:s, s:s, s:o, s:{s:s, s:s, s:s}}, s:{s:o, s:[O], s:o}, s:o}",
@@ -66,57 +66,57 @@ node_new(const struct node_spec *n)
 }
 
 json_t *
-node_images(size_t bytes)
+sim_node_images(size_t bytes)
 {
 	json_t *const images = json_array();
-	struct buf text = { 0 };
+	struct sim_buf text = { 0 };
 
 	while (json_array_size(images) < IMAGES_FEWEST)
 		add_image(images);
-	json_t *const sample = node_new(&(struct node_spec){ .number = 1,
+	json_t *const sample = sim_node_new(&(struct sim_node_spec){ .number = 1,
 	    .uid = "00000000-0000-4000-8000-000000000000",
 	    .now = "2026-01-01T00:00:00Z",
 	    .images = images,
 	    .managed = true });
-	buf_json(&text, sample);
+	sim_buf_json(&text, sample);
 	for (size_t have = text.len; have < bytes; have += IMAGE_BYTES)
 		add_image(images);
-	buf_free(&text);
+	sim_buf_free(&text);
 	json_decref(sample);
 	return images;
 }
 
 void
-node_beat(json_t *node, const char *now)
+sim_node_beat(json_t *node, const char *now)
 {
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_at(node, "status.conditions"), i, c)
+	json_array_foreach(sim_json_at(node, "status.conditions"), i, c)
 		json_object_set_new(c, "lastHeartbeatTime", json_string(now));
 }
 
 void
-node_set_ready(json_t *node, bool ready, const char *now)
+sim_node_set_ready(json_t *node, bool ready, const char *now)
 {
 	json_t *const c = find_condition(node, "Ready");
 	const char *const status = ready ? "True" : "Unknown";
 
-	node_beat(node, now);
-	if (c == NULL || strcmp(json_text(c, "status"), status) == 0)
+	sim_node_beat(node, now);
+	if (c == NULL || strcmp(sim_json_text(c, "status"), status) == 0)
 		return;
 	json_object_set_new(c, "status", json_string(status));
 	json_object_set_new(c, "lastTransitionTime", json_string(now));
 	json_object_set_new(c, "reason", json_string(ready ? "KubeletReady" : "NodeStatusUnknown"));
 	json_object_set_new(c, "message", json_string(ready ? "kubelet is posting ready status"
 							    : "Kubelet stopped posting node status."));
-	node_set_taint(node, "node.kubernetes.io/unreachable", "NoSchedule", !ready);
+	sim_node_set_taint(node, "node.kubernetes.io/unreachable", "NoSchedule", !ready);
 }
 
 void
-node_set_taint(json_t *node, const char *key, const char *effect, bool there)
+sim_node_set_taint(json_t *node, const char *key, const char *effect, bool there)
 {
-	json_t *const spec = json_branch(node, "spec");
+	json_t *const spec = sim_json_branch(node, "spec");
 	json_t *taints = json_object_get(spec, "taints");
 	size_t i;
 	json_t *t;
@@ -126,7 +126,7 @@ node_set_taint(json_t *node, const char *key, const char *effect, bool there)
 		json_object_set_new(spec, "taints", taints);
 	}
 	json_array_foreach(taints, i, t) {
-		if (strcmp(json_text(t, "key"), key) == 0) {
+		if (strcmp(sim_json_text(t, "key"), key) == 0) {
 			json_array_remove(taints, i);
 			break;
 		}
@@ -157,7 +157,7 @@ labels_of(const char *name, size_t number)
 }
 
 static json_t *
-status_of(const char *name, const struct node_spec *n)
+status_of(const char *name, const struct sim_node_spec *n)
 {
 	const size_t number = n->number;
 	json_t *const capacity = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "cpu", "4",
@@ -204,7 +204,7 @@ add_managed_fields(json_t *node, const char *now)
 	const char *key;
 	json_t *value;
 
-	JSON_EACH(json_at(node, "metadata.labels"), key, value) {
+	JSON_EACH(sim_json_at(node, "metadata.labels"), key, value) {
 		json_t *const name = json_sprintf("f:%s", key);
 
 		json_object_set_new(f_labels, json_string_value(name), json_object());
@@ -216,7 +216,7 @@ add_managed_fields(json_t *node, const char *now)
 	    json_pack("{s:{s:{}, s:{}}, s:{}, s:{s:{}, s:{}}}", "f:allocatable", "f:cpu",
 		"f:memory", "f:images", "f:conditions", "k:{\"type\":\"Ready\"}",
 		"k:{\"type\":\"DiskPressure\"}"));
-	json_object_set_new(json_branch(node, "metadata"), "managedFields",
+	json_object_set_new(sim_json_branch(node, "metadata"), "managedFields",
 	    json_pack("[{s:s, s:s, s:s, s:s, s:s, s:o}]", "manager", "kubelet", "operation", "Update",
 	    "apiVersion", "v1", "time", now, "fieldsType", "FieldsV1", "fieldsV1", fields));
 }
@@ -238,8 +238,8 @@ find_condition(json_t *node, const char *type)
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_at(node, "status.conditions"), i, c) {
-		if (strcmp(json_text(c, "type"), type) == 0)
+	json_array_foreach(sim_json_at(node, "status.conditions"), i, c) {
+		if (strcmp(sim_json_text(c, "type"), type) == 0)
 			return c;
 	}
 	return NULL;

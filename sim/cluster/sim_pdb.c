@@ -13,47 +13,47 @@
 #include "sim/kube/semantics/sim_semantics.h"
 #include "sim/kube/store/sim_store.h"
 
-static struct blob *covering(struct sim *, const struct blob *, size_t *);
-static bool covers(const json_t *, const struct blob *);
+static struct sim_blob *covering(struct simulator *, const struct sim_blob *, size_t *);
+static bool covers(const json_t *, const struct sim_blob *);
 static const char *get_label(const char *, const void *);
-static bool unhealthy_may_go(const json_t *, const struct blob *, const struct storage *);
+static bool unhealthy_may_go(const json_t *, const struct sim_blob *, const struct sim_storage *);
 static json_t *refuse(const char *, int);
-static void charge(struct sim *, struct storage *, json_t *, const char *);
+static void charge(struct simulator *, struct sim_storage *, json_t *, const char *);
 
 json_t *
-budget_refusal(struct sim *s, const struct blob *pod, bool dry_run)
+sim_pdb_check(struct simulator *s, const struct sim_blob *pod, bool dry_run)
 {
-	struct storage *const budgets = depot_storage(s->depot, "policy", "poddisruptionbudgets");
-	struct storage *const pods = depot_storage(s->depot, "", "pods");
+	struct sim_storage *const budgets = sim_store_storage(s->store, "policy", "poddisruptionbudgets");
+	struct sim_storage *const pods = sim_store_storage(s->store, "", "pods");
 	size_t n = 0;
-	const struct blob *const b = covering(s, pod, &n);
+	const struct sim_blob *const b = covering(s, pod, &n);
 	char why[512];
 	json_t *refusal = NULL;
 
 	if (n == 0)
 		return NULL;
 	if (n > 1)
-		return semantics_failure(500, "",
+		return sim_semantics_failure(500, "",
 		    "This pod has more than one PodDisruptionBudget, which the eviction "
 		    "subresource does not support.",
 		    NULL, "", NULL);
-	json_t *const budget = blob_parse(b, budgets->form);
+	json_t *const budget = sim_blob_parse(b, budgets->form);
 	if (unhealthy_may_go(budget, pod, pods))
 		goto out;
-	if (json_int_at(budget, "status.observedGeneration", 0)
-	    < json_int_at(budget, "metadata.generation", 0)) {
+	if (sim_json_int_at(budget, "status.observedGeneration", 0)
+	    < sim_json_int_at(budget, "metadata.generation", 0)) {
 		snprintf(why, sizeof(why),
 		    "The disruption budget %.200s is still being processed by the server.",
-		    blob_name(b));
+		    sim_blob_name(b));
 		refusal = refuse(why, 10);
-	} else if (json_int_at(budget, "status.disruptionsAllowed", 0) <= 0) {
+	} else if (sim_json_int_at(budget, "status.disruptionsAllowed", 0) <= 0) {
 		snprintf(why, sizeof(why),
 		    "The disruption budget %.200s needs %lld healthy pods and has %lld currently",
-		    blob_name(b), (long long)json_int_at(budget, "status.desiredHealthy", 0),
-		    (long long)json_int_at(budget, "status.currentHealthy", 0));
+		    sim_blob_name(b), (long long)sim_json_int_at(budget, "status.desiredHealthy", 0),
+		    (long long)sim_json_int_at(budget, "status.currentHealthy", 0));
 		refusal = refuse(why, 0);
 	} else if (!dry_run) {
-		charge(s, budgets, budget, blob_name(pod));
+		charge(s, budgets, budget, sim_blob_name(pod));
 	}
 out:
 	json_decref(budget);
@@ -61,17 +61,17 @@ out:
 }
 
 /* The last of the *n budgets that cover the Pod. */
-static struct blob *
-covering(struct sim *s, const struct blob *pod, size_t *n)
+static struct sim_blob *
+covering(struct simulator *s, const struct sim_blob *pod, size_t *n)
 {
-	struct storage *const budgets = depot_storage(s->depot, "policy", "poddisruptionbudgets");
-	const size_t ns = strcspn(blob_key(pod), "/") + 1;
-	struct blob *found = NULL;
+	struct sim_storage *const budgets = sim_store_storage(s->store, "policy", "poddisruptionbudgets");
+	const size_t ns = strcspn(sim_blob_key(pod), "/") + 1;
+	struct sim_blob *found = NULL;
 
 	for (size_t i = 0; i < budgets->n; i++) {
-		if (strncmp(blob_key(budgets->objects[i]), blob_key(pod), ns) != 0)
+		if (strncmp(sim_blob_key(budgets->objects[i]), sim_blob_key(pod), ns) != 0)
 			continue;
-		json_t *const budget = blob_parse(budgets->objects[i], budgets->form);
+		json_t *const budget = sim_blob_parse(budgets->objects[i], budgets->form);
 		if (covers(budget, pod)) {
 			found = budgets->objects[i];
 			(*n)++;
@@ -82,10 +82,10 @@ covering(struct sim *s, const struct blob *pod, size_t *n)
 }
 
 static bool
-covers(const json_t *budget, const struct blob *pod)
+covers(const json_t *budget, const struct sim_blob *pod)
 {
 	char err[256];
-	struct selector *s = selector_from_json(json_at(budget, "spec.selector"), err, sizeof(err));
+	struct selector *s = selector_from_json(sim_json_at(budget, "spec.selector"), err, sizeof(err));
 	const bool yes = s != NULL && selector_matches(s, get_label, pod);
 
 	selector_free(&s);
@@ -95,31 +95,32 @@ covers(const json_t *budget, const struct blob *pod)
 static const char *
 get_label(const char *key, const void *arg)
 {
-	return blob_label(arg, key);
+	return sim_blob_label(arg, key);
 }
 
 /* A Pod that is not Ready counts for nothing, so it may go while the others suffice. */
 static bool
-unhealthy_may_go(const json_t *budget, const struct blob *pod, const struct storage *pods)
+unhealthy_may_go(const json_t *budget, const struct sim_blob *pod, const struct sim_storage *pods)
 {
-	json_t *const object = blob_parse(pod, pods->form);
-	const int64_t wanted = json_int_at(budget, "status.desiredHealthy", 0);
+	json_t *const object = sim_blob_parse(pod, pods->form);
+	const int64_t wanted = sim_json_int_at(budget, "status.desiredHealthy", 0);
 	bool ready = false;
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_at(object, "status.conditions"), i, c) ready |=
-	    strcmp(json_text(c, "type"), "Ready") == 0
-	    && strcmp(json_text(c, "status"), "True") == 0;
+	json_array_foreach(sim_json_at(object, "status.conditions"), i, c) ready |=
+	    strcmp(sim_json_text(c, "type"), "Ready") == 0
+	    && strcmp(sim_json_text(c, "status"), "True") == 0;
 	json_decref(object);
-	return !ready && (strcmp(json_text_at(budget, "spec.unhealthyPodEvictionPolicy"), "AlwaysAllow") == 0
-	    || (wanted > 0 && json_int_at(budget, "status.currentHealthy", 0) >= wanted));
+	return !ready && (strcmp(sim_json_text_at(budget, "spec.unhealthyPodEvictionPolicy"),
+	    "AlwaysAllow") == 0
+	    || (wanted > 0 && sim_json_int_at(budget, "status.currentHealthy", 0) >= wanted));
 }
 
 static json_t *
 refuse(const char *why, int retry_after_s)
 {
-	json_t *const status = semantics_failure(429, "TooManyRequests",
+	json_t *const status = sim_semantics_failure(429, "TooManyRequests",
 	    "Cannot evict pod as it would violate the pod's disruption budget.", NULL, "",
 	    json_pack("[{s:s, s:s}]", "reason", "DisruptionBudget", "message", why));
 
@@ -130,13 +131,13 @@ refuse(const char *why, int retry_after_s)
 }
 
 static void
-charge(struct sim *s, struct storage *budgets, json_t *budget, const char *pod)
+charge(struct simulator *s, struct sim_storage *budgets, json_t *budget, const char *pod)
 {
-	json_t *const status = json_branch(budget, "status");
+	json_t *const status = sim_json_branch(budget, "status");
 	char now[SIM_TIME_MAX];
 
 	json_object_set_new(status, "disruptionsAllowed",
-	    json_integer(json_int_at(status, "disruptionsAllowed", 0) - 1));
-	json_object_set_new(json_branch(status, "disruptedPods"), pod, json_string(sim_now(now)));
-	depot_put(s->depot, budgets, budget);
+	    json_integer(sim_json_int_at(status, "disruptionsAllowed", 0) - 1));
+	json_object_set_new(sim_json_branch(status, "disruptedPods"), pod, json_string(sim_now(now)));
+	sim_store_put(s->store, budgets, budget);
 }

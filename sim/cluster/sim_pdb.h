@@ -9,6 +9,6 @@
 #include "sim/sim.h"
 
 /* NULL: yes, and the budget (if one covers it) has been charged. Else the Status 429 or 500. */
-json_t *budget_refusal(struct sim *s, const struct blob *pod, bool dry_run);
+json_t *sim_pdb_check(struct simulator *s, const struct sim_blob *pod, bool dry_run);
 
 #endif

@@ -1,4 +1,7 @@
-/* sim/faults/sim_fault_spec.c - one table of keys: which kind reads which, and what they are when they are not said. */
+/*
+ * sim/faults/sim_fault_spec.c - one table of keys: which kind reads which, and what they are when
+ * they are not said.
+ */
 #include "sim_fault_spec.h"
 
 #include <stdio.h>
@@ -12,23 +15,24 @@ static const char *const names[FAULT_MAX] = {
 #undef FAULT_NAME
 };
 
-enum type { TEXT, LONG_TEXT, FLAG, WHOLE, DIFFERENCE };		/* a difference may be negative */
+enum fault_key_type { TEXT, LONG_TEXT, FLAG, WHOLE,
+    DIFFERENCE };		/* a difference may be negative */
 
 #define OF(ID)		(1u << FAULT_##ID)
 #define ANY		(~0u)
-#define AT(member)	offsetof(struct fault, member)
+#define AT(member)	offsetof(struct sim_fault, member)
 
 #define EVENTS		(OF(DROP_EVENT) | OF(DUPLICATE_EVENT) | OF(SWAP_EVENTS) | OF(GONE_IN_STREAM) \
 			| OF(ERROR_IN_STREAM) | OF(MALFORMED))
 #define AT_ONCE		(OF(CUT) | OF(STALL) | OF(THROTTLE) | OF(SHORT_WATCH) | OF(GONE_IN_STREAM) \
 			| OF(ERROR_IN_STREAM) | OF(MALFORMED))
 
-static const struct key {
-	const char	*name;
-	enum type	 type;
-	bool		 wide;		/* a number: int64_t, else int */
-	size_t		 offset;
-	unsigned	 kinds;		/* that know it */
+static const struct fault_key {
+	const char		*name;
+	enum fault_key_type	 type;
+	bool			 wide;		/* a number: int64_t, else int */
+	size_t			 offset;
+	unsigned		 kinds;		/* that know it */
 } keys[] = {
 	{ "verb",        TEXT,      false, AT(verb),        ANY },
 	{ "resource",    TEXT,      false, AT(resource),    ANY },
@@ -70,16 +74,16 @@ static const struct given {
 	[FAULT_NO_WATCHLIST] = { .modes = { "400", "422", "ignored", "error_event" } },
 };
 
-static bool take(struct fault *, const char *, const json_t *, char *, size_t);
-static bool store(struct fault *, const struct key *, const json_t *);
-static bool check_mode(struct fault *, char *, size_t);
-static const struct key *find(const char *, enum fault_kind);
+static bool take(struct sim_fault *, const char *, const json_t *, char *, size_t);
+static bool store(struct sim_fault *, const struct fault_key *, const json_t *);
+static bool check_mode(struct sim_fault *, char *, size_t);
+static const struct fault_key *find(const char *, enum sim_fault_kind);
 
-struct fault *
-fault_from_json(const json_t *spec, char *err, size_t size)
+struct sim_fault *
+sim_fault_from_json(const json_t *spec, char *err, size_t size)
 {
 	const char *const kind = json_string_value(json_object_get(spec, "kind"));
-	struct fault *x;
+	struct sim_fault *x;
 	const char *key;
 	json_t *value;
 	int k = 0;
@@ -91,7 +95,7 @@ fault_from_json(const json_t *spec, char *err, size_t size)
 		return NULL;
 	}
 	x = obj_alloc(sizeof(*x));
-	x->kind = (enum fault_kind)k;
+	x->kind = (enum sim_fault_kind)k;
 	x->count = 1;
 	x->code = givens[k].code;
 	x->amount = givens[k].amount;
@@ -109,7 +113,7 @@ refuse:
 }
 
 json_t *
-fault_to_json(const struct fault *x)
+sim_fault_to_json(const struct sim_fault *x)
 {
 	json_t *const out = json_pack("{s:i, s:s}", "id", (int)x->id, "kind", names[x->kind]);
 
@@ -133,9 +137,9 @@ fault_to_json(const struct fault *x)
 }
 
 static bool
-take(struct fault *x, const char *name, const json_t *value, char *err, size_t size)
+take(struct sim_fault *x, const char *name, const json_t *value, char *err, size_t size)
 {
-	const struct key *const key = find(name, x->kind);
+	const struct fault_key *const key = find(name, x->kind);
 
 	if (key == NULL) {
 		snprintf(err, size, "%s: not a key of a fault of kind %s", name, names[x->kind]);
@@ -148,7 +152,7 @@ take(struct fault *x, const char *name, const json_t *value, char *err, size_t s
 }
 
 static bool
-store(struct fault *x, const struct key *key, const json_t *value)
+store(struct sim_fault *x, const struct fault_key *key, const json_t *value)
 {
 	char *const to = (char *)x + key->offset;
 	const char *const text = json_string_value(value);
@@ -179,7 +183,7 @@ store(struct fault *x, const struct key *key, const json_t *value)
 }
 
 static bool
-check_mode(struct fault *x, char *err, size_t size)
+check_mode(struct sim_fault *x, char *err, size_t size)
 {
 	const char *const *const modes = givens[x->kind].modes;
 
@@ -195,8 +199,8 @@ check_mode(struct fault *x, char *err, size_t size)
 	return false;
 }
 
-static const struct key *
-find(const char *name, enum fault_kind kind)
+static const struct fault_key *
+find(const char *name, enum sim_fault_kind kind)
 {
 	for (size_t i = 0; i < NITEMS(keys); i++) {
 		if (strcmp(keys[i].name, name) == 0 && (keys[i].kinds & 1u << kind) != 0)

@@ -5,7 +5,7 @@
 #include "sim_faults.h"
 
 /* NULL with a text in err. */
-struct fault *fault_from_json(const json_t *spec, char *err, size_t size);
-json_t *fault_to_json(const struct fault *x);
+struct sim_fault *sim_fault_from_json(const json_t *spec, char *err, size_t size);
+json_t *sim_fault_to_json(const struct sim_fault *x);
 
 #endif

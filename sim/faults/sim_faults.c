@@ -7,44 +7,44 @@
 #include "sim_fault_spec.h"
 #include "obj.h"
 
-struct faults {
-	uint32_t	 magic;
+struct sim_fault_table {
+	uint32_t		 magic;
 #define FAULTS_MAGIC	0x464c5453u
-	struct fault	**all, **cleared;
-	size_t		 n, ncleared;
-	uint32_t	 last_id;
+	struct sim_fault	**all, **cleared;
+	size_t			 n, ncleared;
+	uint32_t		 last_id;
 };
 
-enum point { CALL, EVENT };
+enum fault_point { CALL, EVENT };
 
-static const enum point points[FAULT_MAX] = {
+static const enum fault_point points[FAULT_MAX] = {
 #define FAULT_POINT(ID, name, point) [FAULT_##ID] = point,
 	FAULTS(FAULT_POINT)
 #undef FAULT_POINT
 };
 
-static bool matches(const struct fault *, const struct fault_subject *);
+static bool matches(const struct sim_fault *, const struct sim_fault_subject *);
 static bool in_list(const char *, const char *);
-static bool strike(struct fault *, const struct fault_subject *);
+static bool strike(struct sim_fault *, const struct sim_fault_subject *);
 
-struct faults *
-faults_new(void)
+struct sim_fault_table *
+sim_faults_new(void)
 {
-	struct faults *f;
+	struct sim_fault_table *f;
 
 	OBJ_NEW(f, FAULTS_MAGIC);
 	return f;
 }
 
 void
-faults_free(struct faults **fp)
+sim_faults_free(struct sim_fault_table **fp)
 {
-	struct faults *f;
+	struct sim_fault_table *f;
 
 	if (*fp == NULL)
 		return;
 	OBJ_TAKE(f, fp, FAULTS_MAGIC);
-	faults_clear(f, 0);
+	sim_faults_clear(f, 0);
 	for (size_t i = 0; i < f->ncleared; i++) {
 		free(f->cleared[i]->text);
 		free(f->cleared[i]);
@@ -54,21 +54,21 @@ faults_free(struct faults **fp)
 	OBJ_FREE(f);
 }
 
-const struct fault *
-faults_arm(struct faults *f, const json_t *spec, char *err, size_t size)
+const struct sim_fault *
+sim_faults_arm(struct sim_fault_table *f, const json_t *spec, char *err, size_t size)
 {
-	struct fault *const made = fault_from_json(spec, err, size);
+	struct sim_fault *const made = sim_fault_from_json(spec, err, size);
 
 	if (made == NULL)
 		return NULL;
 	made->id = ++f->last_id;
-	f->all = obj_realloc(f->all, (f->n + 1) * sizeof(struct fault *));
+	f->all = obj_realloc(f->all, (f->n + 1) * sizeof(struct sim_fault *));
 	f->all[f->n++] = made;
 	return made;
 }
 
 void
-faults_clear(struct faults *f, int64_t id)
+sim_faults_clear(struct sim_fault_table *f, int64_t id)
 {
 	size_t kept = 0;
 
@@ -77,24 +77,24 @@ faults_clear(struct faults *f, int64_t id)
 			f->all[kept++] = f->all[i];
 			continue;
 		}
-		f->cleared = obj_realloc(f->cleared, (f->ncleared + 1) * sizeof(struct fault *));
+		f->cleared = obj_realloc(f->cleared, (f->ncleared + 1) * sizeof(struct sim_fault *));
 		f->cleared[f->ncleared++] = f->all[i];
 	}
 	f->n = kept;
 }
 
 json_t *
-faults_list(const struct faults *f)
+sim_faults_list(const struct sim_fault_table *f)
 {
 	json_t *const list = json_array();
 
 	for (size_t i = 0; i < f->n; i++)
-		json_array_append_new(list, fault_to_json(f->all[i]));
+		json_array_append_new(list, sim_fault_to_json(f->all[i]));
 	return list;
 }
 
-const struct fault *
-faults_hit(struct faults *f, enum fault_kind kind, const struct fault_subject *s)
+const struct sim_fault *
+sim_faults_hit(struct sim_fault_table *f, enum sim_fault_kind kind, const struct sim_fault_subject *s)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		if (f->all[i]->kind == kind && !f->all[i]->now && strike(f->all[i], s))
@@ -103,20 +103,20 @@ faults_hit(struct faults *f, enum fault_kind kind, const struct fault_subject *s
 	return NULL;
 }
 
-struct fault_plan
-faults_plan(struct faults *f, const struct fault_subject *s)
+struct sim_fault_plan
+sim_faults_plan(struct sim_fault_table *f, const struct sim_fault_subject *s)
 {
-	struct fault_plan plan = { { NULL } };
+	struct sim_fault_plan plan = { { NULL } };
 
 	for (int kind = 0; kind < FAULT_MAX; kind++) {
 		if (points[kind] == CALL)
-			plan.of[kind] = faults_hit(f, (enum fault_kind)kind, s);
+			plan.of[kind] = sim_faults_hit(f, (enum sim_fault_kind)kind, s);
 	}
 	return plan;
 }
 
 bool
-faults_strike(struct faults *f, const struct fault *what, const struct fault_subject *s)
+sim_faults_hit_now(struct sim_fault_table *f, const struct sim_fault *what, const struct sim_fault_subject *s)
 {
 	for (size_t i = 0; i < f->n; i++) {
 		if (f->all[i] == what)
@@ -126,7 +126,7 @@ faults_strike(struct faults *f, const struct fault *what, const struct fault_sub
 }
 
 static bool
-strike(struct fault *x, const struct fault_subject *s)
+strike(struct sim_fault *x, const struct sim_fault_subject *s)
 {
 	if (x->count == 0 || !matches(x, s))
 		return false;
@@ -142,7 +142,7 @@ strike(struct fault *x, const struct fault_subject *s)
 }
 
 static bool
-matches(const struct fault *x, const struct fault_subject *s)
+matches(const struct sim_fault *x, const struct sim_fault_subject *s)
 {
 	return (x->verb[0] == '\0' || in_list(x->verb, s->verb))
 	    && (x->resource[0] == '\0' || strcmp(x->resource, s->resource) == 0

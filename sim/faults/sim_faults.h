@@ -39,7 +39,7 @@
 	F(ERROR_IN_STREAM, "error_in_stream", EVENT)		\
 	F(MALFORMED,       "malformed",       EVENT)
 
-enum fault_kind {
+enum sim_fault_kind {
 #define FAULT_ENUM(ID, name, point) FAULT_##ID,
 	FAULTS(FAULT_ENUM)
 #undef FAULT_ENUM
@@ -48,48 +48,50 @@ enum fault_kind {
 
 enum { FAULT_TEXT_MAX = 128 };
 
-struct fault {
-	uint32_t	 id;
-	enum fault_kind	 kind;
+struct sim_fault {
+	uint32_t		 id;
+	enum sim_fault_kind	 kind;
 	/* Whom: "" is anybody. verb is a comma list; resource "nodes" or "machines.cluster.x-k8s.io". */
-	char		 verb[FAULT_TEXT_MAX], resource[FAULT_TEXT_MAX], name[FAULT_TEXT_MAX];
-	char		 user_agent[FAULT_TEXT_MAX];	/* its beginning */
-	char		 event[FAULT_TEXT_MAX];		/* ADDED, MODIFIED or DELETED */
-	int64_t		 count, after;			/* count -1: for ever */
-	bool		 now;				/* open watches are hit at once */
+	char			 verb[FAULT_TEXT_MAX], resource[FAULT_TEXT_MAX], name[FAULT_TEXT_MAX];
+	char			 user_agent[FAULT_TEXT_MAX];	/* its beginning */
+	char			 event[FAULT_TEXT_MAX];		/* ADDED, MODIFIED or DELETED */
+	int64_t			 count, after;			/* count -1: for ever */
+	bool			 now;				/* open watches are hit at once */
 	/* How: each kind reads what it needs. */
-	int		 code;
-	char		 reason[FAULT_TEXT_MAX], retry_after[FAULT_TEXT_MAX];
-	char		 mode[FAULT_TEXT_MAX];		/* body, how or mode, as the kind calls it */
-	char		*text;				/* message, or the bytes of malformed */
-	int64_t		 amount;			/* bytes, ms, seconds, rv: as the kind counts */
-	uint64_t	 seen, hits;
+	int			 code;
+	char			 reason[FAULT_TEXT_MAX], retry_after[FAULT_TEXT_MAX];
+	char			 mode[FAULT_TEXT_MAX];		/* body, how or mode, as the kind calls it */
+	char			*text;				/* message, or the bytes of malformed */
+	int64_t			 amount;			/* bytes, ms, seconds or rv */
+	uint64_t		 seen, hits;
 };
 
 /* What it may hit; "" where there is no such thing. */
-struct fault_subject {
+struct sim_fault_subject {
 	const char	*verb, *resource, *qualified, *name, *user_agent, *event;
 };
 
 /* What hits one call: NULL where nothing does. */
-struct fault_plan {
-	const struct fault	*of[FAULT_MAX];
+struct sim_fault_plan {
+	const struct sim_fault	*of[FAULT_MAX];
 };
 
-struct faults;
-struct faults *faults_new(void);
-void faults_free(struct faults **fp);
+struct sim_fault_table;
+struct sim_fault_table *sim_faults_new(void);
+void sim_faults_free(struct sim_fault_table **fp);
 
 /* From {"kind": ..., ...}; NULL with a text in err, which names the wrong key. */
-const struct fault *faults_arm(struct faults *f, const json_t *spec, char *err, size_t size);
-void faults_clear(struct faults *f, int64_t id);	/* id 0: all */
-json_t *faults_list(const struct faults *f);
+const struct sim_fault *sim_faults_arm(struct sim_fault_table *f, const json_t *spec, char *err, size_t size);
+void sim_faults_clear(struct sim_fault_table *f, int64_t id);	/* id 0: all */
+json_t *sim_faults_list(const struct sim_fault_table *f);
 
 /* The first fault of that kind that hits now, counted; NULL: none. */
-const struct fault *faults_hit(struct faults *f, enum fault_kind kind, const struct fault_subject *s);
+const struct sim_fault *sim_faults_hit(struct sim_fault_table *f, enum sim_fault_kind kind,
+    const struct sim_fault_subject *s);
 /* All kinds of the point CALL. */
-struct fault_plan faults_plan(struct faults *f, const struct fault_subject *s);
+struct sim_fault_plan sim_faults_plan(struct sim_fault_table *f, const struct sim_fault_subject *s);
 /* For faults that hit "now": would this one hit s? Counts as well. */
-bool faults_strike(struct faults *f, const struct fault *what, const struct fault_subject *s);
+bool sim_faults_hit_now(struct sim_fault_table *f, const struct sim_fault *what,
+    const struct sim_fault_subject *s);
 
 #endif

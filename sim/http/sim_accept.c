@@ -7,11 +7,11 @@
 
 enum { CLAUSE_MAX = 256 };
 
-static int judge(char *, const struct form *, size_t);
+static int judge(char *, const struct sim_media_form *, size_t);
 static char *trim(char *);
 
 int
-accept_choose(const char *header, const struct form *forms, size_t n)
+sim_accept_choose(const char *header, const struct sim_media_form *forms, size_t n)
 {
 	char clause[CLAUSE_MAX];
 
@@ -30,7 +30,7 @@ accept_choose(const char *header, const struct form *forms, size_t n)
 }
 
 bool
-accept_gzip(const char *header)
+sim_accept_gzip(const char *header)
 {
 	const char *const word = header != NULL ? strcasestr(header, "gzip") : NULL;
 
@@ -38,7 +38,7 @@ accept_gzip(const char *header)
 }
 
 static int
-judge(char *clause, const struct form *forms, size_t n)
+judge(char *clause, const struct sim_media_form *forms, size_t n)
 {
 	const char *as = "", *group = "", *version = "";
 	char *rest = clause;

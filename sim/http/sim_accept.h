@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /* A form of JSON we can write: application/json;as=AS;g=GROUP;v=VERSION. `as` "": plain. */
-struct form {
+struct sim_media_form {
 	const char	*as, *group, *version;
 };
 
@@ -14,8 +14,8 @@ struct form {
  * The index of the form that the first acceptable clause of the header names; -1: none (406). No
  * header: plain.
  */
-int accept_choose(const char *header, const struct form *forms, size_t n);
+int sim_accept_choose(const char *header, const struct sim_media_form *forms, size_t n);
 /* Does Accept-Encoding allow gzip? */
-bool accept_gzip(const char *header);
+bool sim_accept_gzip(const char *header);
 
 #endif

@@ -5,33 +5,33 @@
 
 #include "obj.h"
 
-/* Columns that are texts, in the order of struct audit_row. */
+/* Columns that are texts, in the order of struct sim_audit_row. */
 static const char *const columns[] = {
 	"verb", "group", "resource", "namespace", "name", "subresource", "user", "user-agent", "uri",
 };
 enum { TEXTS = NITEMS(columns), NAME_COLUMN = 4, PENDING = -1 };
 
-struct entry {
+struct audit_entry {
 	char		*text;		/* all columns, each with its NUL */
 	int64_t		 at_ms;
 	int		 code;
 	uint64_t	 rv;
 };
 
-struct audit {
-	uint32_t	 magic;
+struct sim_audit {
+	uint32_t		 magic;
 #define AUDIT_MAGIC	0x41554454u
-	uint64_t	 next, first;	/* numbers, from 1 */
-	struct entry	 ring[AUDIT_MAX];
+	uint64_t		 next, first;	/* numbers, from 1 */
+	struct audit_entry	 ring[AUDIT_MAX];
 };
 
 static char *pack(const char *const[TEXTS]);
-static struct entry *at(struct audit *, uint64_t);
+static struct audit_entry *at(struct sim_audit *, uint64_t);
 
-struct audit *
-audit_new(void)
+struct sim_audit *
+sim_audit_new(void)
 {
-	struct audit *a;
+	struct sim_audit *a;
 
 	OBJ_NEW(a, AUDIT_MAGIC);
 	a->next = a->first = 1;
@@ -39,9 +39,9 @@ audit_new(void)
 }
 
 void
-audit_free(struct audit **ap)
+sim_audit_free(struct sim_audit **ap)
 {
-	struct audit *a;
+	struct sim_audit *a;
 
 	if (*ap == NULL)
 		return;
@@ -52,25 +52,25 @@ audit_free(struct audit **ap)
 }
 
 uint64_t
-audit_begin(struct audit *a, const struct audit_row *row)
+sim_audit_begin(struct sim_audit *a, const struct sim_audit_row *row)
 {
 	const char *const texts[TEXTS] = { row->verb, row->group, row->resource, row->ns, row->name,
 		row->subresource, row->user, row->user_agent, row->uri };
-	struct entry *const e = at(a, a->next);
+	struct audit_entry *const e = at(a, a->next);
 
 	free(e->text);
-	*e = (struct entry){ .text = pack(texts), .at_ms = row->at_ms, .code = PENDING };
+	*e = (struct audit_entry){ .text = pack(texts), .at_ms = row->at_ms, .code = PENDING };
 	if (a->next - a->first == AUDIT_MAX)
 		a->first++;
 	return a->next++;
 }
 
 void
-audit_name(struct audit *a, uint64_t row, const char *name)
+sim_audit_name(struct sim_audit *a, uint64_t row, const char *name)
 {
 	if (row < a->first || row >= a->next)
 		return;
-	struct entry *const e = at(a, row);
+	struct audit_entry *const e = at(a, row);
 	const char *texts[TEXTS], *p = e->text;
 	char *const old = e->text;
 
@@ -81,7 +81,7 @@ audit_name(struct audit *a, uint64_t row, const char *name)
 }
 
 void
-audit_end(struct audit *a, uint64_t row, int code, uint64_t rv)
+sim_audit_end(struct sim_audit *a, uint64_t row, int code, uint64_t rv)
 {
 	if (row < a->first || row >= a->next)
 		return;
@@ -90,12 +90,12 @@ audit_end(struct audit *a, uint64_t row, int code, uint64_t rv)
 }
 
 json_t *
-audit_list(const struct audit *a, uint64_t since)
+sim_audit_list(const struct sim_audit *a, uint64_t since)
 {
 	json_t *const list = json_array();
 
 	for (uint64_t n = since >= a->first ? since + 1 : a->first; n < a->next; n++) {
-		const struct entry *const e = &a->ring[n % AUDIT_MAX];
+		const struct audit_entry *const e = &a->ring[n % AUDIT_MAX];
 		json_t *const row =
 		    json_pack("{s:I, s:I}", "n", (json_int_t)n, "at_ms", (json_int_t)e->at_ms);
 		const char *p = e->text;
@@ -114,7 +114,7 @@ audit_list(const struct audit *a, uint64_t since)
 }
 
 void
-audit_clear(struct audit *a)
+sim_audit_clear(struct sim_audit *a)
 {
 	a->first = a->next;
 }
@@ -133,8 +133,8 @@ pack(const char *const texts[TEXTS])
 	return packed;
 }
 
-static struct entry *
-at(struct audit *a, uint64_t n)
+static struct audit_entry *
+at(struct sim_audit *a, uint64_t n)
 {
 	return &a->ring[n % AUDIT_MAX];
 }

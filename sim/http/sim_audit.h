@@ -7,24 +7,24 @@
 
 enum { AUDIT_MAX = 20000 };
 
-struct audit;
+struct sim_audit;
 
 /* Texts are copied. */
-struct audit_row {
+struct sim_audit_row {
 	const char	*verb, *group, *resource, *ns, *name, *subresource, *user, *user_agent, *uri;
 	int64_t		 at_ms;
 };
 
-struct audit *audit_new(void);
-void audit_free(struct audit **ap);
+struct sim_audit *sim_audit_new(void);
+void sim_audit_free(struct sim_audit **ap);
 /* The number of the row, for what is known later. */
-uint64_t audit_begin(struct audit *a, const struct audit_row *row);
+uint64_t sim_audit_begin(struct sim_audit *a, const struct sim_audit_row *row);
 /* Of a create: the name stands in the body, or is made up by the server. */
-void audit_name(struct audit *a, uint64_t row, const char *name);
+void sim_audit_name(struct sim_audit *a, uint64_t row, const char *name);
 /* code 0: the connection was closed without an answer. A row that fell out is not found, which is fine. */
-void audit_end(struct audit *a, uint64_t row, int code, uint64_t rv);
+void sim_audit_end(struct sim_audit *a, uint64_t row, int code, uint64_t rv);
 /* Rows after number `since`, oldest first. */
-json_t *audit_list(const struct audit *a, uint64_t since);
-void audit_clear(struct audit *a);
+json_t *sim_audit_list(const struct sim_audit *a, uint64_t since);
+void sim_audit_clear(struct sim_audit *a);
 
 #endif

@@ -12,42 +12,42 @@
 #include "sim/sim_options.h"
 #include "sim_tls.h"
 
-struct token {
+struct auth_token {
 	char	*token, *user;
 };
 
-struct auth {
-	uint32_t	 magic;
+struct sim_auth {
+	uint32_t		 magic;
 #define AUTH_MAGIC	0x41555448u
-	const char	*file;
-	bool		 certificates, plain_http;
-	struct timespec	 changed;
-	struct token	*tokens;
-	size_t		 n;
+	const char		*file;
+	bool			 certificates, plain_http;
+	struct timespec		 changed;
+	struct auth_token	*tokens;
+	size_t			 n;
 };
 
-static bool load(struct auth *, char *, size_t);
-static void forget(struct auth *);
-static const char *by_token(const struct auth *, const char *);
+static bool load(struct sim_auth *, char *, size_t);
+static void forget(struct sim_auth *);
+static const char *by_token(const struct sim_auth *, const char *);
 
-struct auth *
-auth_new(const struct options *o, char *err, size_t size)
+struct sim_auth *
+sim_auth_new(const struct sim_options *o, char *err, size_t size)
 {
-	struct auth *a;
+	struct sim_auth *a;
 
 	OBJ_NEW(a, AUTH_MAGIC);
 	a->file = o->token_file;
 	a->certificates = o->client_ca != NULL;
 	a->plain_http = o->tls_cert == NULL;
 	if (a->file != NULL && !load(a, err, size))
-		auth_free(&a);
+		sim_auth_free(&a);
 	return a;
 }
 
 void
-auth_free(struct auth **ap)
+sim_auth_free(struct sim_auth **ap)
 {
-	struct auth *a;
+	struct sim_auth *a;
 
 	if (*ap == NULL)
 		return;
@@ -57,7 +57,7 @@ auth_free(struct auth **ap)
 }
 
 bool
-auth_identify(struct auth *a, struct evhttp_request *req, char user[AUTH_USER_MAX])
+sim_auth_identify(struct sim_auth *a, struct evhttp_request *req, char user[AUTH_USER_MAX])
 {
 	const char *const header = evhttp_find_header(evhttp_request_get_input_headers(req), "Authorization");
 	struct stat st;
@@ -79,18 +79,18 @@ auth_identify(struct auth *a, struct evhttp_request *req, char user[AUTH_USER_MA
 	}
 	return a->plain_http
 	    || (a->certificates
-		&& tls_client(evhttp_connection_get_bufferevent(evhttp_request_get_connection(req)),
+		&& sim_tls_client(evhttp_connection_get_bufferevent(evhttp_request_get_connection(req)),
 		    user, AUTH_USER_MAX));
 }
 
 const char *
-auth_some_token(const struct auth *a)
+sim_auth_first_token(const struct sim_auth *a)
 {
 	return a->n > 0 ? a->tokens[0].token : NULL;
 }
 
 static bool
-load(struct auth *a, char *err, size_t size)
+load(struct sim_auth *a, char *err, size_t size)
 {
 	FILE *const f = fopen(a->file, "re");
 	char line[4096];
@@ -112,14 +112,14 @@ load(struct auth *a, char *err, size_t size)
 		if (user == NULL || token[0] == '\0' || token[0] == '#')
 			continue;
 		a->tokens = obj_realloc(a->tokens, (a->n + 1) * sizeof(*a->tokens));
-		a->tokens[a->n++] = (struct token){ obj_strdup(token), obj_strdup(user) };
+		a->tokens[a->n++] = (struct auth_token){ obj_strdup(token), obj_strdup(user) };
 	}
 	fclose(f);
 	return true;
 }
 
 static void
-forget(struct auth *a)
+forget(struct sim_auth *a)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		free(a->tokens[i].token);
@@ -131,7 +131,7 @@ forget(struct auth *a)
 }
 
 static const char *
-by_token(const struct auth *a, const char *token)
+by_token(const struct sim_auth *a, const char *token)
 {
 	for (size_t i = 0; i < a->n; i++) {
 		if (strcmp(a->tokens[i].token, token) == 0)

@@ -10,22 +10,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct auth;
+struct sim_auth;
 struct evhttp_request;
-struct options;
+struct sim_options;
 
 enum { AUTH_USER_MAX = 128 };
 
 /* NULL with a text in err. */
-struct auth *auth_new(const struct options *o, char *err, size_t size);
-void auth_free(struct auth **ap);
+struct sim_auth *sim_auth_new(const struct sim_options *o, char *err, size_t size);
+void sim_auth_free(struct sim_auth **ap);
 /*
  * False: 401. Without any means of identification configured everybody is the administrator; and so
  * is who shows none over plain HTTP, as with the insecure port that apiservers once had: client-go
  * sends no credentials there.
  */
-bool auth_identify(struct auth *a, struct evhttp_request *req, char user[AUTH_USER_MAX]);
+bool sim_auth_identify(struct sim_auth *a, struct evhttp_request *req, char user[AUTH_USER_MAX]);
 /* The first token of the file, for the kubeconfig; NULL: none. */
-const char *auth_some_token(const struct auth *a);
+const char *sim_auth_first_token(const struct sim_auth *a);
 
 #endif

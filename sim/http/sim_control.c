@@ -22,7 +22,7 @@
 enum { WHY_MAX = 256 };
 
 /* One order: the answer to it, or NULL with what is wrong in why. */
-typedef json_t *order_fn(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX]);
+typedef json_t *order_fn(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX]);
 
 static order_fn list_faults, arm_faults, clear_faults, list_audit, clear_audit, compact, do_world, tell_state,
     disconnect, stop_listening, listen_again;
@@ -50,14 +50,14 @@ static json_t *read_body(struct evhttp_request *, char *);
 static int64_t read_number(struct evhttp_request *, const char *);
 static void reply(struct evhttp_request *, int, json_t *);
 static json_t *each_of(
-    struct sim *, const json_t *, json_t *(*)(struct sim *, const json_t *, char *), char *);
-static json_t *arm_one(struct sim *, const json_t *, char *);
-static json_t *do_one(struct sim *, const json_t *, char *);
+    struct simulator *, const json_t *, json_t *(*)(struct simulator *, const json_t *, char *), char *);
+static json_t *arm_one(struct simulator *, const json_t *, char *);
+static json_t *do_one(struct simulator *, const json_t *, char *);
 
 void
-control_serve(struct evhttp_request *req, void *arg)
+sim_control_serve(struct evhttp_request *req, void *arg)
 {
-	struct sim *const s = arg;
+	struct simulator *const s = arg;
 	const struct evhttp_uri *const uri = evhttp_request_get_evhttp_uri(req);
 	const char *const path =
 	    uri != NULL && evhttp_uri_get_path(uri) != NULL ? evhttp_uri_get_path(uri) : "/";
@@ -65,7 +65,7 @@ control_serve(struct evhttp_request *req, void *arg)
 
 	/* /api and /apis: a second door to the same API, for changes while the first one is down. */
 	if (strncmp(path, "/api", 4) == 0) {
-		api_serve(req, arg);
+		sim_api_serve(req, arg);
 		return;
 	}
 	for (size_t i = 0; i < NITEMS(orders); i++) {
@@ -85,107 +85,108 @@ control_serve(struct evhttp_request *req, void *arg)
 }
 
 static json_t *
-list_faults(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+list_faults(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)body, (void)number, (void)why;
-	return faults_list(s->faults);
+	return sim_faults_list(s->faults);
 }
 
 static json_t *
-arm_faults(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+arm_faults(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)number;
 	return each_of(s, body, arm_one, why);
 }
 
 static json_t *
-clear_faults(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+clear_faults(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)body, (void)why;
-	faults_clear(s->faults, number);
-	return faults_list(s->faults);
+	sim_faults_clear(s->faults, number);
+	return sim_faults_list(s->faults);
 }
 
 static json_t *
-list_audit(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+list_audit(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)body, (void)why;
-	return audit_list(s->audit, (uint64_t)number);
+	return sim_audit_list(s->audit, (uint64_t)number);
 }
 
 static json_t *
-clear_audit(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+clear_audit(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)body, (void)number, (void)why;
-	audit_clear(s->audit);
+	sim_audit_clear(s->audit);
 	return json_array();
 }
 
 static json_t *
-compact(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+compact(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)body, (void)number, (void)why;
-	depot_compact(s->depot);
-	return json_pack("{s:I}", "compacted", (json_int_t)depot_history(s->depot)->forgotten);
+	sim_store_compact(s->store);
+	return json_pack("{s:I}", "compacted", (json_int_t)sim_store_history(s->store)->forgotten);
 }
 
 static json_t *
-do_world(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+do_world(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)number;
 	return each_of(s, body, do_one, why);
 }
 
 static json_t *
-tell_state(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+tell_state(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
-	const struct history *const h = depot_history(s->depot);
+	const struct sim_history *const h = sim_store_history(s->store);
 	json_t *const objects = json_object();
 
 	(void)body, (void)number, (void)why;
-	for (size_t i = 0; i < depot_nstorages(s->depot); i++) {
-		const struct storage *const st = depot_nth(s->depot, i);
+	for (size_t i = 0; i < sim_store_nstorages(s->store); i++) {
+		const struct sim_storage *const st = sim_store_nth(s->store, i);
 		json_t *const name =
 		    json_sprintf("%s%s%s", st->plural, st->group[0] != '\0' ? "." : "", st->group);
 
 		json_object_set_new(objects, json_string_value(name), json_integer((json_int_t)st->n));
 		json_decref(name);
 	}
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "rv", (json_int_t)depot_rv(s->depot),
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "rv", (json_int_t)sim_store_rv(s->store),
 	    "compacted", (json_int_t)h->forgotten, "history", (json_int_t)h->n, "history_bytes",
-	    (json_int_t)h->old_bytes, "watches", (json_int_t)watches_count(s->watches), "objects",
+	    (json_int_t)h->old_bytes, "watches", (json_int_t)sim_watches_count(s->watches), "objects",
 	    objects);
 }
 
 /* Every connection to the API breaks; the next one is welcome. */
 static json_t *
-disconnect(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+disconnect(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
-	server_stop(s->kube);
+	sim_server_stop(s->kube);
 	return listen_again(s, body, number, why);
 }
 
 static json_t *
-stop_listening(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+stop_listening(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)body, (void)number, (void)why;
-	server_stop(s->kube);
+	sim_server_stop(s->kube);
 	return json_pack("{s:b}", "listening", 0);
 }
 
 static json_t *
-listen_again(struct sim *s, const json_t *body, int64_t number, char why[WHY_MAX])
+listen_again(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)body, (void)number;
-	if (server_resume(s->kube))
+	if (sim_server_resume(s->kube))
 		return json_pack("{s:b}", "listening", 1);
-	snprintf(why, WHY_MAX, "cannot listen on %s again: %s", server_url(s->kube), strerror(errno));
+	snprintf(why, WHY_MAX, "cannot listen on %s again: %s", sim_server_url(s->kube), strerror(errno));
 	return NULL;
 }
 
 /* One object or an array of them; the answers likewise. What came before a wrong one is done. */
 static json_t *
-each_of(struct sim *s, const json_t *body, json_t *(*fn)(struct sim *, const json_t *, char *), char *why)
+each_of(struct simulator *s, const json_t *body,
+    json_t *(*fn)(struct simulator *, const json_t *, char *), char *why)
 {
 	json_t *const out = json_array();
 	size_t i;
@@ -208,24 +209,24 @@ each_of(struct sim *s, const json_t *body, json_t *(*fn)(struct sim *, const jso
 }
 
 static json_t *
-arm_one(struct sim *s, const json_t *spec, char *why)
+arm_one(struct simulator *s, const json_t *spec, char *why)
 {
-	const struct fault *const f = faults_arm(s->faults, spec, why, WHY_MAX);
+	const struct sim_fault *const f = sim_faults_arm(s->faults, spec, why, WHY_MAX);
 
 	if (f == NULL)
 		return NULL;
 	if (f->now)
-		watches_strike(s->watches, f);
+		sim_watches_hit(s->watches, f);
 	return json_pack("{s:i}", "id", (int)f->id);
 }
 
 static json_t *
-do_one(struct sim *s, const json_t *order, char *why)
+do_one(struct simulator *s, const json_t *order, char *why)
 {
-	json_t *const answer = world_do(s->world, order, why, WHY_MAX);
+	json_t *const answer = sim_cluster_command(s->cluster, order, why, WHY_MAX);
 
 	if (answer != NULL)
-		json_object_set_new(answer, "rv", json_integer((json_int_t)depot_rv(s->depot)));
+		json_object_set_new(answer, "rv", json_integer((json_int_t)sim_store_rv(s->store)));
 	return answer;
 }
 
@@ -262,12 +263,12 @@ static void
 reply(struct evhttp_request *req, int code, json_t *body)
 {
 	struct evbuffer *const out = evbuffer_new();
-	struct buf text = { 0 };
+	struct sim_buf text = { 0 };
 
-	buf_json(&text, body);
-	buf_puts(&text, "\n");
+	sim_buf_json(&text, body);
+	sim_buf_puts(&text, "\n");
 	evbuffer_add(out, text.bytes, text.len);
-	buf_free(&text);
+	sim_buf_free(&text);
 	json_decref(body);
 	evhttp_add_header(evhttp_request_get_output_headers(req), "Content-Type", "application/json");
 	evhttp_send_reply(req, code, NULL, out);

@@ -10,13 +10,14 @@
 
 #include "obj.h"
 
-static void print_trust(FILE *, const struct options *);
+static void print_trust(FILE *, const struct sim_options *);
 
 bool
-access_write(const struct options *o, const struct auth *a, const char *url, char *err, size_t size)
+sim_kubeconfig_write(const struct sim_options *o, const struct sim_auth *a, const char *url,
+    char *err, size_t size)
 {
 	char temporary[4096];
-	const char *const token = auth_some_token(a);
+	const char *const token = sim_auth_first_token(a);
 
 	if ((size_t)snprintf(temporary, sizeof(temporary), "%s.XXXXXX", o->write_kubeconfig)
 	    >= sizeof(temporary)) {
@@ -52,7 +53,7 @@ access_write(const struct options *o, const struct auth *a, const char *url, cha
  * elsewhere.
  */
 static void
-print_trust(FILE *f, const struct options *o)
+print_trust(FILE *f, const struct sim_options *o)
 {
 	char *const path = o->tls_cert != NULL ? realpath(o->tls_cert, NULL) : NULL;
 

@@ -9,6 +9,7 @@
 #include "sim/sim_options.h"
 
 /* Written whole or not at all. False with a text in err. */
-bool access_write(const struct options *o, const struct auth *a, const char *url, char *err, size_t size);
+bool sim_kubeconfig_write(const struct sim_options *o, const struct sim_auth *a, const char *url,
+    char *err, size_t size);
 
 #endif

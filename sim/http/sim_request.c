@@ -18,32 +18,32 @@
 
 #define CALL_MAGIC	0x43414c4cu
 
-struct rate {
+struct bandwidth {
 	size_t				 bytes;
 	struct ev_token_bucket_cfg	*cfg;
 };
 
-struct later {
-	struct call	*call;
-	call_handler	*fn;
+struct delayed_request {
+	struct sim_request	*call;
+	sim_request_handler	*fn;
 };
 
-static void read_params(struct call *);
+static void read_params(struct sim_request *);
 static const char *method_name(enum evhttp_cmd_type);
 static const char *phrase(int);
-static void hold(struct call *, int, const char *, struct evbuffer *);
-static void let_go(struct call *);
-static void add_headers(struct call *, const char *);
-static void add_date(struct call *, int64_t);
+static void hold(struct sim_request *, int, const char *, struct evbuffer *);
+static void let_go(struct sim_request *);
+static void add_headers(struct sim_request *, const char *);
+static void add_date(struct sim_request *, int64_t);
 static struct ev_token_bucket_cfg *rate_of(size_t);
 static void on_later(evutil_socket_t, short, void *);
 static void on_gone(struct evhttp_connection *, void *);
 
-struct call *
-call_new(struct sim *s, struct evhttp_request *req)
+struct sim_request *
+sim_request_new(struct simulator *s, struct evhttp_request *req)
 {
 	const struct evhttp_uri *const uri = evhttp_request_get_evhttp_uri(req);
-	struct call *c;
+	struct sim_request *c;
 
 	OBJ_NEW(c, CALL_MAGIC);
 	c->sim = s;
@@ -52,16 +52,16 @@ call_new(struct sim *s, struct evhttp_request *req)
 	c->path = uri != NULL && evhttp_uri_get_path(uri) != NULL ? evhttp_uri_get_path(uri) : "/";
 	c->query = uri != NULL && evhttp_uri_get_query(uri) != NULL ? evhttp_uri_get_query(uri) : "";
 	c->verb_name = method_name(c->method);
-	c->user_agent = call_header(c, "User-Agent");
+	c->user_agent = sim_request_header(c, "User-Agent");
 	TAILQ_INIT(&c->params);
 	read_params(c);
 	return c;
 }
 
 void
-call_close(struct call **cp)
+sim_request_close(struct sim_request **cp)
 {
-	struct call *c;
+	struct sim_request *c;
 
 	if (*cp == NULL)
 		return;
@@ -75,21 +75,21 @@ call_close(struct call **cp)
 }
 
 const char *
-call_param(const struct call *c, const char *name)
+sim_request_param(const struct sim_request *c, const char *name)
 {
 	return evhttp_find_header(&c->params, name);
 }
 
 bool
-call_flag(const struct call *c, const char *name)
+sim_request_flag(const struct sim_request *c, const char *name)
 {
-	const char *const value = call_param(c, name);
+	const char *const value = sim_request_param(c, name);
 
 	return value != NULL && (strcmp(value, "true") == 0 || strcmp(value, "1") == 0);
 }
 
 const char *
-call_header(const struct call *c, const char *name)
+sim_request_header(const struct sim_request *c, const char *name)
 {
 	const char *const value = evhttp_find_header(evhttp_request_get_input_headers(c->http), name);
 
@@ -97,7 +97,7 @@ call_header(const struct call *c, const char *name)
 }
 
 const char *
-call_body(const struct call *c, size_t *len)
+sim_request_body(const struct sim_request *c, size_t *len)
 {
 	struct evbuffer *const in = evhttp_request_get_input_buffer(c->http);
 
@@ -106,13 +106,13 @@ call_body(const struct call *c, size_t *len)
 }
 
 void
-call_add_header(struct call *c, const char *name, const char *value)
+sim_request_add_header(struct sim_request *c, const char *name, const char *value)
 {
 	evhttp_add_header(evhttp_request_get_output_headers(c->http), name, value);
 }
 
 void
-call_throttle(struct call *c, size_t bytes_per_second)
+sim_request_throttle(struct sim_request *c, size_t bytes_per_second)
 {
 	struct evhttp_connection *const connection = evhttp_request_get_connection(c->http);
 
@@ -122,11 +122,11 @@ call_throttle(struct call *c, size_t bytes_per_second)
 }
 
 void
-call_later(struct call *c, int64_t ms, call_handler *fn)
+sim_request_delay(struct sim_request *c, int64_t ms, sim_request_handler *fn)
 {
-	struct later *const l = obj_alloc(sizeof(*l));
+	struct delayed_request *const l = obj_alloc(sizeof(*l));
 
-	*l = (struct later){ c, fn };
+	*l = (struct delayed_request){ c, fn };
 	c->delay = evtimer_new(c->sim->base, on_later, l);
 	MUST(c->delay != NULL);
 	const struct timeval wait = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
@@ -135,45 +135,45 @@ call_later(struct call *c, int64_t ms, call_handler *fn)
 }
 
 void
-call_reply(struct call *c, int code, const char *type, struct evbuffer *out)
+sim_request_reply(struct sim_request *c, int code, const char *type, struct evbuffer *out)
 {
 	if (c->plan.of[FAULT_LOST] != NULL && code < 300) {
-		call_drop(c);
+		sim_request_drop(c);
 		return;
 	}
 	if (c->plan.of[FAULT_LATE_ANSWER] != NULL) {
 		hold(c, code, type, out);
 		return;
 	}
-	audit_end(c->sim->audit, c->audit_row, code, c->rv);
+	sim_audit_end(c->sim->audit, c->audit_row, code, c->rv);
 	add_headers(c, type);
 	evhttp_send_reply(c->http, code, phrase(code), out);
-	call_close(&c);
+	sim_request_close(&c);
 }
 
 void
-call_reply_json(struct call *c, int code, json_t *body)
+sim_request_reply_json(struct sim_request *c, int code, json_t *body)
 {
-	call_reply_json_as(c, code, "application/json", body);
+	sim_request_reply_json_as(c, code, "application/json", body);
 }
 
 void
-call_reply_json_as(struct call *c, int code, const char *type, json_t *body)
+sim_request_reply_json_as(struct sim_request *c, int code, const char *type, json_t *body)
 {
 	struct evbuffer *const out = evbuffer_new();
-	struct buf text = { 0 };
+	struct sim_buf text = { 0 };
 
-	buf_json(&text, body);
-	buf_puts(&text, "\n");
+	sim_buf_json(&text, body);
+	sim_buf_puts(&text, "\n");
 	evbuffer_add(out, text.bytes, text.len);
-	buf_free(&text);
+	sim_buf_free(&text);
 	json_decref(body);
-	call_reply(c, code, type, out);
+	sim_request_reply(c, code, type, out);
 	evbuffer_free(out);
 }
 
 void
-call_reply_status(struct call *c, json_t *status)
+sim_request_reply_status(struct sim_request *c, json_t *status)
 {
 	const int code = (int)json_integer_value(json_object_get(status, "code"));
 	const json_t *const retry = json_object_get(json_object_get(status, "details"), "retryAfterSeconds");
@@ -181,13 +181,13 @@ call_reply_status(struct call *c, json_t *status)
 
 	if (json_is_integer(retry) && (code == 429 || code >= 500)) {
 		snprintf(seconds, sizeof(seconds), "%" JSON_INTEGER_FORMAT, json_integer_value(retry));
-		call_add_header(c, "Retry-After", seconds);
+		sim_request_add_header(c, "Retry-After", seconds);
 	}
-	call_reply_json(c, code != 0 ? code : 200, status);
+	sim_request_reply_json(c, code != 0 ? code : 200, status);
 }
 
 void
-call_fail(struct call *c, int code, const char *reason, const char *fmt, ...)
+sim_request_fail(struct sim_request *c, int code, const char *reason, const char *fmt, ...)
 {
 	char text[2048];
 	va_list ap;
@@ -195,36 +195,36 @@ call_fail(struct call *c, int code, const char *reason, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	call_reply_status(c, semantics_failure(code, reason, text, NULL, "", NULL));
+	sim_request_reply_status(c, sim_semantics_failure(code, reason, text, NULL, "", NULL));
 }
 
 void
-call_reply_text(struct call *c, int code, const char *text)
+sim_request_reply_text(struct sim_request *c, int code, const char *text)
 {
 	struct evbuffer *const out = evbuffer_new();
 
 	evbuffer_add(out, text, strlen(text));
-	call_reply(c, code, "text/plain; charset=utf-8", out);
+	sim_request_reply(c, code, "text/plain; charset=utf-8", out);
 	evbuffer_free(out);
 }
 
 void
-call_drop(struct call *c)
+sim_request_drop(struct sim_request *c)
 {
 	struct evhttp_connection *const connection = evhttp_request_get_connection(c->http);
 
-	audit_end(c->sim->audit, c->audit_row, 0, c->rv);
+	sim_audit_end(c->sim->audit, c->audit_row, 0, c->rv);
 	if (connection != NULL)
 		evhttp_connection_free(connection);	/* the request too */
 	else
 		evhttp_request_free(c->http);
-	call_close(&c);
+	sim_request_close(&c);
 }
 
 void
-call_start_answer(struct call *c, int code, const char *type)
+sim_request_start_answer(struct sim_request *c, int code, const char *type)
 {
-	audit_end(c->sim->audit, c->audit_row, code, c->rv);
+	sim_audit_end(c->sim->audit, c->audit_row, code, c->rv);
 	add_headers(c, type);
 	evhttp_send_reply_start(c->http, code, phrase(code));
 }
@@ -250,7 +250,7 @@ phrase(int code)
 
 /* The deed is done; its answer takes its time. */
 static void
-hold(struct call *c, int code, const char *type, struct evbuffer *out)
+hold(struct sim_request *c, int code, const char *type, struct evbuffer *out)
 {
 	const int64_t ms = c->plan.of[FAULT_LATE_ANSWER]->amount;
 
@@ -261,46 +261,46 @@ hold(struct call *c, int code, const char *type, struct evbuffer *out)
 		evbuffer_add_buffer(c->held, out);
 	c->held_code = code;
 	snprintf(c->held_type, sizeof(c->held_type), "%s", type);
-	call_later(c, ms, let_go);
+	sim_request_delay(c, ms, let_go);
 }
 
 static void
-let_go(struct call *c)
+let_go(struct sim_request *c)
 {
 	struct evbuffer *const out = c->held;
 	char type[sizeof(c->held_type)];
 
 	memcpy(type, c->held_type, sizeof(type));
 	c->held = NULL;
-	call_reply(c, c->held_code, type, out);
+	sim_request_reply(c, c->held_code, type, out);
 	evbuffer_free(out);
 }
 
 static void
-add_headers(struct call *c, const char *type)
+add_headers(struct sim_request *c, const char *type)
 {
-	const struct fault *const huge = c->plan.of[FAULT_HUGE_HEADERS];
+	const struct sim_fault *const huge = c->plan.of[FAULT_HUGE_HEADERS];
 	char uid[SIM_UID_MAX];
 
-	call_add_header(c, "Audit-Id", sim_uid(c->sim, uid));
-	call_add_header(c, "Cache-Control", "no-cache, private");
-	call_add_header(c, "Content-Type", type);
+	sim_request_add_header(c, "Audit-Id", sim_uid(c->sim, uid));
+	sim_request_add_header(c, "Cache-Control", "no-cache, private");
+	sim_request_add_header(c, "Content-Type", type);
 	if (huge != NULL) {
 		char *const filler = obj_alloc((size_t)huge->amount + 1);
 
 		memset(filler, 'x', (size_t)huge->amount);
-		call_add_header(c, "X-Filler", filler);
+		sim_request_add_header(c, "X-Filler", filler);
 		free(filler);
 	}
 	if (c->plan.of[FAULT_DATE_OFFSET] != NULL)
 		add_date(c, c->plan.of[FAULT_DATE_OFFSET]->amount);
 	if (c->plan.of[FAULT_THROTTLE] != NULL)
-		call_throttle(c, (size_t)c->plan.of[FAULT_THROTTLE]->amount);
+		sim_request_throttle(c, (size_t)c->plan.of[FAULT_THROTTLE]->amount);
 }
 
 /* The clock of a server that is so many seconds ahead; without this evhttp writes the right time. */
 static void
-add_date(struct call *c, int64_t seconds)
+add_date(struct sim_request *c, int64_t seconds)
 {
 	const time_t then = (time_t)(clock_wall_ms() / 1000 + seconds);
 	char text[64];
@@ -309,12 +309,12 @@ add_date(struct call *c, int64_t seconds)
 	if (gmtime_r(&then, &tm) == NULL)
 		return;
 	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
-	call_add_header(c, "Date", text);
+	sim_request_add_header(c, "Date", text);
 }
 
 /* a=b&c=d, percent and plus decoded; a name alone has the value "". */
 static void
-read_params(struct call *c)
+read_params(struct sim_request *c)
 {
 	char *const copy = obj_strdup(c->query);
 	char *rest = copy;
@@ -356,7 +356,7 @@ method_name(enum evhttp_cmd_type method)
 static struct ev_token_bucket_cfg *
 rate_of(size_t bytes_per_second)
 {
-	static struct rate *rates;
+	static struct bandwidth *rates;
 	static size_t n;
 
 	for (size_t i = 0; i < n; i++) {
@@ -367,14 +367,14 @@ rate_of(size_t bytes_per_second)
 	    bytes_per_second, bytes_per_second, NULL);
 	MUST(cfg != NULL);
 	rates = obj_realloc(rates, (n + 1) * sizeof(*rates));
-	rates[n++] = (struct rate){ bytes_per_second, cfg };
+	rates[n++] = (struct bandwidth){ bytes_per_second, cfg };
 	return cfg;
 }
 
 static void
 on_later(evutil_socket_t fd, short what, void *arg)
 {
-	struct later l = *(struct later *)arg;
+	struct delayed_request l = *(struct delayed_request *)arg;
 
 	(void)fd;
 	(void)what;
@@ -389,12 +389,12 @@ on_later(evutil_socket_t fd, short what, void *arg)
 static void
 on_gone(struct evhttp_connection *connection, void *arg)
 {
-	struct later *const l = arg;
+	struct delayed_request *const l = arg;
 
 	(void)connection;
-	audit_end(l->call->sim->audit, l->call->audit_row, 0, 0);
+	sim_audit_end(l->call->sim->audit, l->call->audit_row, 0, 0);
 	if (evhttp_request_get_connection(l->call->http) == NULL)
 		evhttp_request_free(l->call->http);
-	call_close(&l->call);
+	sim_request_close(&l->call);
 	free(l);
 }

@@ -20,40 +20,41 @@
  */
 enum { HEADER_MAX = 1024 * 1024, BODY_MAX = 16 * 1024 * 1024, BACKLOG = 512, URL_MAX = 128 };
 
-struct server {
+struct sim_server {
 	uint32_t		 magic;
 #define SERVER_MAGIC	0x53525652u
 	struct event_base	*base;
 	struct evhttp		*http;		/* NULL: stopped */
-	struct tls		*tls;
-	server_handler		*handler;
+	struct sim_tls		*tls;
+	sim_server_handler	*handler;
 	void			*arg;
 	struct sockaddr_storage	 address;	/* as bound */
 	socklen_t		 address_len;
 	char			 url[URL_MAX];
 };
 
-static bool read_address(struct server *, const char *);
-static bool start(struct server *);
+static bool read_address(struct sim_server *, const char *);
+static bool start(struct sim_server *);
 static struct bufferevent *on_tls_connection(struct event_base *, void *);
-static void note_url(struct server *);
+static void note_url(struct sim_server *);
 
-struct server *
-server_new(struct event_base *base, const char *address, struct tls *tls, server_handler *handler, void *arg,
+struct sim_server *
+sim_server_new(struct event_base *base, const char *address, struct sim_tls *tls,
+    sim_server_handler *handler, void *arg,
     char *err, size_t size)
 {
-	struct server *s;
+	struct sim_server *s;
 
 	OBJ_NEW(s, SERVER_MAGIC);
-	*s = (struct server){
+	*s = (struct sim_server){
 		.magic = SERVER_MAGIC, .base = base, .tls = tls, .handler = handler, .arg = arg
 	};
 	if (!read_address(s, address)) {
 		snprintf(err, size, "%s is not ADDRESS:PORT in numbers", address);
-		server_free(&s);
+		sim_server_free(&s);
 	} else if (!start(s)) {
 		snprintf(err, size, "cannot listen on %s: %s", address, strerror(errno));
-		server_free(&s);
+		sim_server_free(&s);
 	} else {
 		note_url(s);
 	}
@@ -61,19 +62,19 @@ server_new(struct event_base *base, const char *address, struct tls *tls, server
 }
 
 void
-server_free(struct server **sp)
+sim_server_free(struct sim_server **sp)
 {
-	struct server *s;
+	struct sim_server *s;
 
 	if (*sp == NULL)
 		return;
 	OBJ_TAKE(s, sp, SERVER_MAGIC);
-	server_stop(s);
+	sim_server_stop(s);
 	OBJ_FREE(s);
 }
 
 void
-server_stop(struct server *s)
+sim_server_stop(struct sim_server *s)
 {
 	if (s->http != NULL)
 		evhttp_free(s->http);		/* the listener and the connections too */
@@ -81,20 +82,20 @@ server_stop(struct server *s)
 }
 
 bool
-server_resume(struct server *s)
+sim_server_resume(struct sim_server *s)
 {
 	return s->http != NULL || start(s);
 }
 
 const char *
-server_url(const struct server *s)
+sim_server_url(const struct sim_server *s)
 {
 	return s->url;
 }
 
 /* "127.0.0.1:80", "[::1]:80", ":80". evutil_parse_sockaddr_port knows no port 0. */
 static bool
-read_address(struct server *s, const char *address)
+read_address(struct sim_server *s, const char *address)
 {
 	const char *const colon = strrchr(address, ':');
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
@@ -115,7 +116,7 @@ read_address(struct server *s, const char *address)
 }
 
 static bool
-start(struct server *s)
+start(struct sim_server *s)
 {
 	struct evconnlistener *const listener = evconnlistener_new_bind(s->base, NULL, NULL,
 	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG,
@@ -143,13 +144,13 @@ start(struct server *s)
 static struct bufferevent *
 on_tls_connection(struct event_base *base, void *arg)
 {
-	struct server *const s = arg;
+	struct sim_server *const s = arg;
 
-	return tls_accept(s->tls, base);
+	return sim_tls_accept(s->tls, base);
 }
 
 static void
-note_url(struct server *s)
+note_url(struct sim_server *s)
 {
 	char host[NI_MAXHOST], port[NI_MAXSERV];
 

@@ -7,22 +7,22 @@
 
 struct event_base;
 struct evhttp_request;
-struct server;
-struct tls;
+struct sim_server;
+struct sim_tls;
 
-typedef void server_handler(struct evhttp_request *req, void *arg);
+typedef void sim_server_handler(struct evhttp_request *req, void *arg);
 
 /* address is "HOST:PORT" in numbers. NULL with a text in err. tls may be NULL; it is not taken. */
-struct server *server_new(struct event_base *base, const char *address, struct tls *tls,
-    server_handler *handler, void *arg, char *err, size_t size);
-void server_free(struct server **sp);
+struct sim_server *sim_server_new(struct event_base *base, const char *address, struct sim_tls *tls,
+    sim_server_handler *handler, void *arg, char *err, size_t size);
+void sim_server_free(struct sim_server **sp);
 /* "http://127.0.0.1:40001". */
-const char *server_url(const struct server *s);
+const char *sim_server_url(const struct sim_server *s);
 /*
  * Stops listening and breaks every connection; and listens again on the same address. False: it
  * cannot (errno).
  */
-void server_stop(struct server *s);
-bool server_resume(struct server *s);
+void sim_server_stop(struct sim_server *s);
+bool sim_server_resume(struct sim_server *s);
 
 #endif

@@ -13,41 +13,41 @@
 enum { GZIP_WINDOW = 15 + 16, GZIP_MEMORY = 8, COMPRESSED = 16 * 1024 };
 
 /* What happens once `left` more bytes have been handed over. */
-struct limit {
+struct stream_limit {
 	enum { NO_LIMIT, THEN_STALL, THEN_END }	 then;
 	size_t					 left;
-	enum ending				 how;
+	enum sim_ending				 how;
 };
 
-struct stream {
-	uint32_t	 magic;
+struct sim_stream {
+	uint32_t		 magic;
 #define STREAM_MAGIC	0x5354524du
-	struct call	*call;
-	struct evbuffer	*plain, *coded;
-	enum coding	 coding;
-	z_stream	 z;
+	struct sim_request	*call;
+	struct evbuffer		*plain, *coded;
+	enum sim_coding		 coding;
+	z_stream		 z;
 	void		(*drained)(void *);
 	void		(*closed)(void *);
-	void		*arg;
-	struct limit	 limit;
-	int64_t		 handed;	/* bytes, to the connection */
-	bool		 mute;		/* the limit is reached: nothing more is sent */
-	struct event	*finish;	/* waits for the last bytes before a cut to leave */
+	void			*arg;
+	struct stream_limit	 limit;
+	int64_t			 handed;	/* bytes, to the connection */
+	bool			 mute;		/* the limit is reached: nothing more is sent */
+	struct event		*finish;	/* waits for the last bytes before a cut to leave */
 };
 
 static void on_closed(struct evhttp_connection *, void *);
 static void on_drained(struct evhttp_connection *, void *);
 static void on_finish(evutil_socket_t, short, void *);
-static void compress_plain(struct stream *, int);
-static void keep_within(struct stream *);
-static void obey_plan(struct stream *);
-static void destroy(struct stream **);
+static void compress_plain(struct sim_stream *, int);
+static void keep_within(struct sim_stream *);
+static void obey_plan(struct sim_stream *);
+static void destroy(struct sim_stream **);
 
-struct stream *
-stream_open(struct call **cp, const char *type, enum coding coding, void (*drained)(void *),
+struct sim_stream *
+sim_stream_open(struct sim_request **cp, const char *type, enum sim_coding coding, void (*drained)(void *),
     void (*closed)(void *), void *arg)
 {
-	struct stream *s;
+	struct sim_stream *s;
 
 	OBJ_NEW(s, STREAM_MAGIC);
 	s->call = *cp;
@@ -62,10 +62,10 @@ stream_open(struct call **cp, const char *type, enum coding coding, void (*drain
 	if (coding != CODING_NONE) {
 		MUST(deflateInit2(&s->z, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
 		    Z_DEFAULT_STRATEGY) == Z_OK);
-		call_add_header(s->call, "Content-Encoding", "gzip");
-		call_add_header(s->call, "Vary", "Accept-Encoding");
+		sim_request_add_header(s->call, "Content-Encoding", "gzip");
+		sim_request_add_header(s->call, "Vary", "Accept-Encoding");
 	}
-	call_start_answer(s->call, 200, type);
+	sim_request_start_answer(s->call, 200, type);
 	struct evhttp_connection *const connection = evhttp_request_get_connection(s->call->http);
 	if (connection != NULL)
 		evhttp_connection_set_closecb(connection, on_closed, s);
@@ -73,20 +73,20 @@ stream_open(struct call **cp, const char *type, enum coding coding, void (*drain
 	return s;
 }
 
-struct call *
-stream_call(struct stream *s)
+struct sim_request *
+sim_stream_request(struct sim_stream *s)
 {
 	return s->call;
 }
 
 struct evbuffer *
-stream_buffer(struct stream *s)
+sim_stream_buffer(struct sim_stream *s)
 {
 	return s->plain;
 }
 
 void
-stream_flush(struct stream *s)
+sim_stream_flush(struct sim_stream *s)
 {
 	OBJ_CHECK(s, STREAM_MAGIC);
 	if (s->mute) {
@@ -105,7 +105,7 @@ stream_flush(struct stream *s)
 }
 
 size_t
-stream_pending(const struct stream *s)
+sim_stream_pending(const struct sim_stream *s)
 {
 	struct evhttp_connection *const connection = evhttp_request_get_connection(s->call->http);
 
@@ -115,15 +115,15 @@ stream_pending(const struct stream *s)
 }
 
 int64_t
-stream_taken(const struct stream *s)
+sim_stream_taken(const struct sim_stream *s)
 {
-	return s->handed - (int64_t)stream_pending(s);
+	return s->handed - (int64_t)sim_stream_pending(s);
 }
 
 void
-stream_end(struct stream **sp, enum ending how)
+sim_stream_end(struct sim_stream **sp, enum sim_ending how)
 {
-	struct stream *s;
+	struct sim_stream *s;
 	struct evhttp_request *req;
 
 	OBJ_TAKE(s, sp, STREAM_MAGIC);
@@ -150,26 +150,26 @@ stream_end(struct stream **sp, enum ending how)
 }
 
 bool
-stream_mute(const struct stream *s)
+sim_stream_mute(const struct sim_stream *s)
 {
 	return s->mute;
 }
 
 void
-stream_stall(struct stream *s)
+sim_stream_stall(struct sim_stream *s)
 {
 	s->mute = true;
 }
 
 void
-stream_cut_after(struct stream *s, size_t n, enum ending how)
+sim_stream_cut_after(struct sim_stream *s, size_t n, enum sim_ending how)
 {
-	s->limit = (struct limit){ .then = THEN_END, .left = n, .how = how };
+	s->limit = (struct stream_limit){ .then = THEN_END, .left = n, .how = how };
 	keep_within(s);
 }
 
-enum ending
-stream_ending(const struct fault *f)
+enum sim_ending
+sim_stream_ending(const struct sim_fault *f)
 {
 	return strcmp(f->mode, "clean") == 0 ? ENDING_CLEAN
 	    : strcmp(f->mode, "reset") == 0  ? ENDING_RESET
@@ -180,7 +180,7 @@ stream_ending(const struct fault *f)
 static void
 on_closed(struct evhttp_connection *connection, void *arg)
 {
-	struct stream *s = arg;
+	struct sim_stream *s = arg;
 	void (*const closed)(void *) = s->closed;
 	void *const closed_arg = s->arg;
 
@@ -199,7 +199,7 @@ on_closed(struct evhttp_connection *connection, void *arg)
 static void
 on_drained(struct evhttp_connection *connection, void *arg)
 {
-	struct stream *const s = arg;
+	struct sim_stream *const s = arg;
 
 	(void)connection;
 	OBJ_CHECK(s, STREAM_MAGIC);
@@ -209,7 +209,7 @@ on_drained(struct evhttp_connection *connection, void *arg)
 
 /* Of what is about to be sent, only as much as the limit leaves. */
 static void
-keep_within(struct stream *s)
+keep_within(struct sim_stream *s)
 {
 	const size_t n = evbuffer_get_length(s->coded);
 
@@ -232,22 +232,22 @@ keep_within(struct stream *s)
 static void
 on_finish(evutil_socket_t fd, short what, void *arg)
 {
-	struct stream *s = arg;
+	struct sim_stream *s = arg;
 	void (*const closed)(void *) = s->closed;
 	void *const closed_arg = s->arg;
 
 	(void)fd;
 	(void)what;
-	if (stream_pending(s) > 0) {
+	if (sim_stream_pending(s) > 0) {
 		evtimer_add(s->finish, &(struct timeval){ .tv_usec = 1000 });
 		return;
 	}
-	stream_end(&s, s->limit.how);
+	sim_stream_end(&s, s->limit.how);
 	closed(closed_arg);
 }
 
 static void
-compress_plain(struct stream *s, int flush)
+compress_plain(struct sim_stream *s, int flush)
 {
 	unsigned char out[COMPRESSED];
 	const size_t len = evbuffer_get_length(s->plain);
@@ -266,23 +266,23 @@ compress_plain(struct stream *s, int flush)
 }
 
 static void
-obey_plan(struct stream *s)
+obey_plan(struct sim_stream *s)
 {
-	const struct fault *const cut = s->call->plan.of[FAULT_CUT];
-	const struct fault *const stall = s->call->plan.of[FAULT_STALL];
+	const struct sim_fault *const cut = s->call->plan.of[FAULT_CUT];
+	const struct sim_fault *const stall = s->call->plan.of[FAULT_STALL];
 
 	if (cut != NULL)
-		stream_cut_after(s, (size_t)cut->amount, stream_ending(cut));
+		sim_stream_cut_after(s, (size_t)cut->amount, sim_stream_ending(cut));
 	else if (stall != NULL) {
-		s->limit = (struct limit){ .then = THEN_STALL, .left = (size_t)stall->amount };
+		s->limit = (struct stream_limit){ .then = THEN_STALL, .left = (size_t)stall->amount };
 		keep_within(s);
 	}
 }
 
 static void
-destroy(struct stream **sp)
+destroy(struct sim_stream **sp)
 {
-	struct stream *const s = *sp;
+	struct sim_stream *const s = *sp;
 
 	*sp = NULL;
 	if (s->coding != CODING_NONE)
@@ -291,6 +291,6 @@ destroy(struct stream **sp)
 		event_free(s->finish);
 	evbuffer_free(s->plain);
 	evbuffer_free(s->coded);
-	call_close(&s->call);
+	sim_request_close(&s->call);
 	free(s);
 }

@@ -10,15 +10,15 @@
 
 #include "sim_request.h"
 
-struct stream;
+struct sim_stream;
 
-enum coding {
+enum sim_coding {
 	CODING_NONE,
 	CODING_GZIP,		/* one member */
 	CODING_GZIP_MEMBERS,	/* one member per flush, as kube-apiserver 1.37 compresses watch-lists */
 };
 
-enum ending {
+enum sim_ending {
 	ENDING_CLEAN,	/* the last chunk is sent: the answer is complete HTTP */
 	ENDING_FIN,	/* closed in the middle of the answer */
 	ENDING_RESET,	/* the same with an RST */
@@ -29,32 +29,33 @@ enum ending {
  * way; `closed` when the client has gone or a fault has ended the stream: then the stream is free
  * already.
  */
-struct stream *stream_open(struct call **cp, const char *type, enum coding coding, void (*drained)(void *arg),
+struct sim_stream *sim_stream_open(struct sim_request **cp, const char *type,
+    enum sim_coding coding, void (*drained)(void *arg),
     void (*closed)(void *arg), void *arg);
-struct call *stream_call(struct stream *s);
+struct sim_request *sim_stream_request(struct sim_stream *s);
 
 /* Write here, then flush: what was written leaves as one chunk. */
-struct evbuffer *stream_buffer(struct stream *s);
-void stream_flush(struct stream *s);
+struct evbuffer *sim_stream_buffer(struct sim_stream *s);
+void sim_stream_flush(struct sim_stream *s);
 /* Bytes that the client has not taken yet, and those that it has, about. */
-size_t stream_pending(const struct stream *s);
-int64_t stream_taken(const struct stream *s);
+size_t sim_stream_pending(const struct sim_stream *s);
+int64_t sim_stream_taken(const struct sim_stream *s);
 
 /*
  * Neither calls `closed`. Bytes not yet taken by the client: ENDING_CLEAN sends them first, the
  * others forget them.
  */
-void stream_end(struct stream **sp, enum ending how);
+void sim_stream_end(struct sim_stream **sp, enum sim_ending how);
 /*
  * A fault has silenced it: nothing leaves any more, and who writes leaves the ending to the fault
  * or the client.
  */
-bool stream_mute(const struct stream *s);
+bool sim_stream_mute(const struct sim_stream *s);
 /* From now on nothing is sent; the connection stays. */
-void stream_stall(struct stream *s);
+void sim_stream_stall(struct sim_stream *s);
 /* After n more bytes it ends like this, and `closed` is called. */
-void stream_cut_after(struct stream *s, size_t n, enum ending how);
+void sim_stream_cut_after(struct sim_stream *s, size_t n, enum sim_ending how);
 /* How a fault of kind "cut" wants it. */
-enum ending stream_ending(const struct fault *f);
+enum sim_ending sim_stream_ending(const struct sim_fault *f);
 
 #endif

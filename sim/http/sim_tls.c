@@ -16,7 +16,7 @@
 
 #include "obj.h"
 
-struct tls {
+struct sim_tls {
 	uint32_t	 magic;
 #define TLS_MAGIC	0x544c5353u
 	SSL_CTX		*ctx;
@@ -24,14 +24,14 @@ struct tls {
 	struct timespec	 changed;	/* of the certificate's file */
 };
 
-static SSL_CTX *load(const struct tls *, char *, size_t);
+static SSL_CTX *load(const struct sim_tls *, char *, size_t);
 static struct timespec changed_at(const char *);
 static int let_through(int, X509_STORE_CTX *);
 
-struct tls *
-tls_new(const char *cert, const char *key, const char *client_ca, char *err, size_t size)
+struct sim_tls *
+sim_tls_new(const char *cert, const char *key, const char *client_ca, char *err, size_t size)
 {
-	struct tls *t;
+	struct sim_tls *t;
 
 	OBJ_NEW(t, TLS_MAGIC);
 	t->cert = cert;
@@ -40,14 +40,14 @@ tls_new(const char *cert, const char *key, const char *client_ca, char *err, siz
 	t->changed = changed_at(cert);
 	t->ctx = load(t, err, size);
 	if (t->ctx == NULL)
-		tls_free(&t);
+		sim_tls_free(&t);
 	return t;
 }
 
 void
-tls_free(struct tls **tp)
+sim_tls_free(struct sim_tls **tp)
 {
-	struct tls *t;
+	struct sim_tls *t;
 
 	if (*tp == NULL)
 		return;
@@ -57,7 +57,7 @@ tls_free(struct tls **tp)
 }
 
 struct bufferevent *
-tls_accept(struct tls *t, struct event_base *base)
+sim_tls_accept(struct sim_tls *t, struct event_base *base)
 {
 	const struct timespec changed = changed_at(t->cert);
 	char err[256];
@@ -83,7 +83,7 @@ tls_accept(struct tls *t, struct event_base *base)
 }
 
 bool
-tls_client(struct bufferevent *bev, char *name, size_t size)
+sim_tls_client(struct bufferevent *bev, char *name, size_t size)
 {
 	SSL *const ssl = bufferevent_openssl_get_ssl(bev);
 	X509 *const cert = ssl != NULL ? SSL_get1_peer_certificate(ssl) : NULL;
@@ -98,7 +98,7 @@ tls_client(struct bufferevent *bev, char *name, size_t size)
 }
 
 static SSL_CTX *
-load(const struct tls *t, char *err, size_t size)
+load(const struct sim_tls *t, char *err, size_t size)
 {
 	SSL_CTX *ctx = SSL_CTX_new(TLS_server_method());
 	const char *wrong = NULL;

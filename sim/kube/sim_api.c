@@ -19,18 +19,18 @@
 enum { BODY_MAX = 3 * 1024 * 1024 };
 
 static const struct verb_row {
-	enum verb_bit		 verb;
+	enum sim_verb		 verb;
 	const char		*name;
-	call_handler		*serve;
+	sim_request_handler	*serve;
 } verbs[] = {
-	{ VERB_GET,              "get",              read_get },
-	{ VERB_LIST,             "list",             list_serve },
-	{ VERB_WATCH,            "watch",            watch_serve },
-	{ VERB_CREATE,           "create",           write_create },
-	{ VERB_UPDATE,           "update",           write_update },
-	{ VERB_PATCH,            "patch",            write_patch },
-	{ VERB_DELETE,           "delete",           write_delete },
-	{ VERB_DELETECOLLECTION, "deletecollection", write_delete_collection },
+	{ VERB_GET,              "get",              sim_read_get },
+	{ VERB_LIST,             "list",             sim_list_serve },
+	{ VERB_WATCH,            "watch",            sim_watch_serve },
+	{ VERB_CREATE,           "create",           sim_write_create },
+	{ VERB_UPDATE,           "update",           sim_write_update },
+	{ VERB_PATCH,            "patch",            sim_write_patch },
+	{ VERB_DELETE,           "delete",           sim_write_delete },
+	{ VERB_DELETECOLLECTION, "deletecollection", sim_write_delete_collection },
 };
 
 /* Codes as people and clients know them by reason. */
@@ -43,40 +43,40 @@ static const struct {
 	{ 429, "TooManyRequests" }, { 500, "InternalError" }, { 503, "ServiceUnavailable" }, { 504, "Timeout" },
 };
 
-static void find_target(struct call *);
-static enum verb_bit verb_of(const struct call *);
-static const struct verb_row *row_of(enum verb_bit);
-static void note(struct call *);
-static void plan(struct call *);
-static void proceed(struct call *);
-static void dispatch(struct call *);
-static bool knows_subresource(const struct call *);
-static void answer_fault(struct call *, const struct fault *);
+static void find_target(struct sim_request *);
+static enum sim_verb verb_of(const struct sim_request *);
+static const struct verb_row *row_of(enum sim_verb);
+static void note(struct sim_request *);
+static void plan(struct sim_request *);
+static void proceed(struct sim_request *);
+static void dispatch(struct sim_request *);
+static bool knows_subresource(const struct sim_request *);
+static void answer_fault(struct sim_request *, const struct sim_fault *);
 static const char *reason_of(int);
 
 void
-api_serve(struct evhttp_request *req, void *arg)
+sim_api_serve(struct evhttp_request *req, void *arg)
 {
-	struct sim *const s = arg;
-	struct call *const c = call_new(s, req);
+	struct simulator *const s = arg;
+	struct sim_request *const c = sim_request_new(s, req);
 
 	find_target(c);
-	const bool known = auth_identify(s->auth, req, c->user);
+	const bool known = sim_auth_identify(s->auth, req, c->user);
 	if (!known)
 		snprintf(c->user, sizeof(c->user), "system:anonymous");
 	note(c);
 	plan(c);
-	const struct fault *const late = c->plan.of[FAULT_LATENCY];
+	const struct sim_fault *const late = c->plan.of[FAULT_LATENCY];
 	if (!known || c->plan.of[FAULT_UNAUTHORIZED] != NULL)
-		call_fail(c, 401, "Unauthorized", "Unauthorized");
+		sim_request_fail(c, 401, "Unauthorized", "Unauthorized");
 	else if (late != NULL)
-		call_later(c, late->amount, proceed);
+		sim_request_delay(c, late->amount, proceed);
 	else
 		proceed(c);
 }
 
 const char *
-api_key(const struct call *c, char *buf, size_t size)
+sim_request_key(const struct sim_request *c, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%s%s", c->resource->namespaced ? c->route.ns : "",
 	    c->resource->namespaced ? "/" : "", c->route.name);
@@ -84,11 +84,11 @@ api_key(const struct call *c, char *buf, size_t size)
 }
 
 static void
-find_target(struct call *c)
+find_target(struct sim_request *c)
 {
-	if (!route_parse(c->path, &c->route))
+	if (!sim_route_parse(c->path, &c->route))
 		return;
-	c->resource = registry_find(c->sim->registry, c->route.group, c->route.version, c->route.plural);
+	c->resource = sim_registry_find(c->sim->registry, c->route.group, c->route.version, c->route.plural);
 	if (c->resource == NULL)
 		return;
 	c->verb = verb_of(c);
@@ -96,14 +96,14 @@ find_target(struct call *c)
 		c->verb_name = row_of(c->verb)->name;
 }
 
-static enum verb_bit
-verb_of(const struct call *c)
+static enum sim_verb
+verb_of(const struct sim_request *c)
 {
 	const bool named = c->route.name[0] != '\0';
 
 	switch (c->method) {
 	case EVHTTP_REQ_GET:
-		return named ? VERB_GET : call_flag(c, "watch") ? VERB_WATCH : VERB_LIST;
+		return named ? VERB_GET : sim_request_flag(c, "watch") ? VERB_WATCH : VERB_LIST;
 	case EVHTTP_REQ_POST:
 		return VERB_CREATE;
 	case EVHTTP_REQ_PUT:
@@ -118,7 +118,7 @@ verb_of(const struct call *c)
 }
 
 static const struct verb_row *
-row_of(enum verb_bit verb)
+row_of(enum sim_verb verb)
 {
 	for (size_t i = 0; i < NITEMS(verbs); i++) {
 		if (verbs[i].verb == verb)
@@ -128,11 +128,11 @@ row_of(enum verb_bit verb)
 }
 
 static void
-note(struct call *c)
+note(struct sim_request *c)
 {
 	const bool about = c->resource != NULL;
 
-	c->audit_row = audit_begin(c->sim->audit, &(struct audit_row){
+	c->audit_row = sim_audit_begin(c->sim->audit, &(struct sim_audit_row){
 		.verb = c->verb_name,
 		.group = about ? c->resource->group : "",
 		.resource = about ? c->resource->plural : "",
@@ -147,14 +147,14 @@ note(struct call *c)
 }
 
 static void
-plan(struct call *c)
+plan(struct sim_request *c)
 {
 	char qualified[512] = "";
 
 	if (c->resource != NULL)
-		resource_qualified(c->resource, qualified, sizeof(qualified));
-	c->plan = faults_plan(c->sim->faults,
-	    &(struct fault_subject){
+		sim_resource_qualified(c->resource, qualified, sizeof(qualified));
+	c->plan = sim_faults_plan(c->sim->faults,
+	    &(struct sim_fault_subject){
 		.verb = c->verb_name,
 		.resource = c->resource != NULL ? c->resource->plural : "",
 		.qualified = qualified,
@@ -166,38 +166,39 @@ plan(struct call *c)
 
 /* After the delay, if there was one. */
 static void
-proceed(struct call *c)
+proceed(struct sim_request *c)
 {
 	size_t len;
 
-	call_body(c, &len);
+	sim_request_body(c, &len);
 	if (c->plan.of[FAULT_DROP_CONNECTION] != NULL)
-		call_drop(c);
+		sim_request_drop(c);
 	else if (c->plan.of[FAULT_STATUS] != NULL)
 		answer_fault(c, c->plan.of[FAULT_STATUS]);
 	else if (len > BODY_MAX)
-		call_fail(c, 413, "RequestEntityTooLarge", "Request entity too large: limit is %d", BODY_MAX);
+		sim_request_fail(c, 413, "RequestEntityTooLarge",
+		    "Request entity too large: limit is %d", BODY_MAX);
 	else if (c->resource == NULL)
-		discovery_serve(c);
+		sim_discovery_serve(c);
 	else
 		dispatch(c);
 }
 
 static void
-dispatch(struct call *c)
+dispatch(struct sim_request *c)
 {
 	const struct verb_row *const row = row_of(c->verb);
 	const bool evict = strcmp(c->route.subresource, "eviction") == 0 && c->resource->has_eviction;
 
 	/* The CRD may have gone during a delay. */
-	c->resource = registry_find(c->sim->registry, c->route.group, c->route.version, c->route.plural);
+	c->resource = sim_registry_find(c->sim->registry, c->route.group, c->route.version, c->route.plural);
 	if (c->resource != NULL && !c->resource->builtin && !knows_subresource(c)) {
-		call_reply_status(c, semantics_not_found(c->resource, c->route.name));
+		sim_request_reply_status(c, sim_semantics_not_found(c->resource, c->route.name));
 		return;
 	}
 	if (c->resource == NULL || !knows_subresource(c)
 	    || (c->route.ns[0] != '\0' && !c->resource->namespaced)) {
-		call_reply_text(c, 404, "404 page not found\n");
+		sim_request_reply_text(c, 404, "404 page not found\n");
 		return;
 	}
 	const bool misplaced = row == NULL || (c->resource->verbs & row->verb) == 0
@@ -208,18 +209,18 @@ dispatch(struct call *c)
 		&& row->verb != VERB_WATCH)
 	    || (c->route.subresource[0] != '\0' && row->verb == VERB_DELETE);
 	if (misplaced)
-		call_fail(c, 405, "MethodNotAllowed",
+		sim_request_fail(c, 405, "MethodNotAllowed",
 		    "the server does not allow this method on the requested resource");
 	else if (evict)
-		write_evict(c);
+		sim_write_evict(c);
 	else if (c->resource->answers_only)
-		read_review(c);
+		sim_read_review(c);
 	else
 		row->serve(c);
 }
 
 static bool
-knows_subresource(const struct call *c)
+knows_subresource(const struct sim_request *c)
 {
 	const char *const sub = c->route.subresource;
 
@@ -228,14 +229,14 @@ knows_subresource(const struct call *c)
 }
 
 static void
-answer_fault(struct call *c, const struct fault *f)
+answer_fault(struct sim_request *c, const struct sim_fault *f)
 {
 	const char *const reason = f->reason[0] != '\0' ? f->reason : reason_of(f->code);
 
 	if (f->retry_after[0] != '\0')
-		call_add_header(c, "Retry-After", f->retry_after);
+		sim_request_add_header(c, "Retry-After", f->retry_after);
 	if (strcmp(f->mode, "status") == 0) {
-		call_fail(c, f->code, reason, "%s", f->text != NULL ? f->text : "injected fault");
+		sim_request_fail(c, f->code, reason, "%s", f->text != NULL ? f->text : "injected fault");
 		return;
 	}
 	struct evbuffer *const out = evbuffer_new();
@@ -243,7 +244,7 @@ answer_fault(struct call *c, const struct fault *f)
 		evbuffer_add_printf(out,
 		    "<html><head><title>%d %s</title></head><body><h1>%d %s</h1></body></html>\r\n",
 		    f->code, reason, f->code, reason);
-	call_reply(c, f->code, "text/html", out);
+	sim_request_reply(c, f->code, "text/html", out);
 	evbuffer_free(out);
 }
 

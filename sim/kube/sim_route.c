@@ -9,11 +9,11 @@
 
 enum { SEGMENTS_MAX = 10 };
 
-static size_t split(const char *, struct route *, const char *[SEGMENTS_MAX]);
+static size_t split(const char *, struct sim_route *, const char *[SEGMENTS_MAX]);
 static bool is_namespace_subresource(const char *);
 
 bool
-route_parse(const char *path, struct route *out)
+sim_route_parse(const char *path, struct sim_route *out)
 {
 	const char *s[SEGMENTS_MAX];
 	const size_t n = split(path, out, s);
@@ -49,7 +49,7 @@ route_parse(const char *path, struct route *out)
 
 /* Decoded, without empty ones at the end; 0 when the path is too long or has too many. */
 static size_t
-split(const char *path, struct route *out, const char *s[SEGMENTS_MAX])
+split(const char *path, struct sim_route *out, const char *s[SEGMENTS_MAX])
 {
 	size_t n = 0, used = 0;
 	char segment[ROUTE_PATH_MAX];

@@ -8,7 +8,7 @@
 enum { ROUTE_PATH_MAX = 2048 };
 
 /* "" where the path has none. */
-struct route {
+struct sim_route {
 	const char	*group, *version, *plural, *ns, *name, *subresource;
 	char		 text[ROUTE_PATH_MAX];	/* the segments, decoded */
 };
@@ -17,6 +17,6 @@ struct route {
  * /api/v1/..., /apis/GROUP/VERSION/...: true for the paths of a resource; false for everything
  * else, discovery of a group or version among it.
  */
-bool route_parse(const char *path, struct route *out);
+bool sim_route_parse(const char *path, struct sim_route *out);
 
 #endif

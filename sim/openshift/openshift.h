@@ -1,6 +1,6 @@
 /*
- * sim/openshift/openshift.h - an OpenShift behind the API: pools, configs, a version, and updates that roll over
- * the Nodes.
+ * sim/openshift/openshift.h - an OpenShift behind the API: pools, configs, a version, and updates
+ * that roll over the Nodes.
  *
  * Level-triggered: what happens next follows from the objects as they are now, whoever changed
  * them; beside them only the step of each node is remembered. docs/simulator.md lists the orders.
@@ -14,16 +14,16 @@
 
 #include "sim/sim.h"
 
-struct rollout;
+struct openshift;
 
-struct rollout *rollout_new(struct sim *s);
-void rollout_free(struct rollout **rp);
+struct openshift *openshift_new(struct simulator *s);
+void openshift_free(struct openshift **rp);
 
 /* Is that the "op" of an order to it? */
-bool rollout_knows(const char *op);
+bool openshift_has_command(const char *op);
 /* {"changed": n, ...}; NULL with a text in err. A new reference. */
-json_t *rollout_do(struct rollout *r, const json_t *order, char *err, size_t size);
+json_t *openshift_command(struct openshift *r, const json_t *order, char *err, size_t size);
 /* --openshift. False with a text in err. */
-bool rollout_begin(struct rollout *r, char *err, size_t size);
+bool openshift_begin(struct openshift *r, char *err, size_t size);
 
 #endif

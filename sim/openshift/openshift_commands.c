@@ -24,13 +24,13 @@ static const char trouble[] =
     "the daemon tries again every five minutes; a person must remove the change, or make it "
     "part of a MachineConfig";
 
-struct why {
+struct command_error {
 	char	*text;
 	size_t	 size;
 };
 
 /* How many objects it changed; -1: wrong, and why says so. More to answer goes into answer. */
-typedef long order_fn(struct rollout *r, json_t *order, json_t *answer, const struct why *why);
+typedef long order_fn(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why);
 
 static order_fn openshift, roll, step, pause_pool, unpause_pool, change_pool, degrade, recover, stick,
     unstick, join_nodes;
@@ -58,16 +58,17 @@ static const struct {
 	read_order(                                                             \
 	    (order), json_unpack_ex((order), &wrong, JSON_STRICT, format, __VA_ARGS__), &wrong, (why))
 
-static bool read_order(const json_t *, int, const json_error_t *, const struct why *);
-static long refuse(const struct why *, const char *, ...) __attribute__((format(printf, 2, 3)));
+static bool read_order(const json_t *, int, const json_error_t *, const struct command_error *);
+static long refuse(const struct command_error *, const char *, ...) __attribute__((format(printf, 2, 3)));
 static bool is_max_unavailable(const json_t *);
-static json_t *named(struct rollout *, const json_t *, const struct why *);
-static long each_node(struct rollout *, json_t *, bool (*)(struct sim *, const char *), const struct why *);
-static long set_paused(struct rollout *, json_t *, bool, const struct why *);
-static const struct fleet_node *find_node(const struct rollout *, const char *);
+static json_t *named(struct openshift *, const json_t *, const struct command_error *);
+static long each_node(struct openshift *, json_t *, bool (*)(struct simulator *, const char *),
+    const struct command_error *);
+static long set_paused(struct openshift *, json_t *, bool, const struct command_error *);
+static const struct openshift_fleet_node *find_node(const struct openshift *, const char *);
 
 bool
-rollout_knows(const char *op)
+openshift_has_command(const char *op)
 {
 	for (size_t i = 0; i < NITEMS(orders); i++) {
 		if (strcmp(orders[i].op, op) == 0)
@@ -77,10 +78,10 @@ rollout_knows(const char *op)
 }
 
 json_t *
-rollout_do(struct rollout *r, const json_t *order, char *err, size_t size)
+openshift_command(struct openshift *r, const json_t *order, char *err, size_t size)
 {
-	const char *const op = json_text(order, "op");
-	const struct why why = { err, size };
+	const char *const op = sim_json_text(order, "op");
+	const struct command_error why = { err, size };
 	size_t i = 0;
 
 	while (i < NITEMS(orders) && strcmp(orders[i].op, op) != 0)
@@ -94,26 +95,26 @@ rollout_do(struct rollout *r, const json_t *order, char *err, size_t size)
 	}
 	json_t *const copy = json_deep_copy(order), *const answer = json_object();
 	if (r->on)
-		fleet_refresh(r);
+		openshift_fleet_refresh(r);
 	const long n = orders[i].run(r, copy, answer, &why);
 	json_decref(copy);
 	if (n < 0) {
 		json_decref(answer);
 		return NULL;
 	}
-	rollout_settle(r);
+	openshift_update_status(r);
 	json_object_set_new(answer, "changed", json_integer(n));
 	return answer;
 }
 
 bool
-rollout_begin(struct rollout *r, char *err, size_t size)
+openshift_begin(struct openshift *r, char *err, size_t size)
 {
-	const struct options *const o = r->sim->options;
+	const struct sim_options *const o = r->sim->options;
 	json_t *const order = json_pack("{s:s, s:I, s:I, s:I, s:s}", "op", "openshift", "masters",
 	    (json_int_t)o->masters, "infra", (json_int_t)o->infra, "workers", (json_int_t)o->workers,
 	    "version", o->release);
-	json_t *const answer = rollout_do(r, order, err, size);
+	json_t *const answer = openshift_command(r, order, err, size);
 	const bool fine = answer != NULL;
 
 	json_decref(answer);
@@ -122,7 +123,7 @@ rollout_begin(struct rollout *r, char *err, size_t size)
 }
 
 static long
-openshift(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+openshift(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	const char *op, *version = "4.20.3";
 	json_int_t sizes[ROLES] = { [ROLE_MASTER] = 3, [ROLE_INFRA] = 0, [ROLE_WORKER] = 3 };
@@ -135,9 +136,10 @@ openshift(struct rollout *r, json_t *order, json_t *answer, const struct why *wh
 		"max_unavailable", &max))
 		return -1;
 	size_t wanted[ROLES];
-	for (enum rollout_role i = 0; i < ROLES; i++) {
+	for (enum openshift_role i = 0; i < ROLES; i++) {
 		if (sizes[i] < 0 || sizes[i] > NODES_MAX)
-			return refuse(why, "openshift: %s: 0 to %d nodes, not %lld", role_name(i), NODES_MAX,
+			return refuse(why, "openshift: %s: 0 to %d nodes, not %lld",
+			    openshift_role_name(i), NODES_MAX,
 			    (long long)sizes[i]);
 		wanted[i] = (size_t)sizes[i];
 	}
@@ -145,29 +147,29 @@ openshift(struct rollout *r, json_t *order, json_t *answer, const struct why *wh
 		return refuse(why, "openshift: version: 1 to %d characters", VERSION_MAX);
 	if (max != NULL && !is_max_unavailable(max))
 		return refuse(why, "openshift: max_unavailable: a number or a text like \"10%%\"");
-	if (!rollout_crds_install(r->sim, why->text, why->size))
+	if (!openshift_crds_install(r->sim, why->text, why->size))
 		return -1;
 	char now[SIM_TIME_MAX];
 	json_t *const most = max != NULL ? json_incref(max) : json_integer(1);
 	free(r->version);
 	r->version = obj_strdup(version);
-	rollout_put_new(r, r->version_store, version_new(version, sim_now(now)));
-	for (enum rollout_role i = 0; i < ROLES; i++) {
-		const char *const name = role_name(i);
+	openshift_create(r, r->version_store, openshift_version_new(version, sim_now(now)));
+	for (enum openshift_role i = 0; i < ROLES; i++) {
+		const char *const name = openshift_role_name(i);
 
 		/* Without infra nodes there is no pool for them; the order "pool" can make it. */
 		if (i != ROLE_INFRA || wanted[i] > 0)
-			rollout_make_pool(r, name, pool_role_selector(name), most);
+			openshift_make_pool(r, name, openshift_pool_role_selector(name), most);
 	}
 	json_decref(most);
-	rollout_settle(r);
-	const size_t n = rollout_give_roles(r, wanted);
-	rollout_start(r);
+	openshift_update_status(r);
+	const size_t n = openshift_give_roles(r, wanted);
+	openshift_start(r);
 	return (long)n;
 }
 
 static long
-roll(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+roll(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	const char *op, *version = NULL;
 	char now[SIM_TIME_MAX], name[CONFIG_NAME_MAX];
@@ -179,12 +181,12 @@ roll(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
 		return -1;
 	if (version != NULL && (version[0] == '\0' || strlen(version) > VERSION_MAX))
 		return refuse(why, "rollout: version: 1 to %d characters", VERSION_MAX);
-	json_t *const cv = rollout_get(r->version_store, "version");
+	json_t *const cv = openshift_get(r->version_store, "version");
 	if (version != NULL && cv == NULL)
 		return refuse(why, "rollout: somebody deleted the ClusterVersion \"version\"");
 	if (version != NULL) {
-		version_begin(cv, version, sim_now(now));
-		rollout_put(r, r->version_store, json_incref(cv), true);
+		openshift_version_begin(cv, version, sim_now(now));
+		openshift_put(r, r->version_store, json_incref(cv), true);
 		free(r->version);
 		r->version = obj_strdup(version);
 	}
@@ -193,18 +195,18 @@ roll(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
 	r->manual = manual;
 	const size_t n = r->npools;
 	for (size_t i = 0; i < n; i++) {
-		json_t *const pool = rollout_get(r->pool_store, r->pools[i].name);
+		json_t *const pool = openshift_get(r->pool_store, r->pools[i].name);
 
-		config_rendered_name(r->pools[i].name, ++r->serial, name);
-		rollout_put_new(r, r->config_store, config_rendered(name, r->version));
-		pool_set_target(pool, name, json_at(pool, "spec.configuration.source"));
-		rollout_put(r, r->pool_store, pool, true);
+		openshift_config_rendered_name(r->pools[i].name, ++r->serial, name);
+		openshift_create(r, r->config_store, openshift_config_rendered(name, r->version));
+		openshift_pool_set_target(pool, name, sim_json_at(pool, "spec.configuration.source"));
+		openshift_put(r, r->pool_store, pool, true);
 	}
 	return (long)n;
 }
 
 static long
-step(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+step(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	const char *op;
 	json_int_t most = -1;
@@ -217,28 +219,28 @@ step(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
 	if (!r->manual)
 		return refuse(why, "step: the rollout goes by itself; begin it with \"manual\": true");
 	json_t *const moved = json_array(), *const waiting = json_array();
-	const size_t n = rollout_round(r, 0, most < 0 ? SIZE_MAX : (size_t)most, moved, waiting);
+	const size_t n = openshift_round(r, 0, most < 0 ? SIZE_MAX : (size_t)most, moved, waiting);
 	json_object_set_new(answer, "steps", moved);
 	json_object_set_new(answer, "waiting", waiting);
 	return (long)n;
 }
 
 static long
-pause_pool(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+pause_pool(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	(void)answer;
 	return set_paused(r, order, true, why);
 }
 
 static long
-unpause_pool(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+unpause_pool(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	(void)answer;
 	return set_paused(r, order, false, why);
 }
 
 static long
-change_pool(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+change_pool(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	const char *op, *name;
 	char err[256];
@@ -256,32 +258,33 @@ change_pool(struct rollout *r, json_t *order, json_t *answer, const struct why *
 	if (selector != NULL && parsed == NULL)
 		return refuse(why, "pool: selector: %s", err);
 	selector_free(&parsed);
-	json_t *const pool = rollout_get(r->pool_store, name);
+	json_t *const pool = openshift_get(r->pool_store, name);
 	if (gone) {
 		json_decref(pool);
-		if (depot_remove(r->sim->depot, r->pool_store, name) == 0)
+		if (sim_store_remove(r->sim->store, r->pool_store, name) == 0)
 			return refuse(why, "pool: there is no pool \"%s\"", name);
 		return 1;
 	}
 	if (pool == NULL) {
 		json_t *const most = max != NULL ? json_incref(max) : json_integer(1);
-		json_t *const whom = selector != NULL ? json_incref(selector) : pool_role_selector(name);
+		json_t *const whom = selector != NULL ? json_incref(selector)
+		    : openshift_pool_role_selector(name);
 
-		rollout_make_pool(r, name, whom, most);
+		openshift_make_pool(r, name, whom, most);
 		json_decref(most);
 		return 1;
 	}
-	json_t *const spec = json_branch(pool, "spec");
+	json_t *const spec = sim_json_branch(pool, "spec");
 	if (selector != NULL)
 		json_object_set(spec, "nodeSelector", selector);
 	if (max != NULL)
 		json_object_set(spec, "maxUnavailable", max);
-	rollout_put(r, r->pool_store, pool, true);
+	openshift_put(r, r->pool_store, pool, true);
 	return 1;
 }
 
 static long
-degrade(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+degrade(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	const char *op, *state = "Degraded", *reason = trouble;
 	json_t *names = NULL, *name;
@@ -298,10 +301,10 @@ degrade(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
 	if (chosen == NULL)
 		return -1;
 	json_array_foreach(chosen, i, name) {
-		json_t *const node = rollout_get(r->node_store, json_string_value(name));
+		json_t *const node = openshift_get(r->node_store, json_string_value(name));
 
-		node_degrade(node, state, reason);
-		rollout_put(r, r->node_store, node, false);
+		openshift_node_degrade(node, state, reason);
+		openshift_put(r, r->node_store, node, false);
 	}
 	const long n = (long)json_array_size(chosen);
 	json_decref(chosen);
@@ -309,7 +312,7 @@ degrade(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
 }
 
 static long
-recover(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+recover(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	const char *op;
 	json_t *names = NULL, *name;
@@ -324,13 +327,13 @@ recover(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
 	if (chosen == NULL)
 		return -1;
 	json_array_foreach(chosen, i, name) {
-		const struct fleet_node *const f = find_node(r, json_string_value(name));
+		const struct openshift_fleet_node *const f = find_node(r, json_string_value(name));
 
 		if (!f->facts.failing)
 			continue;
-		json_t *const node = rollout_get(r->node_store, f->name);
-		node_recover(node, f->step);
-		rollout_put(r, r->node_store, node, false);
+		json_t *const node = openshift_get(r->node_store, f->name);
+		openshift_node_recover(node, f->step);
+		openshift_put(r, r->node_store, node, false);
 		n++;
 	}
 	json_decref(chosen);
@@ -338,49 +341,49 @@ recover(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
 }
 
 static long
-stick(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+stick(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	(void)answer;
-	return each_node(r, order, pods_stick, why);
+	return each_node(r, order, openshift_pods_block, why);
 }
 
 static long
-unstick(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+unstick(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	(void)answer;
-	return each_node(r, order, pods_unstick, why);
+	return each_node(r, order, openshift_pods_unblock, why);
 }
 
 static long
-join_nodes(struct rollout *r, json_t *order, json_t *answer, const struct why *why)
+join_nodes(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
 {
 	const char *op, *role;
 	json_int_t count = 1;
 	json_error_t wrong;
-	enum rollout_role i = 0;
+	enum openshift_role i = 0;
 
 	(void)answer;
 	if (!READ(order, why, "{s:s, s:s, s?I}", "op", &op, "role", &role, "count", &count))
 		return -1;
-	while (i < ROLES && strcmp(role_name(i), role) != 0)
+	while (i < ROLES && strcmp(openshift_role_name(i), role) != 0)
 		i++;
 	if (i == ROLES)
 		return refuse(why, "join: role: master, infra or worker, not \"%s\"", role);
 	if (count < 1 || count > NODES_MAX)
 		return refuse(why, "join: count: 1 to %d, not %lld", NODES_MAX, (long long)count);
-	return (long)rollout_make_nodes(r, i, (size_t)count);
+	return (long)openshift_make_nodes(r, i, (size_t)count);
 }
 
 static bool
-read_order(const json_t *order, int rc, const json_error_t *wrong, const struct why *why)
+read_order(const json_t *order, int rc, const json_error_t *wrong, const struct command_error *why)
 {
 	if (rc != 0)
-		refuse(why, "%s: %s", json_text(order, "op"), wrong->text);
+		refuse(why, "%s: %s", sim_json_text(order, "op"), wrong->text);
 	return rc == 0;
 }
 
 static long
-refuse(const struct why *why, const char *format, ...)
+refuse(const struct command_error *why, const char *format, ...)
 {
 	va_list more;
 
@@ -405,7 +408,7 @@ is_max_unavailable(const json_t *value)
 
 /* The nodes of a list of names; without a list all of them. A new reference. NULL: one is not there. */
 static json_t *
-named(struct rollout *r, const json_t *names, const struct why *why)
+named(struct openshift *r, const json_t *names, const struct command_error *why)
 {
 	json_t *const all = json_array(), *name;
 	size_t i;
@@ -432,7 +435,8 @@ named(struct rollout *r, const json_t *names, const struct why *why)
 
 /* The Pods of these nodes: one that no drain gets rid of, or one that gives way. */
 static long
-each_node(struct rollout *r, json_t *order, bool (*fn)(struct sim *, const char *), const struct why *why)
+each_node(struct openshift *r, json_t *order, bool (*fn)(struct simulator *, const char *),
+    const struct command_error *why)
 {
 	const char *op;
 	json_t *names = NULL, *name;
@@ -452,27 +456,27 @@ each_node(struct rollout *r, json_t *order, bool (*fn)(struct sim *, const char 
 }
 
 static long
-set_paused(struct rollout *r, json_t *order, bool paused, const struct why *why)
+set_paused(struct openshift *r, json_t *order, bool paused, const struct command_error *why)
 {
 	const char *op, *name;
 	json_error_t wrong;
 
 	if (!READ(order, why, "{s:s, s:s}", "op", &op, "pool", &name))
 		return -1;
-	json_t *const pool = rollout_get(r->pool_store, name);
+	json_t *const pool = openshift_get(r->pool_store, name);
 	if (pool == NULL)
 		return refuse(why, "%s: there is no pool \"%s\"", op, name);
-	if (json_is_true(json_at(pool, "spec.paused")) == paused) {
+	if (json_is_true(sim_json_at(pool, "spec.paused")) == paused) {
 		json_decref(pool);
 		return 0;
 	}
-	json_object_set_new(json_branch(pool, "spec"), "paused", json_boolean(paused));
-	rollout_put(r, r->pool_store, pool, true);
+	json_object_set_new(sim_json_branch(pool, "spec"), "paused", json_boolean(paused));
+	openshift_put(r, r->pool_store, pool, true);
 	return 1;
 }
 
-static const struct fleet_node *
-find_node(const struct rollout *r, const char *name)
+static const struct openshift_fleet_node *
+find_node(const struct openshift *r, const char *name)
 {
 	size_t low = 0, high = r->nnodes;
 

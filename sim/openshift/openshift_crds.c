@@ -15,29 +15,29 @@ static const char crds[] = {
 #include "openshift_crds.inc"
 };
 
-static bool is_served(const struct sim *, const json_t *);
+static bool is_served(const struct simulator *, const json_t *);
 
 bool
-rollout_crds_install(struct sim *s, char *err, size_t size)
+openshift_crds_install(struct simulator *s, char *err, size_t size)
 {
-	const struct resource *const r =
-	    registry_find(s->registry, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
-	json_t *const all = yaml_parse_all(crds, sizeof(crds), err, size);
+	const struct sim_resource *const r =
+	    sim_registry_find(s->registry, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
+	json_t *const all = sim_yaml_parse_all(crds, sizeof(crds), err, size);
 	bool fine = all != NULL;
 	size_t i;
 	json_t *crd;
 
 	json_array_foreach(all, i, crd)
-		fine = fine && (is_served(s, crd) || object_create(s, r, crd, err, size) != NULL);
+		fine = fine && (is_served(s, crd) || sim_object_create(s, r, crd, err, size) != NULL);
 	json_decref(all);
-	controllers_settle(s->controllers);
+	sim_controllers_run(s->controllers);
 	return fine;
 }
 
 static bool
-is_served(const struct sim *s, const json_t *crd)
+is_served(const struct simulator *s, const json_t *crd)
 {
-	return registry_kind(s->registry, json_text_at(crd, "spec.group"),
-		   json_text_at(crd, "spec.names.kind"))
+	return sim_registry_kind(s->registry, sim_json_text_at(crd, "spec.group"),
+		   sim_json_text_at(crd, "spec.names.kind"))
 	    != NULL;
 }

@@ -1,4 +1,7 @@
-/* sim/openshift/openshift_crds.h - the definitions of the OpenShift kinds, which the program carries with it. */
+/*
+ * sim/openshift/openshift_crds.h - the definitions of the OpenShift kinds, which the program
+ * carries with it.
+ */
 #ifndef MUSTER_OPENSHIFT_CRDS_H
 #define MUSTER_OPENSHIFT_CRDS_H
 
@@ -8,6 +11,6 @@
 #include "sim/sim.h"
 
 /* Those that are not served yet are, when it returns. False with a text in err. */
-bool rollout_crds_install(struct sim *s, char *err, size_t size);
+bool openshift_crds_install(struct simulator *s, char *err, size_t size);
 
 #endif

@@ -1,21 +1,24 @@
-/* sim/openshift/openshift_fleet.c - Nodes and pools, read from the store: only what changed is parsed again. */
+/*
+ * sim/openshift/openshift_fleet.c - Nodes and pools, read from the store: only what changed is
+ * parsed again.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "obj.h"
 #include "openshift_private.h"
 
-static void read_pools(struct rollout *);
-static void read_nodes(struct rollout *, bool);
-static void take_node(struct rollout *, struct fleet_node *, const struct blob *);
-static int owner(const struct rollout *, const struct blob *, const struct node_facts *);
-static void free_node(struct fleet_node *);
-static void choose(struct rollout *);
-static bool is_candidate(const struct rollout *, const struct fleet_node *);
+static void read_pools(struct openshift *);
+static void read_nodes(struct openshift *, bool);
+static void take_node(struct openshift *, struct openshift_fleet_node *, const struct sim_blob *);
+static int owner(const struct openshift *, const struct sim_blob *, const struct openshift_node_facts *);
+static void free_node(struct openshift_fleet_node *);
+static void choose(struct openshift *);
+static bool is_candidate(const struct openshift *, const struct openshift_fleet_node *);
 static int by_turn(const void *, const void *);
 
 void
-fleet_refresh(struct rollout *r)
+openshift_fleet_refresh(struct openshift *r)
 {
 	const bool pools = r->pool_store->written != r->seen_pools;
 
@@ -28,67 +31,67 @@ fleet_refresh(struct rollout *r)
 }
 
 void
-fleet_count(struct rollout *r)
+openshift_fleet_count(struct openshift *r)
 {
 	for (size_t i = 0; i < r->npools; i++)
-		pool_count_begin(&r->pools[i]);
+		openshift_pool_count_begin(&r->pools[i]);
 	for (size_t i = 0; i < r->nnodes; i++) {
-		struct fleet_node *const n = &r->nodes[i];
+		struct openshift_fleet_node *const n = &r->nodes[i];
 
 		n->may_start = false;
 		if (n->pool != POOL_NONE)
-			pool_count(&r->pools[n->pool], n->name, &n->facts);
+			openshift_pool_count(&r->pools[n->pool], n->name, &n->facts);
 	}
 	for (size_t i = 0; i < r->npools; i++)
-		pool_count_end(&r->pools[i]);
+		openshift_pool_count_end(&r->pools[i]);
 	choose(r);
 }
 
 void
-fleet_free(struct rollout *r)
+openshift_fleet_free(struct openshift *r)
 {
 	for (size_t i = 0; i < r->nnodes; i++)
 		free_node(&r->nodes[i]);
 	for (size_t i = 0; i < r->npools; i++)
-		pool_free(&r->pools[i]);
+		openshift_pool_free(&r->pools[i]);
 	free(r->nodes);
 	free(r->pools);
 }
 
 static void
-read_pools(struct rollout *r)
+read_pools(struct openshift *r)
 {
 	for (size_t i = 0; i < r->npools; i++)
-		pool_free(&r->pools[i]);
+		openshift_pool_free(&r->pools[i]);
 	free(r->pools);
 	r->npools = r->pool_store->n;
 	r->pools = obj_alloc((r->npools + 1) * sizeof(*r->pools));
 	for (size_t i = 0; i < r->npools; i++) {
-		json_t *const object = blob_parse(r->pool_store->objects[i], r->pool_store->form);
+		json_t *const object = sim_blob_parse(r->pool_store->objects[i], r->pool_store->form);
 
-		pool_read(&r->pools[i], object);
+		openshift_pool_read(&r->pools[i], object);
 		json_decref(object);
 	}
 }
 
 /* Both are in order of names: one walk over the old and the new. */
 static void
-read_nodes(struct rollout *r, bool pools_changed)
+read_nodes(struct openshift *r, bool pools_changed)
 {
-	const struct storage *const st = r->node_store;
-	struct fleet_node *const now = obj_alloc((st->n + 1) * sizeof(*now));
+	const struct sim_storage *const st = r->node_store;
+	struct openshift_fleet_node *const now = obj_alloc((st->n + 1) * sizeof(*now));
 	size_t old = 0;
 
 	for (size_t i = 0; i < st->n; i++) {
-		const struct blob *const b = st->objects[i];
-		struct fleet_node *const n = &now[i];
+		const struct sim_blob *const b = st->objects[i];
+		struct openshift_fleet_node *const n = &now[i];
 
-		while (old < r->nnodes && strcmp(r->nodes[old].name, blob_name(b)) < 0)
+		while (old < r->nnodes && strcmp(r->nodes[old].name, sim_blob_name(b)) < 0)
 			free_node(&r->nodes[old++]);
-		if (old < r->nnodes && strcmp(r->nodes[old].name, blob_name(b)) == 0)
+		if (old < r->nnodes && strcmp(r->nodes[old].name, sim_blob_name(b)) == 0)
 			*n = r->nodes[old++];
 		/* Another node of the same name has nothing to go on with. */
-		if (n->uid != NULL && strcmp(n->uid, blob_uid(b)) != 0)
+		if (n->uid != NULL && strcmp(n->uid, sim_blob_uid(b)) != 0)
 			free_node(n);
 		const bool changed = n->rv != b->rv;
 		if (changed)
@@ -104,22 +107,22 @@ read_nodes(struct rollout *r, bool pools_changed)
 }
 
 static void
-take_node(struct rollout *r, struct fleet_node *n, const struct blob *b)
+take_node(struct openshift *r, struct openshift_fleet_node *n, const struct sim_blob *b)
 {
-	json_t *const object = blob_parse(b, r->node_store->form);
+	json_t *const object = sim_blob_parse(b, r->node_store->form);
 
 	if (n->name == NULL) {
-		n->name = obj_strdup(blob_name(b));
-		n->uid = obj_strdup(blob_uid(b));
+		n->name = obj_strdup(sim_blob_name(b));
+		n->uid = obj_strdup(sim_blob_uid(b));
 	}
-	node_facts_free(&n->facts);
-	node_facts_read(&n->facts, object);
+	openshift_node_facts_free(&n->facts);
+	openshift_node_facts_read(&n->facts, object);
 	n->rv = b->rv;
 	json_decref(object);
 }
 
 static int
-owner(const struct rollout *r, const struct blob *b, const struct node_facts *f)
+owner(const struct openshift *r, const struct sim_blob *b, const struct openshift_node_facts *f)
 {
 	if (f->windows || r->npools == 0)
 		return POOL_NONE;
@@ -127,28 +130,28 @@ owner(const struct rollout *r, const struct blob *b, const struct node_facts *f)
 	bool *const matches = obj_alloc(r->npools * sizeof(*matches));
 	for (size_t i = 0; i < r->npools; i++) {
 		names[i] = r->pools[i].name;
-		matches[i] = pool_matches(&r->pools[i], b);
+		matches[i] = openshift_pool_matches(&r->pools[i], b);
 	}
-	const int pool = pool_owner(names, matches, r->npools);
+	const int pool = openshift_pool_owner(names, matches, r->npools);
 	free(names);
 	free(matches);
 	return pool;
 }
 
 static void
-free_node(struct fleet_node *n)
+free_node(struct openshift_fleet_node *n)
 {
 	free(n->name);
 	free(n->uid);
-	node_facts_free(&n->facts);
-	*n = (struct fleet_node){ .pool = POOL_NONE };
+	openshift_node_facts_free(&n->facts);
+	*n = (struct openshift_fleet_node){ .pool = POOL_NONE };
 }
 
 /* Zone by zone, the oldest first, as many as the pool has room for. */
 static void
-choose(struct rollout *r)
+choose(struct openshift *r)
 {
-	struct fleet_node **const turn = obj_alloc((r->nnodes + 1) * sizeof(*turn));
+	struct openshift_fleet_node **const turn = obj_alloc((r->nnodes + 1) * sizeof(*turn));
 	size_t n = 0;
 
 	for (size_t i = 0; i < r->nnodes; i++) {
@@ -157,7 +160,7 @@ choose(struct rollout *r)
 	}
 	qsort(turn, n, sizeof(*turn), by_turn);
 	for (size_t i = 0; i < n; i++) {
-		struct rollout_pool *const p = &r->pools[turn[i]->pool];
+		struct openshift_pool *const p = &r->pools[turn[i]->pool];
 
 		turn[i]->may_start = p->room > 0;
 		p->room -= turn[i]->may_start;
@@ -166,9 +169,9 @@ choose(struct rollout *r)
 }
 
 static bool
-is_candidate(const struct rollout *r, const struct fleet_node *n)
+is_candidate(const struct openshift *r, const struct openshift_fleet_node *n)
 {
-	const struct node_facts *const f = &n->facts;
+	const struct openshift_node_facts *const f = &n->facts;
 
 	return n->pool != POOL_NONE && r->pools[n->pool].room > 0 && n->step == ROLLOUT_IDLE && f->joined
 	    && f->ready && !f->failing && strcmp(f->current, f->desired) == 0
@@ -178,8 +181,8 @@ is_candidate(const struct rollout *r, const struct fleet_node *n)
 static int
 by_turn(const void *a, const void *b)
 {
-	const struct fleet_node *const x = *(struct fleet_node *const *)a;
-	const struct fleet_node *const y = *(struct fleet_node *const *)b;
+	const struct openshift_fleet_node *const x = *(struct openshift_fleet_node *const *)a;
+	const struct openshift_fleet_node *const y = *(struct openshift_fleet_node *const *)b;
 	int order = strcmp(x->facts.zone, y->facts.zone);
 
 	if (order == 0)

@@ -4,7 +4,7 @@
 #include "obj.h"
 
 /* Times as they feel on a small cluster, not as a big one would take: see --speed. */
-static const struct rollout_row rows[ROLLOUT_STEPS] = {
+static const struct openshift_step_row rows[ROLLOUT_STEPS] = {
 	[ROLLOUT_IDLE]		 = { "idle",		"Done",		0 },
 	[ROLLOUT_TARGETED]	 = { "targeted",	"Done",		1000 },
 	[ROLLOUT_WORKING]	 = { "working",		"Working",	1500 },
@@ -19,18 +19,18 @@ static const struct rollout_row rows[ROLLOUT_STEPS] = {
 	[ROLLOUT_RELEASED]	 = { "released",	"Rebooting",	500 },
 };
 
-static struct rollout_move stay(const char *);
-static struct rollout_move advance(enum rollout_step);
+static struct openshift_move stay(const char *);
+static struct openshift_move advance(enum openshift_step);
 
-const struct rollout_row *
-rollout_row(enum rollout_step step)
+const struct openshift_step_row *
+openshift_step_row(enum openshift_step step)
 {
 	MUST(step < ROLLOUT_STEPS);
 	return &rows[step];
 }
 
-struct rollout_move
-rollout_next(const struct rollout_view *v)
+struct openshift_move
+openshift_next(const struct openshift_node_view *v)
 {
 	MUST(v->step < ROLLOUT_STEPS);
 	if (v->failing)
@@ -40,12 +40,13 @@ rollout_next(const struct rollout_view *v)
 	if (!v->due)
 		return stay("the step is not over");
 	if (v->step == ROLLOUT_CORDONED && v->pods > 0)
-		return (struct rollout_move){ .verb = ROLLOUT_EVICT, .to = v->step, .why = "pods are left" };
+		return (struct openshift_move){ .verb = ROLLOUT_EVICT, .to = v->step,
+		    .why = "pods are left" };
 	return advance((v->step + 1) % ROLLOUT_STEPS);
 }
 
 size_t
-rollout_room(const struct rollout_pace *p)
+openshift_room(const struct openshift_pace *p)
 {
 	int64_t most = p->percent ? (int64_t)p->nodes * p->max_unavailable / 100 : p->max_unavailable;
 
@@ -55,14 +56,14 @@ rollout_room(const struct rollout_pace *p)
 	return (size_t)most > taken ? (size_t)most - taken : 0;
 }
 
-static struct rollout_move
+static struct openshift_move
 stay(const char *why)
 {
-	return (struct rollout_move){ .verb = ROLLOUT_STAY, .why = why };
+	return (struct openshift_move){ .verb = ROLLOUT_STAY, .why = why };
 }
 
-static struct rollout_move
-advance(enum rollout_step to)
+static struct openshift_move
+advance(enum openshift_step to)
 {
-	return (struct rollout_move){ .verb = ROLLOUT_ADVANCE, .to = to, .why = "" };
+	return (struct openshift_move){ .verb = ROLLOUT_ADVANCE, .to = to, .why = "" };
 }

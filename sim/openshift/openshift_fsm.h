@@ -1,10 +1,11 @@
 /*
- * sim/openshift/openshift_fsm.h - the update of one node, step by step, and how many may be under way at once.
+ * sim/openshift/openshift_fsm.h - the update of one node, step by step, and how many may be under
+ * way at once.
  *
  * Pure: what a node shows goes in, what happens next comes out. The order is that of the Machine
- * Config Operator (MCO): its node controller chooses the node and names the config; the daemon on the node
- * asks for the drain; the drain controller cordons and evicts; the daemon applies, reboots and asks
- * for the uncordon; only then it says Done, together with the new currentConfig.
+ * Config Operator (MCO): its node controller chooses the node and names the config; the daemon on
+ * the node asks for the drain; the drain controller cordons and evicts; the daemon applies, reboots
+ * and asks for the uncordon; only then it says Done, together with the new currentConfig.
  */
 #ifndef MUSTER_OPENSHIFT_FSM_H
 #define MUSTER_OPENSHIFT_FSM_H
@@ -14,7 +15,7 @@
 #include <stdint.h>
 
 /* What has happened last. */
-enum rollout_step {
+enum openshift_step {
 	ROLLOUT_IDLE,			/* state Done, currentConfig = desiredConfig */
 	ROLLOUT_TARGETED,		/* desiredConfig is the new one; the daemon has not looked yet */
 	ROLLOUT_WORKING,		/* state Working */
@@ -30,15 +31,15 @@ enum rollout_step {
 	ROLLOUT_STEPS,
 };
 
-struct rollout_row {
+struct openshift_step_row {
 	const char	*name;
 	const char	*state;		/* the annotation of that name while the step lasts */
 	int64_t		 lasts_ms;	/* in the world's time */
 };
-const struct rollout_row *rollout_row(enum rollout_step step);
+const struct openshift_step_row *openshift_step_row(enum openshift_step step);
 
-struct rollout_view {
-	enum rollout_step	step;
+struct openshift_node_view {
+	enum openshift_step	step;
 	bool			targeted;	/* desiredConfig differs from currentConfig */
 	bool			failing;	/* state Degraded or Unreconcilable */
 	bool			may_start;	/* its pool wants another config and has room */
@@ -46,22 +47,22 @@ struct rollout_view {
 	size_t			pods;		/* that a drain must evict, or that are on their way out */
 };
 
-enum rollout_verb { ROLLOUT_STAY, ROLLOUT_EVICT, ROLLOUT_ADVANCE };
+enum openshift_verb { ROLLOUT_STAY, ROLLOUT_EVICT, ROLLOUT_ADVANCE };
 
-struct rollout_move {
-	enum rollout_verb	verb;
-	enum rollout_step	to;		/* of ROLLOUT_ADVANCE */
+struct openshift_move {
+	enum openshift_verb	verb;
+	enum openshift_step	to;		/* of ROLLOUT_ADVANCE */
 	const char		*why;		/* of what stays: "" for a node that has nothing to do */
 };
-struct rollout_move rollout_next(const struct rollout_view *v);
+struct openshift_move openshift_next(const struct openshift_node_view *v);
 
 /* How many more nodes of a pool may begin, as the MCO counts. */
-struct rollout_pace {
+struct openshift_pace {
 	int64_t		 max_unavailable;	/* 0 counts as 1 */
 	bool		 percent;		/* of the nodes, rounded down */
 	size_t		 nodes, unavailable;
 	size_t		 failing;		/* on the very config they should get: each holds a place */
 };
-size_t rollout_room(const struct rollout_pace *p);
+size_t openshift_room(const struct openshift_pace *p);
 
 #endif

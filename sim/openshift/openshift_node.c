@@ -17,7 +17,7 @@ static const struct {
 	[ROLE_WORKER] = { "worker", { ROLE_LABEL "worker" } },
 };
 
-typedef void step_fn(json_t *node, const struct node_change *c);
+typedef void step_fn(json_t *node, const struct openshift_node_change *c);
 static step_fn finish, target, work, ask_drain, cordon, confirm, reboot, go_down, come_up, ask_uncordon,
     uncordon;
 
@@ -43,60 +43,60 @@ static void set_drain(json_t *, const char *, const char *);
 static bool conditions_fine(const json_t *);
 
 const char *
-role_name(enum rollout_role role)
+openshift_role_name(enum openshift_role role)
 {
 	MUST(role < ROLES);
 	return roles[role].name;
 }
 
 void
-node_facts_read(struct node_facts *f, const json_t *node)
+openshift_node_facts_read(struct openshift_node_facts *f, const json_t *node)
 {
-	const json_t *const labels = json_at(node, "metadata.labels");
+	const json_t *const labels = sim_json_at(node, "metadata.labels");
 	const char *const state = note(node, MCO_KEY("state"));
 
-	*f = (struct node_facts){
+	*f = (struct openshift_node_facts){
 		.current = obj_strdup(note(node, MCO_KEY("currentConfig"))),
 		.desired = obj_strdup(note(node, MCO_KEY("desiredConfig"))),
 		.reason = obj_strdup(note(node, MCO_KEY("reason"))),
-		.zone = obj_strdup(json_text(labels, "topology.kubernetes.io/zone")),
-		.created = obj_strdup(json_text_at(node, "metadata.creationTimestamp")),
+		.zone = obj_strdup(sim_json_text(labels, "topology.kubernetes.io/zone")),
+		.created = obj_strdup(sim_json_text_at(node, "metadata.creationTimestamp")),
 		.done = strcmp(state, "Done") == 0,
 		.failing = strcmp(state, "Degraded") == 0 || strcmp(state, "Unreconcilable") == 0,
-		.ready = conditions_fine(node) && !json_is_true(json_at(node, "spec.unschedulable")),
-		.windows = strcmp(json_text(labels, "kubernetes.io/os"), "windows") == 0,
+		.ready = conditions_fine(node) && !json_is_true(sim_json_at(node, "spec.unschedulable")),
+		.windows = strcmp(sim_json_text(labels, "kubernetes.io/os"), "windows") == 0,
 	};
 	f->joined = f->current[0] != '\0';
 }
 
 void
-node_facts_free(struct node_facts *f)
+openshift_node_facts_free(struct openshift_node_facts *f)
 {
 	free(f->current);
 	free(f->desired);
 	free(f->reason);
 	free(f->zone);
 	free(f->created);
-	*f = (struct node_facts){ 0 };
+	*f = (struct openshift_node_facts){ 0 };
 }
 
 bool
-node_is_done(const struct node_facts *f)
+openshift_node_is_done(const struct openshift_node_facts *f)
 {
 	return f->joined && f->done && strcmp(f->current, f->desired) == 0;
 }
 
 /* A daemon that fails leaves the node usable, so it does not count. */
 bool
-node_is_unavailable(const struct node_facts *f)
+openshift_node_is_unavailable(const struct openshift_node_facts *f)
 {
-	return !f->ready || (!node_is_done(f) && !f->failing);
+	return !f->ready || (!openshift_node_is_done(f) && !f->failing);
 }
 
 void
-node_set_role(json_t *node, enum rollout_role role)
+openshift_node_set_role(json_t *node, enum openshift_role role)
 {
-	json_t *const labels = json_branch(json_branch(node, "metadata"), "labels");
+	json_t *const labels = sim_json_branch(sim_json_branch(node, "metadata"), "labels");
 
 	for (size_t i = 0; i < ROLES; i++) {
 		for (const char *const *l = roles[i].labels; *l != NULL; l++)
@@ -107,11 +107,11 @@ node_set_role(json_t *node, enum rollout_role role)
 }
 
 void
-node_join(json_t *node, const char *config)
+openshift_node_join(json_t *node, const char *config)
 {
 	set_note(node, MCO_KEY("currentConfig"), config);
 	set_note(node, MCO_KEY("desiredConfig"), config);
-	set_note(node, MCO_KEY("state"), rollout_row(ROLLOUT_IDLE)->state);
+	set_note(node, MCO_KEY("state"), openshift_step_row(ROLLOUT_IDLE)->state);
 	set_note(node, MCO_KEY("reason"), "");
 	set_note(node, MCO_KEY("controlPlaneTopology"), "HighlyAvailable");
 	set_drain(node, "uncordon-", config);
@@ -119,28 +119,28 @@ node_join(json_t *node, const char *config)
 }
 
 void
-node_take_step(json_t *node, enum rollout_step step, const struct node_change *c)
+openshift_node_take_step(json_t *node, enum openshift_step step, const struct openshift_node_change *c)
 {
 	MUST(step < ROLLOUT_STEPS);
 	steps[step](node, c);
 }
 
 void
-node_degrade(json_t *node, const char *state, const char *reason)
+openshift_node_degrade(json_t *node, const char *state, const char *reason)
 {
 	set_note(node, MCO_KEY("state"), state);
 	set_note(node, MCO_KEY("reason"), reason);
 }
 
 void
-node_recover(json_t *node, enum rollout_step step)
+openshift_node_recover(json_t *node, enum openshift_step step)
 {
-	set_note(node, MCO_KEY("state"), rollout_row(step)->state);
+	set_note(node, MCO_KEY("state"), openshift_step_row(step)->state);
 	set_note(node, MCO_KEY("reason"), "");
 }
 
 static void
-finish(json_t *node, const struct node_change *c)
+finish(json_t *node, const struct openshift_node_change *c)
 {
 	set_note(node, MCO_KEY("currentConfig"), c->config);
 	set_note(node, MCO_KEY("state"), "Done");
@@ -148,13 +148,13 @@ finish(json_t *node, const struct node_change *c)
 }
 
 static void
-target(json_t *node, const struct node_change *c)
+target(json_t *node, const struct openshift_node_change *c)
 {
 	set_note(node, MCO_KEY("desiredConfig"), c->config);
 }
 
 static void
-work(json_t *node, const struct node_change *c)
+work(json_t *node, const struct openshift_node_change *c)
 {
 	(void)c;
 	set_note(node, MCO_KEY("state"), "Working");
@@ -162,78 +162,78 @@ work(json_t *node, const struct node_change *c)
 }
 
 static void
-ask_drain(json_t *node, const struct node_change *c)
+ask_drain(json_t *node, const struct openshift_node_change *c)
 {
 	set_drain(node, "drain-", c->config);
 }
 
 static void
-cordon(json_t *node, const struct node_change *c)
+cordon(json_t *node, const struct openshift_node_change *c)
 {
 	(void)c;
-	json_object_set_new(json_branch(node, "spec"), "unschedulable", json_true());
-	node_set_taint(node, "node.kubernetes.io/unschedulable", "NoSchedule", true);
+	json_object_set_new(sim_json_branch(node, "spec"), "unschedulable", json_true());
+	sim_node_set_taint(node, "node.kubernetes.io/unschedulable", "NoSchedule", true);
 }
 
 static void
-confirm(json_t *node, const struct node_change *c)
+confirm(json_t *node, const struct openshift_node_change *c)
 {
 	(void)c;
 	set_note(node, MCO_KEY("lastAppliedDrain"), note(node, MCO_KEY("desiredDrain")));
 }
 
 static void
-reboot(json_t *node, const struct node_change *c)
+reboot(json_t *node, const struct openshift_node_change *c)
 {
 	(void)c;
 	set_note(node, MCO_KEY("state"), "Rebooting");
 }
 
 static void
-go_down(json_t *node, const struct node_change *c)
+go_down(json_t *node, const struct openshift_node_change *c)
 {
-	node_set_ready(node, false, c->now);
+	sim_node_set_ready(node, false, c->now);
 }
 
 static void
-come_up(json_t *node, const struct node_change *c)
+come_up(json_t *node, const struct openshift_node_change *c)
 {
-	json_object_set_new(json_branch(json_branch(node, "status"), "nodeInfo"), "bootID",
+	json_object_set_new(sim_json_branch(sim_json_branch(node, "status"), "nodeInfo"), "bootID",
 	    json_string(c->boot_id));
-	node_set_ready(node, true, c->now);
+	sim_node_set_ready(node, true, c->now);
 }
 
 static void
-ask_uncordon(json_t *node, const struct node_change *c)
+ask_uncordon(json_t *node, const struct openshift_node_change *c)
 {
 	set_drain(node, "uncordon-", c->config);
 }
 
 static void
-uncordon(json_t *node, const struct node_change *c)
+uncordon(json_t *node, const struct openshift_node_change *c)
 {
 	(void)c;
-	json_object_del(json_branch(node, "spec"), "unschedulable");
-	node_set_taint(node, "node.kubernetes.io/unschedulable", "NoSchedule", false);
+	json_object_del(sim_json_branch(node, "spec"), "unschedulable");
+	sim_node_set_taint(node, "node.kubernetes.io/unschedulable", "NoSchedule", false);
 }
 
 static const char *
 note(const json_t *node, const char *key)
 {
-	return json_text(json_at(node, "metadata.annotations"), key);
+	return sim_json_text(sim_json_at(node, "metadata.annotations"), key);
 }
 
 static void
 set_note(json_t *node, const char *key, const char *value)
 {
 	json_object_set_new(
-	    json_branch(json_branch(node, "metadata"), "annotations"), key, json_string(value));
+	    sim_json_branch(sim_json_branch(node, "metadata"), "annotations"), key, json_string(value));
 }
 
 static void
 set_drain(json_t *node, const char *verb, const char *config)
 {
-	json_object_set_new(json_branch(json_branch(node, "metadata"), "annotations"),
+	json_object_set_new(sim_json_branch(sim_json_branch(node, "metadata"), "annotations"),
 	    MCO_KEY("desiredDrain"), json_sprintf("%s%s", verb, config));
 }
 
@@ -251,10 +251,10 @@ conditions_fine(const json_t *node)
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_at(node, "status.conditions"), i, c) {
+	json_array_foreach(sim_json_at(node, "status.conditions"), i, c) {
 		for (size_t k = 0; k < NITEMS(rules); k++) {
-			if (strcmp(json_text(c, "type"), rules[k].type) == 0
-			    && strcmp(json_text(c, "status"), rules[k].wanted) != 0)
+			if (strcmp(sim_json_text(c, "type"), rules[k].type) == 0
+			    && strcmp(sim_json_text(c, "status"), rules[k].wanted) != 0)
 				return false;
 		}
 	}

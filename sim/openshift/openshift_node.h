@@ -10,12 +10,12 @@
 #define MCO_GROUP	"machineconfiguration.openshift.io"
 #define MCO_KEY(name)	MCO_GROUP "/" name
 
-enum rollout_role { ROLE_MASTER, ROLE_INFRA, ROLE_WORKER, ROLES };
+enum openshift_role { ROLE_MASTER, ROLE_INFRA, ROLE_WORKER, ROLES };
 /* As in names and pools: "master". */
-const char *role_name(enum rollout_role role);
+const char *openshift_role_name(enum openshift_role role);
 
 /* Where the operator's rules look. Texts are copies, never NULL. */
-struct node_facts {
+struct openshift_node_facts {
 	char	*current, *desired;	/* configs; "": none */
 	char	*reason;
 	char	*zone, *created;	/* the order in which nodes are chosen */
@@ -24,22 +24,22 @@ struct node_facts {
 	bool	 ready;			/* in the operator's sense: Ready, no pressure, schedulable */
 	bool	 windows;
 };
-void node_facts_read(struct node_facts *f, const json_t *node);
-void node_facts_free(struct node_facts *f);
+void openshift_node_facts_read(struct openshift_node_facts *f, const json_t *node);
+void openshift_node_facts_free(struct openshift_node_facts *f);
 /* The operator's words. */
-bool node_is_done(const struct node_facts *f);
-bool node_is_unavailable(const struct node_facts *f);
+bool openshift_node_is_done(const struct openshift_node_facts *f);
+bool openshift_node_is_unavailable(const struct openshift_node_facts *f);
 
 /* Changes to a Node in place. */
-void node_set_role(json_t *node, enum rollout_role role);
+void openshift_node_set_role(json_t *node, enum openshift_role role);
 /* As the daemon leaves it after the first boot. */
-void node_join(json_t *node, const char *config);
+void openshift_node_join(json_t *node, const char *config);
 /* What comes with a step: config is that of the step X, boot_id the next boot's. */
-struct node_change {
+struct openshift_node_change {
 	const char	*config, *boot_id, *now;
 };
-void node_take_step(json_t *node, enum rollout_step step, const struct node_change *c);
-void node_degrade(json_t *node, const char *state, const char *reason);
-void node_recover(json_t *node, enum rollout_step step);
+void openshift_node_take_step(json_t *node, enum openshift_step step, const struct openshift_node_change *c);
+void openshift_node_degrade(json_t *node, const char *state, const char *reason);
+void openshift_node_recover(json_t *node, enum openshift_step step);
 
 #endif

@@ -14,29 +14,29 @@
 
 enum { NAME_MAX_LEN = 300, KEY_MAX_LEN = 320 };
 
-static struct snapshot *evictable(struct sim *, const char *);
+static struct sim_snapshot *evictable(struct simulator *, const char *);
 static bool may_stay(const json_t *);
-static bool is_going(const struct blob *);
-static struct storage *pods_of(struct sim *);
-static struct storage *budgets_of(struct sim *);
+static bool is_going(const struct sim_blob *);
+static struct sim_storage *pods_of(struct simulator *);
+static struct sim_storage *budgets_of(struct simulator *);
 static const char *stuck_name(const char *, char[NAME_MAX_LEN]);
-static void make_ready(struct sim *, const struct blob *);
-static bool set_allowed(struct sim *, const char *, int);
+static void make_ready(struct simulator *, const struct sim_blob *);
+static bool set_allowed(struct simulator *, const char *, int);
 
 size_t
-pods_left(struct sim *s, const char *node)
+openshift_pods_left(struct simulator *s, const char *node)
 {
-	struct snapshot *pods = evictable(s, node);
+	struct sim_snapshot *pods = evictable(s, node);
 	const size_t n = pods->n;
 
-	snapshot_free(&pods);
+	sim_snapshot_free(&pods);
 	return n;
 }
 
 size_t
-pods_evict(struct sim *s, const char *node, bool at_once)
+openshift_pods_evict(struct simulator *s, const char *node, bool at_once)
 {
-	struct snapshot *pods = evictable(s, node);
+	struct sim_snapshot *pods = evictable(s, node);
 	json_t *const options = at_once ? json_pack("{s:i}", "gracePeriodSeconds", 0) : NULL;
 	size_t n = 0;
 
@@ -44,25 +44,26 @@ pods_evict(struct sim *s, const char *node, bool at_once)
 		/* One that is on its way out has been charged to its budget. */
 		if (is_going(pods->objects[i]))
 			continue;
-		json_t *const refusal = budget_refusal(s, pods->objects[i], false);
+		json_t *const refusal = sim_pdb_check(s, pods->objects[i], false);
 		if (refusal == NULL) {
-			object_delete(s, pods_of(s), pods->objects[i], options);
+			sim_object_delete(s, pods_of(s), pods->objects[i], options);
 			n++;
 		}
 		json_decref(refusal);
 	}
 	json_decref(options);
-	snapshot_free(&pods);
+	sim_snapshot_free(&pods);
 	return n;
 }
 
 bool
-pods_stick(struct sim *s, const char *node)
+openshift_pods_block(struct simulator *s, const char *node)
 {
 	char name[NAME_MAX_LEN], err[256] = "";
-	const struct resource *const pods = registry_find(s->registry, "", "v1", "pods"),
+	const struct sim_resource *const pods = sim_registry_find(s->registry, "", "v1", "pods"),
 				      *const budgets =
-					  registry_find(s->registry, "policy", "v1", "poddisruptionbudgets");
+					  sim_registry_find(s->registry, "policy", "v1",
+					    "poddisruptionbudgets");
 
 	stuck_name(node, name);
 	json_t *const pod = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:[{s:s, s:s}]}}",
@@ -72,35 +73,35 @@ pods_stick(struct sim *s, const char *node)
 	json_t *const budget = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:i, s:{s:{s:s}}}}", "apiVersion",
 	    "policy/v1", "kind", "PodDisruptionBudget", "metadata", "name", name, "namespace", "default",
 	    "spec", "minAvailable", 1, "selector", "matchLabels", "sim.muster.dev/stuck", node);
-	struct blob *const made = object_create(s, pods, pod, err, sizeof(err));
+	struct sim_blob *const made = sim_object_create(s, pods, pod, err, sizeof(err));
 	if (made != NULL)
 		make_ready(s, made);
-	object_create(s, budgets, budget, err, sizeof(err));
+	sim_object_create(s, budgets, budget, err, sizeof(err));
 	json_decref(budget);
 	json_decref(pod);
 	return set_allowed(s, node, 0) || made != NULL;
 }
 
 bool
-pods_unstick(struct sim *s, const char *node)
+openshift_pods_unblock(struct simulator *s, const char *node)
 {
 	return set_allowed(s, node, 1);
 }
 
 /* Of one node; the caller frees. */
-static struct snapshot *
-evictable(struct sim *s, const char *node)
+static struct sim_snapshot *
+evictable(struct simulator *s, const char *node)
 {
-	const struct storage *const st = pods_of(s);
-	struct snapshot *const found = depot_snapshot(s->depot, st, "", 0);
+	const struct sim_storage *const st = pods_of(s);
+	struct sim_snapshot *const found = sim_store_snapshot(s->store, st, "", 0);
 	size_t n = 0;
 
 	for (size_t i = 0; i < found->n; i++) {
-		const char *const on = blob_field(found->objects[i], "spec.nodeName");
+		const char *const on = sim_blob_field(found->objects[i], "spec.nodeName");
 		bool keep = on != NULL && strcmp(on, node) == 0;
 
 		if (keep) {
-			json_t *const pod = blob_parse(found->objects[i], st->form);
+			json_t *const pod = sim_blob_parse(found->objects[i], st->form);
 
 			keep = !may_stay(pod);
 			json_decref(pod);
@@ -108,7 +109,7 @@ evictable(struct sim *s, const char *node)
 		if (keep)
 			found->objects[n++] = found->objects[i];
 		else
-			blob_unref(&found->objects[i]);
+			sim_blob_unref(&found->objects[i]);
 	}
 	found->n = n;
 	return found;
@@ -118,16 +119,17 @@ evictable(struct sim *s, const char *node)
 static bool
 may_stay(const json_t *pod)
 {
-	const char *const phase = json_text_at(pod, "status.phase");
+	const char *const phase = sim_json_text_at(pod, "status.phase");
 	size_t i;
 	json_t *owner;
 
 	if (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0
-	    || json_object_get(json_at(pod, "metadata.annotations"), "kubernetes.io/config.mirror") != NULL)
+	    || json_object_get(sim_json_at(pod, "metadata.annotations"),
+	    "kubernetes.io/config.mirror") != NULL)
 		return true;
-	json_array_foreach(json_at(pod, "metadata.ownerReferences"), i, owner) {
+	json_array_foreach(sim_json_at(pod, "metadata.ownerReferences"), i, owner) {
 		if (json_is_true(json_object_get(owner, "controller"))
-		    && strcmp(json_text(owner, "kind"), "DaemonSet") == 0)
+		    && strcmp(sim_json_text(owner, "kind"), "DaemonSet") == 0)
 			return true;
 	}
 	return false;
@@ -135,23 +137,23 @@ may_stay(const json_t *pod)
 
 /* Metadata stands first in the bytes, so this needs no parser. */
 static bool
-is_going(const struct blob *pod)
+is_going(const struct sim_blob *pod)
 {
 	static const char mark[] = "\"deletionTimestamp\":";
 
 	return memmem(pod->bytes, pod->meta_len, mark, sizeof(mark) - 1) != NULL;
 }
 
-static struct storage *
-pods_of(struct sim *s)
+static struct sim_storage *
+pods_of(struct simulator *s)
 {
-	return depot_storage(s->depot, "", "pods");
+	return sim_store_storage(s->store, "", "pods");
 }
 
-static struct storage *
-budgets_of(struct sim *s)
+static struct sim_storage *
+budgets_of(struct simulator *s)
 {
-	return depot_storage(s->depot, "policy", "poddisruptionbudgets");
+	return sim_store_storage(s->store, "policy", "poddisruptionbudgets");
 }
 
 static const char *
@@ -163,36 +165,36 @@ stuck_name(const char *node, char buf[NAME_MAX_LEN])
 
 /* A budget does not protect a Pod that is not Ready. */
 static void
-make_ready(struct sim *s, const struct blob *b)
+make_ready(struct simulator *s, const struct sim_blob *b)
 {
-	json_t *const pod = blob_parse(b, pods_of(s)->form);
+	json_t *const pod = sim_blob_parse(b, pods_of(s)->form);
 
 	json_object_set_new(pod, "status",
 	    json_pack("{s:s, s:[{s:s, s:s}]}", "phase", "Running", "conditions", "type", "Ready",
 		"status", "True"));
-	depot_put(s->depot, pods_of(s), pod);
+	sim_store_put(s->store, pods_of(s), pod);
 	json_decref(pod);
 }
 
 /* The disruption controller's part: it has looked at this budget, and so many may go. */
 static bool
-set_allowed(struct sim *s, const char *node, int allowed)
+set_allowed(struct simulator *s, const char *node, int allowed)
 {
-	struct storage *const st = budgets_of(s);
+	struct sim_storage *const st = budgets_of(s);
 	char name[NAME_MAX_LEN], key[KEY_MAX_LEN];
 
 	snprintf(key, sizeof(key), "default/%.299s", stuck_name(node, name));
-	const struct blob *const b = storage_get(st, key);
+	const struct sim_blob *const b = sim_storage_get(st, key);
 	if (b == NULL)
 		return false;
-	json_t *const old = blob_parse(b, st->form), *const new = json_deep_copy(old);
+	json_t *const old = sim_blob_parse(b, st->form), *const new = json_deep_copy(old);
 	json_object_set_new(new, "status",
 	    json_pack("{s:I, s:i, s:i, s:i, s:i}", "observedGeneration",
-		(json_int_t)json_int_at(new, "metadata.generation", 1), "disruptionsAllowed", allowed,
+		(json_int_t)sim_json_int_at(new, "metadata.generation", 1), "disruptionsAllowed", allowed,
 		"currentHealthy", 1, "desiredHealthy", 1, "expectedPods", 1));
 	const bool changed = !json_equal(old, new);
 	if (changed)
-		depot_put(s->depot, st, new);
+		sim_store_put(s->store, st, new);
 	json_decref(old);
 	json_decref(new);
 	return changed;

@@ -8,12 +8,12 @@
 #include "sim/sim.h"
 
 /* Those that a drain must wait for: all but finished ones, mirrors of static Pods, and DaemonSets'. */
-size_t pods_left(struct sim *s, const char *node);
+size_t openshift_pods_left(struct simulator *s, const char *node);
 /* Asks for the eviction of each; a PodDisruptionBudget may refuse. How many were granted. */
-size_t pods_evict(struct sim *s, const char *node, bool at_once);
+size_t openshift_pods_evict(struct simulator *s, const char *node, bool at_once);
 
 /* A Pod on that node whose budget lets nobody go; the budget gives way. False: it is so already. */
-bool pods_stick(struct sim *s, const char *node);
-bool pods_unstick(struct sim *s, const char *node);
+bool openshift_pods_block(struct simulator *s, const char *node);
+bool openshift_pods_unblock(struct simulator *s, const char *node);
 
 #endif

@@ -11,47 +11,47 @@
 #include "obj.h"
 
 static const char *get_label(const char *, const void *);
-static void read_max_unavailable(struct rollout_pool *, const json_t *);
+static void read_max_unavailable(struct openshift_pool *, const json_t *);
 static void set_condition(json_t *, const char *, bool, const char *, json_t *, const char *);
-static void set_update_conditions(json_t *, const struct rollout_pool *, const char *);
+static void set_update_conditions(json_t *, const struct openshift_pool *, const char *);
 
 void
-pool_read(struct rollout_pool *p, const json_t *object)
+openshift_pool_read(struct openshift_pool *p, const json_t *object)
 {
-	const json_t *const selector = json_at(object, "spec.nodeSelector");
+	const json_t *const selector = sim_json_at(object, "spec.nodeSelector");
 	char err[256];
 
-	*p = (struct rollout_pool){
-		.name = obj_strdup(json_text_at(object, "metadata.name")),
+	*p = (struct openshift_pool){
+		.name = obj_strdup(sim_json_text_at(object, "metadata.name")),
 		.selector = selector_from_json(selector, err, sizeof(err)),
-		.paused = json_is_true(json_at(object, "spec.paused")),
-		.target = obj_strdup(json_text_at(object, "spec.configuration.name")),
-		.settled = obj_strdup(json_text_at(object, "status.configuration.name")),
+		.paused = json_is_true(sim_json_at(object, "spec.paused")),
+		.target = obj_strdup(sim_json_text_at(object, "spec.configuration.name")),
+		.settled = obj_strdup(sim_json_text_at(object, "status.configuration.name")),
 	};
-	read_max_unavailable(p, json_at(object, "spec.maxUnavailable"));
+	read_max_unavailable(p, sim_json_at(object, "spec.maxUnavailable"));
 }
 
 void
-pool_free(struct rollout_pool *p)
+openshift_pool_free(struct openshift_pool *p)
 {
 	free(p->name);
 	selector_free(&p->selector);
 	free(p->target);
 	free(p->settled);
 	json_decref(p->troubles);
-	*p = (struct rollout_pool){ 0 };
+	*p = (struct openshift_pool){ 0 };
 }
 
 /* Unlike everywhere else in Kubernetes an empty selector matches nothing. */
 bool
-pool_matches(const struct rollout_pool *p, const struct blob *node)
+openshift_pool_matches(const struct openshift_pool *p, const struct sim_blob *node)
 {
 	return p->selector != NULL && !selector_empty(p->selector)
 	    && selector_matches(p->selector, get_label, node);
 }
 
 int
-pool_owner(const char *const *names, const bool *matches, size_t n)
+openshift_pool_owner(const char *const *names, const bool *matches, size_t n)
 {
 	int master = POOL_NONE, worker = POOL_NONE, custom = POOL_NONE;
 
@@ -73,7 +73,7 @@ pool_owner(const char *const *names, const bool *matches, size_t n)
 }
 
 void
-pool_count_begin(struct rollout_pool *p)
+openshift_pool_count_begin(struct openshift_pool *p)
 {
 	p->nodes = p->updated = p->ready = p->unavailable = p->degraded = p->failing = 0;
 	json_decref(p->troubles);
@@ -81,14 +81,14 @@ pool_count_begin(struct rollout_pool *p)
 }
 
 void
-pool_count(struct rollout_pool *p, const char *name, const struct node_facts *f)
+openshift_pool_count(struct openshift_pool *p, const char *name, const struct openshift_node_facts *f)
 {
-	const bool updated = node_is_done(f) && strcmp(f->current, p->target) == 0;
+	const bool updated = openshift_node_is_done(f) && strcmp(f->current, p->target) == 0;
 
 	p->nodes++;
 	p->updated += updated;
 	p->ready += updated && f->ready;
-	p->unavailable += node_is_unavailable(f);
+	p->unavailable += openshift_node_is_unavailable(f);
 	p->failing += f->failing && strcmp(f->desired, p->target) == 0;
 	if (f->failing && f->desired[0] != '\0') {
 		p->degraded++;
@@ -98,10 +98,10 @@ pool_count(struct rollout_pool *p, const char *name, const struct node_facts *f)
 }
 
 void
-pool_count_end(struct rollout_pool *p)
+openshift_pool_count_end(struct openshift_pool *p)
 {
 	p->room = p->paused ? 0
-			    : rollout_room(&(struct rollout_pace){
+			    : openshift_room(&(struct openshift_pace){
 				  .max_unavailable = p->max_unavailable,
 				  .percent = p->percent,
 				  .nodes = p->nodes,
@@ -111,13 +111,13 @@ pool_count_end(struct rollout_pool *p)
 }
 
 bool
-pool_updated(const struct rollout_pool *p)
+openshift_pool_updated(const struct openshift_pool *p)
 {
 	return p->updated == p->nodes && p->ready == p->nodes && p->unavailable == 0;
 }
 
 json_t *
-pool_role_selector(const char *role)
+openshift_pool_role_selector(const char *role)
 {
 	json_t *const labels = json_object();
 	char key[300];
@@ -128,7 +128,7 @@ pool_role_selector(const char *role)
 }
 
 json_t *
-pool_new(const char *name, json_t *selector, json_t *max_unavailable, const char *config)
+openshift_pool_new(const char *name, json_t *selector, json_t *max_unavailable, const char *config)
 {
 	const bool built_in = strcmp(name, "master") == 0 || strcmp(name, "worker") == 0;
 	json_t *const roles = json_pack("[s]", built_in ? name : "worker");
@@ -144,24 +144,24 @@ pool_new(const char *name, json_t *selector, json_t *max_unavailable, const char
 	    "name", config);
 	MUST(pool != NULL);
 	if (built_in)
-		json_object_set_new(json_at(pool, "metadata"), "labels",
+		json_object_set_new(sim_json_at(pool, "metadata"), "labels",
 		    json_pack("{s:s}", MCO_KEY("mco-built-in"), ""));
 	return pool;
 }
 
 void
-pool_set_target(json_t *pool, const char *config, const json_t *sources)
+openshift_pool_set_target(json_t *pool, const char *config, const json_t *sources)
 {
-	json_t *const configuration = json_branch(json_branch(pool, "spec"), "configuration");
+	json_t *const configuration = sim_json_branch(sim_json_branch(pool, "spec"), "configuration");
 
 	json_object_set_new(configuration, "name", json_string(config));
 	json_object_set_new(configuration, "source", json_deep_copy(sources));
 }
 
 void
-pool_set_status(json_t *pool, const struct rollout_pool *p, const char *now)
+openshift_pool_set_status(json_t *pool, const struct openshift_pool *p, const char *now)
 {
-	json_t *const status = json_branch(pool, "status");
+	json_t *const status = sim_json_branch(pool, "status");
 	const struct {
 		const char	*key;
 		size_t		 n;
@@ -174,20 +174,20 @@ pool_set_status(json_t *pool, const struct rollout_pool *p, const char *now)
 	};
 
 	json_object_set_new(status, "observedGeneration",
-	    json_integer(json_int_at(pool, "metadata.generation", 0)));
+	    json_integer(sim_json_int_at(pool, "metadata.generation", 0)));
 	for (size_t i = 0; i < NITEMS(counts); i++)
 		json_object_set_new(status, counts[i].key, json_integer((json_int_t)counts[i].n));
 	/* A pool that was never settled begins with what it asks for. */
-	if (pool_updated(p) || json_text_at(status, "configuration.name")[0] == '\0')
+	if (openshift_pool_updated(p) || sim_json_text_at(status, "configuration.name")[0] == '\0')
 		json_object_set_new(
-		    status, "configuration", json_deep_copy(json_at(pool, "spec.configuration")));
+		    status, "configuration", json_deep_copy(sim_json_at(pool, "spec.configuration")));
 	set_update_conditions(status, p, now);
 }
 
 static void
-set_update_conditions(json_t *status, const struct rollout_pool *p, const char *now)
+set_update_conditions(json_t *status, const struct openshift_pool *p, const char *now)
 {
-	const bool updated = pool_updated(p), degraded = p->degraded > 0;
+	const bool updated = openshift_pool_updated(p), degraded = p->degraded > 0;
 	char reason[80] = "";
 	struct {
 		json_t *updated, *updating, *nodes;
@@ -233,11 +233,11 @@ set_condition(json_t *status, const char *type, bool is, const char *reason, jso
 	}
 	at = json_array_size(conditions);
 	json_array_foreach(conditions, i, c) {
-		if (strcmp(json_text(c, "type"), type) != 0)
+		if (strcmp(sim_json_text(c, "type"), type) != 0)
 			continue;
 		at = i;
-		if (strcmp(json_text(c, "status"), word) == 0)
-			since = json_text(c, "lastTransitionTime");
+		if (strcmp(sim_json_text(c, "status"), word) == 0)
+			since = sim_json_text(c, "lastTransitionTime");
 	}
 	json_t *const made = json_pack("{s:s, s:s, s:s, s:s, s:o}", "type", type, "status", word,
 	    "lastTransitionTime", since, "reason", reason, "message", message);
@@ -251,12 +251,12 @@ set_condition(json_t *status, const char *type, bool is, const char *reason, jso
 static const char *
 get_label(const char *key, const void *arg)
 {
-	return blob_label(arg, key);
+	return sim_blob_label(arg, key);
 }
 
 /* 3 or "10%"; nothing is 1. */
 static void
-read_max_unavailable(struct rollout_pool *p, const json_t *value)
+read_max_unavailable(struct openshift_pool *p, const json_t *value)
 {
 	const char *const text = json_string_value(value);
 

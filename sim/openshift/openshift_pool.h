@@ -1,4 +1,7 @@
-/* sim/openshift/openshift_pool.h - a MachineConfigPool: what it asks for, whom it owns, what its status says. */
+/*
+ * sim/openshift/openshift_pool.h - a MachineConfigPool: what it asks for, whom it owns, what its
+ * status says.
+ */
 #ifndef MUSTER_OPENSHIFT_POOL_H
 #define MUSTER_OPENSHIFT_POOL_H
 
@@ -9,12 +12,12 @@
 
 #include "openshift_node.h"
 
-struct blob;
+struct sim_blob;
 struct selector;
 
 enum { POOL_NONE = -1 };
 
-struct rollout_pool {
+struct openshift_pool {
 	char		*name;
 	struct selector	*selector;	/* NULL: it matches nothing */
 	bool		 paused;
@@ -28,29 +31,29 @@ struct rollout_pool {
 	size_t		 room;		/* nodes that may begin now */
 };
 
-void pool_read(struct rollout_pool *p, const json_t *object);
-void pool_free(struct rollout_pool *p);
-bool pool_matches(const struct rollout_pool *p, const struct blob *node);
+void openshift_pool_read(struct openshift_pool *p, const json_t *object);
+void openshift_pool_free(struct openshift_pool *p);
+bool openshift_pool_matches(const struct openshift_pool *p, const struct sim_blob *node);
 
 /*
  * Which of n pools owns a node, by the rule of the MCO: matches[i] says whether the selector of
  * names[i] does. Two custom pools: none; master before all, any custom pool before worker.
  */
-int pool_owner(const char *const *names, const bool *matches, size_t n);
+int openshift_pool_owner(const char *const *names, const bool *matches, size_t n);
 
 /* Counting: begin, each node, then the room. */
-void pool_count_begin(struct rollout_pool *p);
-void pool_count(struct rollout_pool *p, const char *name, const struct node_facts *f);
-void pool_count_end(struct rollout_pool *p);
-bool pool_updated(const struct rollout_pool *p);
+void openshift_pool_count_begin(struct openshift_pool *p);
+void openshift_pool_count(struct openshift_pool *p, const char *name, const struct openshift_node_facts *f);
+void openshift_pool_count_end(struct openshift_pool *p);
+bool openshift_pool_updated(const struct openshift_pool *p);
 
 /* A new one; the selector is taken. */
-json_t *pool_new(const char *name, json_t *selector, json_t *max_unavailable, const char *config);
+json_t *openshift_pool_new(const char *name, json_t *selector, json_t *max_unavailable, const char *config);
 /* The role label as most pools select it. */
-json_t *pool_role_selector(const char *role);
+json_t *openshift_pool_role_selector(const char *role);
 /* spec.configuration, with the generation. */
-void pool_set_target(json_t *pool, const char *config, const json_t *sources);
+void openshift_pool_set_target(json_t *pool, const char *config, const json_t *sources);
 /* The status of these counts in place of the old one. */
-void pool_set_status(json_t *pool, const struct rollout_pool *p, const char *now);
+void openshift_pool_set_status(json_t *pool, const struct openshift_pool *p, const char *now);
 
 #endif

@@ -19,7 +19,7 @@ static json_t *image_of(const char *);
 static void set_conditions(json_t *, bool, const char *);
 
 json_t *
-version_new(const char *version, const char *now)
+openshift_version_new(const char *version, const char *now)
 {
 	json_t *const cv = json_pack("{s:s, s:s, s:{s:s}, s:{s:s, s:s}, s:{s:{s:s, s:o}, s:[o], s:i, s:s}}",
 	    "apiVersion", CONFIG_GROUP "/v1", "kind", "ClusterVersion", "metadata", "name", "version",
@@ -33,9 +33,9 @@ version_new(const char *version, const char *now)
 }
 
 void
-version_begin(json_t *cv, const char *version, const char *now)
+openshift_version_begin(json_t *cv, const char *version, const char *now)
 {
-	json_t *const status = json_branch(cv, "status");
+	json_t *const status = sim_json_branch(cv, "status");
 	json_t *const history = json_object_get(status, "history");
 	json_t *const last = json_array_get(history, 0);
 
@@ -44,17 +44,17 @@ version_begin(json_t *cv, const char *version, const char *now)
 	json_array_insert_new(history, 0, history_entry(version, now, false));
 	json_object_set_new(
 	    status, "desired", json_pack("{s:s, s:o}", "version", version, "image", image_of(version)));
-	json_object_set_new(json_branch(cv, "spec"), "desiredUpdate",
+	json_object_set_new(sim_json_branch(cv, "spec"), "desiredUpdate",
 	    json_pack("{s:s, s:o}", "version", version, "image", image_of(version)));
 	set_conditions(cv, true, now);
 }
 
 bool
-version_finish(json_t *cv, const char *now)
+openshift_version_finish(json_t *cv, const char *now)
 {
-	json_t *const last = json_array_get(json_at(cv, "status.history"), 0);
+	json_t *const last = json_array_get(sim_json_at(cv, "status.history"), 0);
 
-	if (last == NULL || strcmp(json_text(last, "state"), "Completed") == 0)
+	if (last == NULL || strcmp(sim_json_text(last, "state"), "Completed") == 0)
 		return false;
 	json_object_set_new(last, "state", json_string("Completed"));
 	json_object_set_new(last, "completionTime", json_string(now));
@@ -63,7 +63,7 @@ version_finish(json_t *cv, const char *now)
 }
 
 const char *
-config_rendered_name(const char *pool, uint64_t serial, char buf[CONFIG_NAME_MAX])
+openshift_config_rendered_name(const char *pool, uint64_t serial, char buf[CONFIG_NAME_MAX])
 {
 	uint64_t seed = serial;
 
@@ -76,7 +76,7 @@ config_rendered_name(const char *pool, uint64_t serial, char buf[CONFIG_NAME_MAX
 }
 
 json_t *
-config_rendered(const char *name, const char *version)
+openshift_config_rendered(const char *name, const char *version)
 {
 	json_t *const config = json_pack(
 	    "{s:s, s:s, s:{s:s, s:{s:s, s:s}}, s:{s:o, s:s, s:b, s:[], s:{s:{s:s}}}}", "apiVersion",
@@ -90,7 +90,7 @@ config_rendered(const char *name, const char *version)
 }
 
 json_t *
-config_source(const char *role, size_t i)
+openshift_config_source(const char *role, size_t i)
 {
 	char name[CONFIG_NAME_MAX];
 
@@ -121,12 +121,13 @@ image_of(const char *version)
 static void
 set_conditions(json_t *cv, bool progressing, const char *now)
 {
-	const char *const version = json_text_at(cv, "status.desired.version");
+	const char *const version = sim_json_text_at(cv, "status.desired.version");
 
-	json_object_set_new(json_branch(cv, "status"), "conditions",
+	json_object_set_new(sim_json_branch(cv, "status"), "conditions",
 	    json_pack("[{s:s, s:s, s:s, s:s, s:o}, {s:s, s:s, s:s}, {s:s, s:s, s:s, s:o}]",
 		"type", "Available", "status", "True", "lastTransitionTime",
-		json_text_at(json_array_get(json_at(cv, "status.history"), 0), "startedTime"), "reason",
+		sim_json_text_at(json_array_get(sim_json_at(cv, "status.history"), 0),
+		    "startedTime"), "reason",
 		"Done", "message", json_sprintf("Serving %s", version),
 		"type", "Failing", "status", "False", "lastTransitionTime", now,
 		"type", "Progressing", "status", progressing ? "True" : "False", "lastTransitionTime", now,

@@ -219,7 +219,7 @@ same_http(const json_t *q, const json_t *a)
 static bool
 same_merge(const json_t *q, const json_t *a)
 {
-	json_t *const result = patch_merge(json_object_get(q, "object"), json_object_get(q, "patch"));
+	json_t *const result = sim_patch_merge(json_object_get(q, "object"), json_object_get(q, "patch"));
 	char *const text = json_dumps(result, JSON_COMPACT);
 	const bool same = accepted(a) && json_equal(result, json_object_get(a, "result"));
 

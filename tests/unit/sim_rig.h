@@ -25,8 +25,8 @@
 struct rig {
 	struct event_base	*base;
 	struct event		*tick;		/* so that a turn of the loop ends */
-	struct options		 options;
-	struct sim		 sim;
+	struct sim_options	 options;
+	struct simulator	 sim;
 };
 
 enum rig_end { RIG_OPEN, RIG_COMPLETE, RIG_FIN, RIG_RESET };
@@ -251,7 +251,7 @@ rig_ask(struct rig *r, const char *method, const char *path, const char *headers
 {
 	struct rig_client c;
 
-	rig_connect(r, &c, server_url(r->sim.kube));
+	rig_connect(r, &c, sim_server_url(r->sim.kube));
 	rig_send(&c, method, path, headers, body);
 	struct rig_answer a = rig_wait(r, &c, until);
 	rig_disconnect(&c);
@@ -269,7 +269,7 @@ rig_order(struct rig *r, const char *method, const char *path, const char *body)
 {
 	struct rig_client c;
 
-	rig_connect(r, &c, server_url(r->sim.control));
+	rig_connect(r, &c, sim_server_url(r->sim.control));
 	rig_send(&c, method, path, "", body);
 	struct rig_answer a = rig_wait(r, &c, NULL);
 	rig_disconnect(&c);

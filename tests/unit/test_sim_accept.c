@@ -8,7 +8,7 @@
 #include "obj.h"
 #include "sim/http/sim_accept.h"
 
-static const struct form forms[] = {
+static const struct sim_media_form forms[] = {
 	{ "", "", "" },
 	{ "Table", "meta.k8s.io", "v1" },
 	{ "Table", "meta.k8s.io", "v1beta1" },
@@ -46,18 +46,18 @@ check_row(void **state)
 {
 	const struct row *r = *state;
 
-	assert_int_equal(accept_choose(r->header, forms, NITEMS(forms)), r->want);
+	assert_int_equal(sim_accept_choose(r->header, forms, NITEMS(forms)), r->want);
 }
 
 static void
 gzip_is_taken_by_who_says_so(void **state)
 {
 	(void)state;
-	assert_true(accept_gzip("gzip"));
-	assert_true(accept_gzip("deflate, gzip, br"));
-	assert_false(accept_gzip(""));
-	assert_false(accept_gzip("identity"));
-	assert_false(accept_gzip("gzip;q=0"));
+	assert_true(sim_accept_gzip("gzip"));
+	assert_true(sim_accept_gzip("deflate, gzip, br"));
+	assert_false(sim_accept_gzip(""));
+	assert_false(sim_accept_gzip("identity"));
+	assert_false(sim_accept_gzip("gzip;q=0"));
 }
 
 int

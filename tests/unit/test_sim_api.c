@@ -73,7 +73,7 @@ a_definition_serves_at_once_and_takes_all_with_it(void **state)
 	a = rig_get(&r, "/apis/x.io/v1");
 	assert_non_null(strstr(a.body, "\"name\":\"widgets\",\"singularName\":\"widget\""));
 	rig_free(&a);
-	rig_connect(&r, &c, server_url(r.sim.kube));
+	rig_connect(&r, &c, sim_server_url(r.sim.kube));
 	rig_send(&c, "GET", "/apis/x.io/v1/widgets?watch=1", "", "");
 	a = rig_wait(&r, &c, "ADDED");
 	rig_free(&a);
@@ -231,9 +231,9 @@ versions_are_ordered_as_kubernetes_does(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < NITEMS(versions); i++) {
-		assert_true(discovery_compare_versions(versions[i].first, versions[i].second) < 0);
-		assert_true(discovery_compare_versions(versions[i].second, versions[i].first) > 0);
-		assert_int_equal(discovery_compare_versions(versions[i].first, versions[i].first), 0);
+		assert_true(sim_discovery_compare_versions(versions[i].first, versions[i].second) < 0);
+		assert_true(sim_discovery_compare_versions(versions[i].second, versions[i].first) > 0);
+		assert_int_equal(sim_discovery_compare_versions(versions[i].first, versions[i].first), 0);
 	}
 }
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim_objects.h"
+#include "sim_values.h"
 #include "sim/base/sim_json.h"
 
 #define HEAD		"{'apiVersion':'test.muster.dev/v1','kind':'Gadget','metadata':{'name':'g'"
@@ -146,14 +146,14 @@ check_row(void **state)
 		json_t *next = do_write(w, object, NOW, &status);
 
 		if (status != NULL && (r->refused == NULL || w[1].how != END))
-			fail_msg("%s", json_text(status, "message"));
+			fail_msg("%s", sim_json_text(status, "message"));
 		if (next != NULL) {
 			json_decref(object);
 			object = next;
 		}
 	}
 	if (r->refused != NULL)
-		assert_string_equal(json_text(status, "message"), r->refused);
+		assert_string_equal(sim_json_text(status, "message"), r->refused);
 	if (r->spec != NULL)
 		assert_json(json_incref(json_object_get(object, "spec")), r->spec);
 	if (r->owners != NULL)
@@ -218,7 +218,7 @@ old_updaters_are_put_together(void **state)
 static json_t *
 do_write(const struct write *w, const json_t *old, const char *now, json_t **status)
 {
-	struct ask a = ask_of(gadgets(), "g");
+	struct sim_write_params a = ask_of(gadgets(), "g");
 	json_t *body = J(w->body);
 	char *bytes = json_dumps(body, 0);
 	const bool applies = w->how == APPLY || w->how == FORCE || w->how == APPLY_STATUS;
@@ -227,7 +227,7 @@ do_write(const struct write *w, const json_t *old, const char *now, json_t **sta
 	a.force = w->how == FORCE;
 	a.subresource = w->how == APPLY_STATUS || w->how == MERGE_STATUS ? "status" : "";
 	a.now = now;
-	json_t *object = semantics_patch(&a, old, applies ? PATCH_APPLY : PATCH_MERGE, bytes,
+	json_t *object = sim_semantics_patch(&a, old, applies ? PATCH_APPLY : PATCH_MERGE, bytes,
 	    strlen(bytes), status);
 
 	/* The store's part. */
@@ -244,11 +244,11 @@ owners_of(const json_t *object)
 	json_t *owners = json_object(), *entry;
 	size_t i;
 
-	json_array_foreach(json_at(object, "metadata.managedFields"), i, entry) {
+	json_array_foreach(sim_json_at(object, "metadata.managedFields"), i, entry) {
 		char who[128];
 
-		snprintf(who, sizeof(who), "%s %s", json_text(entry, "manager"),
-		    json_text(entry, "operation"));
+		snprintf(who, sizeof(who), "%s %s", sim_json_text(entry, "manager"),
+		    sim_json_text(entry, "operation"));
 		json_object_set(owners, who, json_object_get(entry, "fieldsV1"));
 	}
 	return owners;

@@ -12,30 +12,31 @@
 #include "obj.h"
 #include "sim/kube/store/sim_blob.h"
 
-static const struct resource *
+static const struct sim_resource *
 builtin(const char *group, const char *plural)
 {
-	for (size_t i = 0; i < resource_nbuiltin; i++) {
-		if (strcmp(resource_builtin[i].group, group) == 0
-		    && strcmp(resource_builtin[i].plural, plural) == 0)
-			return &resource_builtin[i];
+	for (size_t i = 0; i < sim_resource_nbuiltin; i++) {
+		if (strcmp(sim_resource_builtin[i].group, group) == 0
+		    && strcmp(sim_resource_builtin[i].plural, plural) == 0)
+			return &sim_resource_builtin[i];
 	}
 	return NULL;
 }
 
-static struct blob *
-blob_of(const char *text, const struct resource *r, uint64_t rv)
+static struct sim_blob *
+blob_of(const char *text, const struct sim_resource *r, uint64_t rv)
 {
 	json_t *const object = json_loads(text, 0, NULL);
 
 	assert_non_null(object);
-	struct blob *const b = blob_new(object, r, rv);
+	struct sim_blob *const b = sim_blob_new(object, r, rv);
 	json_decref(object);
 	return b;
 }
 
 static char *
-written(void (*write)(struct evbuffer *, const struct blob *, uint64_t), const struct blob *b, uint64_t rv)
+written(void (*write)(struct evbuffer *, const struct sim_blob *, uint64_t),
+    const struct sim_blob *b, uint64_t rv)
 {
 	struct evbuffer *const out = evbuffer_new();
 
@@ -57,31 +58,31 @@ static const char pod[] =
 static void
 what_is_asked_often_is_found_without_a_parser(void **state)
 {
-	struct blob *b = blob_of(pod, builtin("", "pods"), 7);
+	struct sim_blob *b = blob_of(pod, builtin("", "pods"), 7);
 
 	(void)state;
-	assert_string_equal(blob_key(b), "ns/p");
-	assert_string_equal(blob_name(b), "p");
-	assert_string_equal(blob_uid(b), "u-1");
-	assert_string_equal(blob_label(b, "app"), "web");
-	assert_string_equal(blob_label(b, "tier"), "");
-	assert_null(blob_label(b, "nothing"));
-	assert_null(blob_label(b, "web"));	/* a value is no key */
-	assert_string_equal(blob_field(b, "metadata.namespace"), "ns");
-	assert_string_equal(blob_field(b, "spec.nodeName"), "n1");
-	assert_string_equal(blob_field(b, "status.podIP"), "");
-	assert_string_equal(blob_field(b, "spec.hostNetwork"), "false");
-	assert_null(blob_field(b, "spec.unknown"));
-	assert_string_equal(blob_owners(b), "o-1");
-	assert_string_equal(blob_owners(b) + 4, "o-2");
-	assert_string_equal(blob_owners(b) + 8, "");
-	blob_unref(&b);
+	assert_string_equal(sim_blob_key(b), "ns/p");
+	assert_string_equal(sim_blob_name(b), "p");
+	assert_string_equal(sim_blob_uid(b), "u-1");
+	assert_string_equal(sim_blob_label(b, "app"), "web");
+	assert_string_equal(sim_blob_label(b, "tier"), "");
+	assert_null(sim_blob_label(b, "nothing"));
+	assert_null(sim_blob_label(b, "web"));	/* a value is no key */
+	assert_string_equal(sim_blob_field(b, "metadata.namespace"), "ns");
+	assert_string_equal(sim_blob_field(b, "spec.nodeName"), "n1");
+	assert_string_equal(sim_blob_field(b, "status.podIP"), "");
+	assert_string_equal(sim_blob_field(b, "spec.hostNetwork"), "false");
+	assert_null(sim_blob_field(b, "spec.unknown"));
+	assert_string_equal(sim_blob_owners(b), "o-1");
+	assert_string_equal(sim_blob_owners(b) + 4, "o-2");
+	assert_string_equal(sim_blob_owners(b) + 8, "");
+	sim_blob_unref(&b);
 }
 
 static void
 another_version_is_put_in_its_place(void **state)
 {
-	struct blob *b = blob_of(pod, builtin("", "pods"), 7);
+	struct sim_blob *b = blob_of(pod, builtin("", "pods"), 7);
 	static const struct {
 		uint64_t	 rv;
 		const char	*begins;
@@ -92,8 +93,8 @@ another_version_is_put_in_its_place(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NITEMS(rows); i++) {
-		char *const meta = written(blob_write_metadata, b, rows[i].rv);
-		char *const whole = written(blob_write, b, rows[i].rv);
+		char *const meta = written(sim_blob_write_metadata, b, rows[i].rv);
+		char *const whole = written(sim_blob_write, b, rows[i].rv);
 		json_t *const parsed = json_loads(meta, 0, NULL);
 
 		assert_memory_equal(meta, rows[i].begins, strlen(rows[i].begins));
@@ -105,19 +106,19 @@ another_version_is_put_in_its_place(void **state)
 		free(meta);
 		free(whole);
 	}
-	blob_unref(&b);
+	sim_blob_unref(&b);
 }
 
 static void
 what_is_not_stored_has_no_version(void **state)
 {
-	struct blob *b = blob_of(pod, builtin("", "pods"), 0);
-	char *const meta = written(blob_write_metadata, b, 9);
+	struct sim_blob *b = blob_of(pod, builtin("", "pods"), 0);
+	char *const meta = written(sim_blob_write_metadata, b, 9);
 
 	(void)state;
 	assert_null(strstr(meta, "resourceVersion"));
 	free(meta);
-	blob_unref(&b);
+	sim_blob_unref(&b);
 }
 
 static void
@@ -126,14 +127,14 @@ both_kinds_of_event_are_one(void **state)
 	static const char event[] =
 	    "{\"metadata\":{\"name\":\"e\",\"namespace\":\"d\"},\"regarding\":{\"name\":\"n\"},"
 	    "\"note\":\"hello\",\"reportingController\":\"c\"}";
-	const struct resource *const old = builtin("", "events"),
+	const struct sim_resource *const old = builtin("", "events"),
 				     *const new = builtin("events.k8s.io", "events");
-	json_t *const object = blob_stored_form(json_loads(event, 0, NULL), new);
-	struct blob *b = blob_new(object, old, 1);
-	json_t *const as_old = blob_parse(b, old), *const as_new = blob_parse(b, new);
+	json_t *const object = sim_blob_stored_form(json_loads(event, 0, NULL), new);
+	struct sim_blob *b = sim_blob_new(object, old, 1);
+	json_t *const as_old = sim_blob_parse(b, old), *const as_new = sim_blob_parse(b, new);
 
 	(void)state;
-	assert_string_equal(blob_field(b, "involvedObject.name"), "n");
+	assert_string_equal(sim_blob_field(b, "involvedObject.name"), "n");
 	assert_string_equal(json_string_value(json_object_get(as_old, "message")), "hello");
 	assert_string_equal(json_string_value(json_object_get(as_old, "apiVersion")), "v1");
 	assert_string_equal(json_string_value(json_object_get(as_new, "note")), "hello");
@@ -142,7 +143,7 @@ both_kinds_of_event_are_one(void **state)
 	json_decref(as_old);
 	json_decref(as_new);
 	json_decref(object);
-	blob_unref(&b);
+	sim_blob_unref(&b);
 }
 
 int

@@ -29,22 +29,22 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	char buf[HUMAN_MAX];
+	char buf[SIM_DURATION_MAX];
 
-	assert_string_equal(human_duration(r->seconds, buf), r->want);
+	assert_string_equal(sim_duration_format(r->seconds, buf), r->want);
 }
 
 static void
 since_a_time(void **state)
 {
-	char buf[HUMAN_MAX];
+	char buf[SIM_DURATION_MAX];
 	const int64_t now_us = INT64_C(1767225600) * 1000000;		/* 2026-01-01T00:00:00Z */
 
 	(void)state;
-	assert_string_equal(human_since("2025-12-31T23:58:00Z", now_us, buf), "2m");
-	assert_string_equal(human_since("2025-12-31T23:59:30.000000Z", now_us, buf), "30s");
-	assert_string_equal(human_since("", now_us, buf), "<unknown>");
-	assert_string_equal(human_since("yesterday", now_us, buf), "<invalid>");
+	assert_string_equal(sim_duration_since("2025-12-31T23:58:00Z", now_us, buf), "2m");
+	assert_string_equal(sim_duration_since("2025-12-31T23:59:30.000000Z", now_us, buf), "30s");
+	assert_string_equal(sim_duration_since("", now_us, buf), "<unknown>");
+	assert_string_equal(sim_duration_since("yesterday", now_us, buf), "<invalid>");
 }
 
 int

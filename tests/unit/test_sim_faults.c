@@ -200,7 +200,7 @@ a_late_answer_comes_after_the_deed(void **state)
 	(void)state;
 	rig_open(&r, 0);
 	arm(&r, "{'kind':'late_answer','verb':'create','ms':300}");
-	rig_connect(&r, &c, server_url(r.sim.kube));
+	rig_connect(&r, &c, sim_server_url(r.sim.kube));
 	rig_send(&c, "POST", "/api/v1/namespaces/default/configmaps", "", "{\"metadata\":{\"name\":\"c\"}}");
 	struct rig_answer a;
 	do {
@@ -284,7 +284,7 @@ now_hits_open_watches(void **state)
 
 	(void)state;
 	rig_open(&r, NODES);
-	rig_connect(&r, &c, server_url(r.sim.kube));
+	rig_connect(&r, &c, sim_server_url(r.sim.kube));
 	rig_send(&c, "GET", WATCH, "", "");
 	struct rig_answer a = rig_wait(&r, &c, END);
 	assert_int_equal(a.end, RIG_OPEN);
@@ -313,7 +313,7 @@ the_end_lets_go_of_everybody(void **state)
 	arm(&r, "{'kind':'latency','ms':60000,'verb':'list'}");
 	arm(&r, "{'kind':'stall','bytes':5,'verb':'watch'}");
 	for (size_t i = 0; i < NITEMS(c); i++) {
-		rig_connect(&r, &c[i], server_url(r.sim.kube));
+		rig_connect(&r, &c[i], sim_server_url(r.sim.kube));
 		rig_send(&c[i], "GET", i == 0 ? LIST : WATCH, "", "");
 	}
 	struct rig_answer a = rig_wait(&r, &c[2], END);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim_objects.h"
+#include "sim_values.h"
 #include "sim/kube/patch/sim_fieldset.h"
 
 static const struct row {
@@ -17,19 +17,19 @@ static const struct row {
 	json_t		*(*make)(const json_t *a, const json_t *b);
 	const char	*a, *b, *want;		/* all as fieldsV1; want NULL: the empty set */
 } rows[] = {
-	{ "both", set_union, "{'f:a':{}}", "{'f:b':{}}", "{'f:a':{},'f:b':{}}" },
-	{ "both, one below the other", set_union, "{'f:a':{}}", "{'f:a':{'f:b':{}}}", "{'f:a':{'.':{},'f:b':{}}}" },
-	{ "both, one empty", set_union, "{'f:a':{'f:b':{}}}", "{}", "{'f:a':{'f:b':{}}}" },
-	{ "in common", set_intersection, "{'f:a':{},'f:b':{}}", "{'f:b':{},'f:c':{}}", "{'f:b':{}}" },
-	{ "in common, below", set_intersection, "{'f:a':{'.':{},'f:b':{},'f:c':{}}}", "{'f:a':{'f:c':{}}}", "{'f:a':{'f:c':{}}}" },
-	{ "a node is not its children", set_intersection, "{'f:a':{}}", "{'f:a':{'f:b':{}}}", NULL },
-	{ "without", set_difference, "{'f:a':{},'f:b':{}}", "{'f:b':{}}", "{'f:a':{}}" },
-	{ "without the node, with its children", set_difference, "{'f:a':{'.':{},'f:b':{}}}", "{'f:a':{}}", "{'f:a':{'f:b':{}}}" },
-	{ "without the children, with the node", set_difference, "{'f:a':{'.':{},'f:b':{}}}", "{'f:a':{'f:b':{}}}", "{'f:a':{}}" },
-	{ "without everything", set_difference, "{'f:a':{'f:b':{}}}", "{'f:a':{'f:b':{}}}", NULL },
-	{ "without all below", set_without, "{'f:a':{'.':{},'f:b':{}},'f:c':{}}", "{'f:a':{}}", "{'f:c':{}}" },
-	{ "without some below", set_without, "{'f:a':{'f:b':{'f:c':{}},'f:d':{}}}", "{'f:a':{'f:b':{}}}", "{'f:a':{'f:d':{}}}" },
-	{ "items", set_union, "{'f:l':{'k:{\\'id\\':1}':{'.':{},'f:id':{}}}}", "{'f:l':{'v:1':{}}}",
+	{ "both", sim_fieldset_union, "{'f:a':{}}", "{'f:b':{}}", "{'f:a':{},'f:b':{}}" },
+	{ "both, one below the other", sim_fieldset_union, "{'f:a':{}}", "{'f:a':{'f:b':{}}}", "{'f:a':{'.':{},'f:b':{}}}" },
+	{ "both, one empty", sim_fieldset_union, "{'f:a':{'f:b':{}}}", "{}", "{'f:a':{'f:b':{}}}" },
+	{ "in common", sim_fieldset_intersection, "{'f:a':{},'f:b':{}}", "{'f:b':{},'f:c':{}}", "{'f:b':{}}" },
+	{ "in common, below", sim_fieldset_intersection, "{'f:a':{'.':{},'f:b':{},'f:c':{}}}", "{'f:a':{'f:c':{}}}", "{'f:a':{'f:c':{}}}" },
+	{ "a node is not its children", sim_fieldset_intersection, "{'f:a':{}}", "{'f:a':{'f:b':{}}}", NULL },
+	{ "without", sim_fieldset_difference, "{'f:a':{},'f:b':{}}", "{'f:b':{}}", "{'f:a':{}}" },
+	{ "without the node, with its children", sim_fieldset_difference, "{'f:a':{'.':{},'f:b':{}}}", "{'f:a':{}}", "{'f:a':{'f:b':{}}}" },
+	{ "without the children, with the node", sim_fieldset_difference, "{'f:a':{'.':{},'f:b':{}}}", "{'f:a':{'f:b':{}}}", "{'f:a':{}}" },
+	{ "without everything", sim_fieldset_difference, "{'f:a':{'f:b':{}}}", "{'f:a':{'f:b':{}}}", NULL },
+	{ "without all below", sim_fieldset_without, "{'f:a':{'.':{},'f:b':{}},'f:c':{}}", "{'f:a':{}}", "{'f:c':{}}" },
+	{ "without some below", sim_fieldset_without, "{'f:a':{'f:b':{'f:c':{}},'f:d':{}}}", "{'f:a':{'f:b':{}}}", "{'f:a':{'f:d':{}}}" },
+	{ "items", sim_fieldset_union, "{'f:l':{'k:{\\'id\\':1}':{'.':{},'f:id':{}}}}", "{'f:l':{'v:1':{}}}",
 	  "{'f:l':{'k:{\\'id\\':1}':{'.':{},'f:id':{}},'v:1':{}}}" },
 };
 
@@ -37,16 +37,16 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	json_t *a = J(r->a), *b = J(r->b), *left = set_read(a), *right = set_read(b);
+	json_t *a = J(r->a), *b = J(r->b), *left = sim_fieldset_read(a), *right = sim_fieldset_read(b);
 	json_t *have = r->make(left, right);
 
 	if (r->want == NULL)
-		assert_true(set_is_empty(have));
+		assert_true(sim_fieldset_is_empty(have));
 	else
-		assert_json(set_write(have), r->want);
+		assert_json(sim_fieldset_write(have), r->want);
 	/* What is read and written is what it was. */
-	assert_json(set_write(left), r->a);
-	assert_json(set_write(right), r->b);
+	assert_json(sim_fieldset_write(left), r->a);
+	assert_json(sim_fieldset_write(right), r->b);
 	json_decref(have);
 	json_decref(left);
 	json_decref(right);
@@ -63,7 +63,7 @@ nonsense_is_not_read(void **state)
 	for (size_t i = 0; i < NITEMS(texts); i++) {
 		json_t *fields = J(texts[i]);
 
-		assert_null(set_read(fields));
+		assert_null(sim_fieldset_read(fields));
 		json_decref(fields);
 	}
 }
@@ -73,10 +73,10 @@ paths_are_in_words_and_order(void **state)
 {
 	json_t *fields = J("{'f:spec':{'f:rules':{'k:{\\\"id\\\":\\\"a\\\",\\\"n\\\":2}':{'.':{},"
 	    "'f:on':{}}},'f:size':{},'f:tags':{'v:\\\"x\\\"':{}}}}");
-	json_t *set = set_read(fields);
+	json_t *set = sim_fieldset_read(fields);
 
 	(void)state;
-	assert_json(set_paths(set), "['.spec.size','.spec.rules[id=\\\"a\\\",n=2]',"
+	assert_json(sim_fieldset_paths(set), "['.spec.size','.spec.rules[id=\\\"a\\\",n=2]',"
 	    "'.spec.rules[id=\\\"a\\\",n=2].on','.spec.tags[=\\\"x\\\"]']");
 	json_decref(set);
 	json_decref(fields);

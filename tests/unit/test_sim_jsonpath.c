@@ -48,7 +48,7 @@ check_row(void **state)
 {
 	const struct row *r = *state;
 	json_t *const root = json_loads(object, 0, NULL);
-	json_t *const found = jsonpath_first(root, r->path);
+	json_t *const found = sim_jsonpath_first(root, r->path);
 
 	assert_int_equal(found != NULL, r->want != NULL);
 	if (found != NULL && r->want != NULL) {

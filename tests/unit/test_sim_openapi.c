@@ -6,13 +6,13 @@
 
 #include <cmocka.h>
 
-#include "sim_objects.h"
+#include "sim_values.h"
 #include "sim/base/sim_json.h"
 
 #define ITEM	"/apis/test.muster.dev/v1/namespaces/{namespace}/gadgets/{name}"
 #define SCHEMAS	"components.schemas"
 
-static const struct resource *all[8];
+static const struct sim_resource *all[8];
 static json_t *custom, *core;
 
 static int
@@ -23,8 +23,8 @@ make(void **state)
 	all[1] = builtin("", "Node");
 	all[2] = builtin("", "Pod");
 	all[3] = builtin("coordination.k8s.io", "Lease");
-	custom = openapi_document(all, "test.muster.dev", "v1");
-	core = openapi_document(all, "", "v1");
+	custom = sim_openapi_document(all, "test.muster.dev", "v1");
+	core = sim_openapi_document(all, "", "v1");
 	return custom == NULL || core == NULL;
 }
 
@@ -40,11 +40,11 @@ unmake(void **state)
 static void
 the_index_names_every_version_once(void **state)
 {
-	json_t *index = openapi_index(all), *paths = json_object_get(index, "paths");
+	json_t *index = sim_openapi_index(all), *paths = json_object_get(index, "paths");
 
 	(void)state;
 	assert_int_equal(json_object_size(paths), 3);
-	assert_memory_equal(json_text(json_object_get(paths, "api/v1"), "serverRelativeURL"),
+	assert_memory_equal(sim_json_text(json_object_get(paths, "api/v1"), "serverRelativeURL"),
 	    "/openapi/v3/api/v1?hash=", strlen("/openapi/v3/api/v1?hash="));
 	assert_non_null(json_object_get(paths, "apis/test.muster.dev/v1"));
 	json_decref(index);
@@ -54,13 +54,13 @@ the_index_names_every_version_once(void **state)
 static void
 the_hash_changes_with_the_schema(void **state)
 {
-	json_t *before = openapi_index(all), *after;
-	struct resource other = *gadgets();
-	const struct resource *changed[] = { &other, all[1], NULL };
+	json_t *before = sim_openapi_index(all), *after;
+	struct sim_resource other = *gadgets();
+	const struct sim_resource *changed[] = { &other, all[1], NULL };
 
 	(void)state;
 	other.schema = J("{'type':'object'}");
-	after = openapi_index(changed);
+	after = sim_openapi_index(changed);
 	assert_false(json_equal(json_object_get(json_object_get(before, "paths"), "apis/test.muster.dev/v1"),
 	    json_object_get(json_object_get(after, "paths"), "apis/test.muster.dev/v1")));
 	json_decref(other.schema);
@@ -79,30 +79,30 @@ a_patch_says_what_it_can_do(void **state)
 
 	(void)state;
 	json_array_foreach(json_object_get(patch, "parameters"), i, p) {
-		validates = validates || strcmp(json_text(p, "name"), "fieldValidation") == 0;
-		dry = dry || strcmp(json_text(p, "name"), "dryRun") == 0;
+		validates = validates || strcmp(sim_json_text(p, "name"), "fieldValidation") == 0;
+		dry = dry || strcmp(sim_json_text(p, "name"), "dryRun") == 0;
 	}
 	assert_true(validates && dry);
 	assert_json(json_incref(json_object_get(patch, "x-kubernetes-group-version-kind")),
 	    "{'group':'test.muster.dev','kind':'Gadget','version':'v1'}");
-	assert_null(json_object_get(json_at(patch, "requestBody.content"),
+	assert_null(json_object_get(sim_json_at(patch, "requestBody.content"),
 	    "application/strategic-merge-patch+json"));
-	assert_non_null(json_object_get(json_at(node, "requestBody.content"),
+	assert_non_null(json_object_get(sim_json_at(node, "requestBody.content"),
 	    "application/strategic-merge-patch+json"));
 }
 
 static void
 a_schema_is_complete(void **state)
 {
-	json_t *schema = json_object_get(json_at(custom, SCHEMAS), "dev.muster.test.v1.Gadget");
+	json_t *schema = json_object_get(sim_json_at(custom, SCHEMAS), "dev.muster.test.v1.Gadget");
 
 	(void)state;
 	assert_json(json_incref(json_object_get(schema, "x-kubernetes-group-version-kind")),
 	    "[{'group':'test.muster.dev','kind':'Gadget','version':'v1'}]");
-	assert_json(json_incref(json_at(schema, "properties.metadata")), "{'allOf':[{'$ref':"
+	assert_json(json_incref(sim_json_at(schema, "properties.metadata")), "{'allOf':[{'$ref':"
 	    "'#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'}],'default':{}}");
-	assert_json(json_incref(json_at(schema, "properties.kind.type")), "'string'");
-	assert_json(json_incref(json_at(schema, "properties.spec.properties.size")),
+	assert_json(json_incref(sim_json_at(schema, "properties.kind.type")), "'string'");
+	assert_json(json_incref(sim_json_at(schema, "properties.spec.properties.size")),
 	    "{'type':'integer','minimum':1,'maximum':100}");
 }
 
@@ -119,7 +119,7 @@ check_published(const json_t *document, const json_t *value)
 	JSON_EACH(value, key, child) {
 		assert_int_not_equal(strncmp(key, "x-muster-", strlen("x-muster-")), 0);
 		if (strcmp(key, "$ref") == 0 && json_is_string(child))
-			if (json_object_get(json_at(document, SCHEMAS),
+			if (json_object_get(sim_json_at(document, SCHEMAS),
 			    strrchr(json_string_value(child), '/') + 1) == NULL)
 				fail_msg("%s is not there", json_string_value(child));
 		check_published(document, child);
@@ -138,7 +138,7 @@ static void
 no_such_version(void **state)
 {
 	(void)state;
-	assert_null(openapi_document(all, "test.muster.dev", "v9"));
+	assert_null(sim_openapi_document(all, "test.muster.dev", "v9"));
 }
 
 int

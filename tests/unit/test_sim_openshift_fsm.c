@@ -9,11 +9,11 @@
 #include "sim/openshift/openshift_fsm.h"
 
 static const struct row {
-	const char		*name;
-	struct rollout_view	 view;
-	enum rollout_verb	 verb;
-	enum rollout_step	 to;
-	const char		*why;
+	const char			*name;
+	struct openshift_node_view	 view;
+	enum openshift_verb		 verb;
+	enum openshift_step		 to;
+	const char			*why;
 } rows[] = {
 	{ "a node with nothing to do stays", { .step = ROLLOUT_IDLE }, ROLLOUT_STAY, 0, "" },
 	{ "a chosen one begins", { .step = ROLLOUT_IDLE, .may_start = true },
@@ -38,7 +38,7 @@ static const struct row {
 
 static const struct pace_row {
 	const char		*name;
-	struct rollout_pace	 pace;
+	struct openshift_pace	 pace;
 	size_t			 room;
 } paces[] = {
 	{ "one at a time", { .max_unavailable = 1, .nodes = 5 }, 1 },
@@ -56,7 +56,7 @@ static void
 check_row(void **state)
 {
 	const struct row *const r = *state;
-	const struct rollout_move m = rollout_next(&r->view);
+	const struct openshift_move m = openshift_next(&r->view);
 
 	assert_int_equal(m.verb, r->verb);
 	if (r->verb != ROLLOUT_STAY)
@@ -69,19 +69,20 @@ check_pace(void **state)
 {
 	const struct pace_row *const r = *state;
 
-	assert_int_equal(rollout_room(&r->pace), r->room);
+	assert_int_equal(openshift_room(&r->pace), r->room);
 }
 
 /* From idle to idle through every step once, in the order of the enum. */
 static void
 the_way_is_a_circle(void **state)
 {
-	enum rollout_step at = ROLLOUT_IDLE;
+	enum openshift_step at = ROLLOUT_IDLE;
 
 	(void)state;
 	for (int i = 0; i < ROLLOUT_STEPS; i++) {
-		const struct rollout_move m =
-		    rollout_next(&(struct rollout_view){ .step = at, .due = true, .may_start = true });
+		const struct openshift_move m =
+		    openshift_next(&(struct openshift_node_view){ .step = at, .due = true,
+		    .may_start = true });
 
 		assert_int_equal(m.verb, ROLLOUT_ADVANCE);
 		assert_int_equal(m.to, (i + 1) % ROLLOUT_STEPS);
@@ -94,10 +95,10 @@ static void
 every_step_has_a_row(void **state)
 {
 	(void)state;
-	for (enum rollout_step s = 0; s < ROLLOUT_STEPS; s++) {
-		assert_non_null(rollout_row(s)->name);
-		assert_non_null(rollout_row(s)->state);
-		assert_true((rollout_row(s)->lasts_ms > 0) == (s != ROLLOUT_IDLE));
+	for (enum openshift_step s = 0; s < ROLLOUT_STEPS; s++) {
+		assert_non_null(openshift_step_row(s)->name);
+		assert_non_null(openshift_step_row(s)->state);
+		assert_true((openshift_step_row(s)->lasts_ms > 0) == (s != ROLLOUT_IDLE));
 	}
 }
 

@@ -39,7 +39,7 @@ check_row(void **state)
 
 	for (size_t i = 0; i < POOLS; i++)
 		matches[i] = (r->matches & 1u << i) != 0;
-	const int owner = pool_owner(pools, matches, POOLS);
+	const int owner = openshift_pool_owner(pools, matches, POOLS);
 	if (r->owner == NULL)
 		assert_int_equal(owner, POOL_NONE);
 	else
@@ -52,26 +52,26 @@ condition(const json_t *pool, const char *type, const char *key)
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_at(pool, "status.conditions"), i, c) {
-		if (strcmp(json_text(c, "type"), type) == 0)
-			return json_text(c, key);
+	json_array_foreach(sim_json_at(pool, "status.conditions"), i, c) {
+		if (strcmp(sim_json_text(c, "type"), type) == 0)
+			return sim_json_text(c, key);
 	}
 	return "absent";
 }
 
 /* The pool of one node with these configs, counted and written down. */
 static void
-settle(json_t *pool, const struct node_facts *f, bool paused, const char *now)
+settle(json_t *pool, const struct openshift_node_facts *f, bool paused, const char *now)
 {
-	struct rollout_pool p;
+	struct openshift_pool p;
 
 	json_object_set_new(json_object_get(pool, "spec"), "paused", json_boolean(paused));
-	pool_read(&p, pool);
-	pool_count_begin(&p);
-	pool_count(&p, "n1", f);
-	pool_count_end(&p);
-	pool_set_status(pool, &p, now);
-	pool_free(&p);
+	openshift_pool_read(&p, pool);
+	openshift_pool_count_begin(&p);
+	openshift_pool_count(&p, "n1", f);
+	openshift_pool_count_end(&p);
+	openshift_pool_set_status(pool, &p, now);
+	openshift_pool_free(&p);
 }
 
 static void
@@ -80,33 +80,33 @@ the_status_follows_the_nodes(void **state)
 	static char a[] = "rendered-a", b[] = "rendered-b", fine[] = "", bad[] = "two\nlines";
 #define NODE(cur, des, text, ...)						\
 	{ .current = cur, .desired = des, .reason = text, .joined = true, .ready = true, __VA_ARGS__ }
-	const struct node_facts done = NODE(a, a, fine, .done = true);
-	const struct node_facts working = NODE(a, b, fine, .done = false);
-	const struct node_facts failing = NODE(a, b, bad, .failing = true);
-	const struct node_facts updated = NODE(b, b, fine, .done = true);
+	const struct openshift_node_facts done = NODE(a, a, fine, .done = true);
+	const struct openshift_node_facts working = NODE(a, b, fine, .done = false);
+	const struct openshift_node_facts failing = NODE(a, b, bad, .failing = true);
+	const struct openshift_node_facts updated = NODE(b, b, fine, .done = true);
 	json_t *const one = json_integer(1);
-	json_t *const pool = pool_new("worker", pool_role_selector("worker"), one, a);
+	json_t *const pool = openshift_pool_new("worker", openshift_pool_role_selector("worker"), one, a);
 
 	(void)state;
 	settle(pool, &done, false, "t1");
 	assert_string_equal(condition(pool, "Updated", "status"), "True");
 	assert_string_equal(condition(pool, "Updating", "status"), "False");
-	assert_string_equal(json_text_at(pool, "status.configuration.name"), a);
+	assert_string_equal(sim_json_text_at(pool, "status.configuration.name"), a);
 
-	pool_set_target(pool, b, NULL);
+	openshift_pool_set_target(pool, b, NULL);
 	settle(pool, &working, false, "t2");
 	assert_string_equal(condition(pool, "Updated", "status"), "False");
 	assert_string_equal(condition(pool, "Updating", "status"), "True");
 	assert_string_equal(condition(pool, "Updating", "lastTransitionTime"), "t2");
 	assert_string_equal(condition(pool, "Degraded", "lastTransitionTime"), "t1");
-	assert_string_equal(json_text_at(pool, "status.configuration.name"), a);
-	assert_int_equal(json_int_at(pool, "status.unavailableMachineCount", -1), 1);
+	assert_string_equal(sim_json_text_at(pool, "status.configuration.name"), a);
+	assert_int_equal(sim_json_int_at(pool, "status.unavailableMachineCount", -1), 1);
 
 	settle(pool, &failing, false, "t3");
 	assert_string_equal(condition(pool, "Degraded", "status"), "True");
 	assert_non_null(strstr(condition(pool, "NodeDegraded", "message"), "n1"));
-	assert_int_equal(json_int_at(pool, "status.degradedMachineCount", -1), 1);
-	assert_int_equal(json_int_at(pool, "status.unavailableMachineCount", -1), 0);
+	assert_int_equal(sim_json_int_at(pool, "status.degradedMachineCount", -1), 1);
+	assert_int_equal(sim_json_int_at(pool, "status.unavailableMachineCount", -1), 0);
 
 	settle(pool, &working, true, "t4");
 	assert_string_equal(condition(pool, "Updating", "status"), "False");
@@ -115,8 +115,8 @@ the_status_follows_the_nodes(void **state)
 	settle(pool, &updated, false, "t5");
 	assert_string_equal(condition(pool, "Updated", "status"), "True");
 	assert_string_equal(condition(pool, "Updated", "lastTransitionTime"), "t5");
-	assert_string_equal(json_text_at(pool, "status.configuration.name"), b);
-	assert_int_equal(json_int_at(pool, "status.updatedMachineCount", -1), 1);
+	assert_string_equal(sim_json_text_at(pool, "status.configuration.name"), b);
+	assert_int_equal(sim_json_int_at(pool, "status.updatedMachineCount", -1), 1);
 	json_decref(pool);
 	json_decref(one);
 }
@@ -138,13 +138,13 @@ max_unavailable_is_a_number_or_percent(void **state)
 	(void)state;
 	for (size_t i = 0; i < NITEMS(values); i++) {
 		json_t *const max = json_loads(values[i].json, JSON_DECODE_ANY, NULL);
-		json_t *const pool = pool_new("x", pool_role_selector("x"), max, "c");
-		struct rollout_pool p;
+		json_t *const pool = openshift_pool_new("x", openshift_pool_role_selector("x"), max, "c");
+		struct openshift_pool p;
 
-		pool_read(&p, pool);
+		openshift_pool_read(&p, pool);
 		assert_int_equal(p.max_unavailable, values[i].n);
 		assert_int_equal(p.percent, values[i].percent);
-		pool_free(&p);
+		openshift_pool_free(&p);
 		json_decref(pool);
 		json_decref(max);
 	}

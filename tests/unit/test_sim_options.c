@@ -49,10 +49,10 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	struct options o;
+	struct sim_options o;
 	char *argv[WORDS_MAX + 2], why[OPTIONS_WHY_MAX] = "";
 
-	assert_int_equal(options_read(&o, count(r->words, argv), argv, why), r->wrong == NULL);
+	assert_int_equal(sim_options_read(&o, count(r->words, argv), argv, why), r->wrong == NULL);
 	if (r->wrong != NULL)
 		assert_non_null(strstr(why, r->wrong));
 }
@@ -62,11 +62,11 @@ values_arrive(void **state)
 {
 	static const char *const words[WORDS_MAX] = { "--crds", "a", "b", "--kube", "h:1", "--crds=c",
 		"--speed", "2.5", "--nodes", "7" };
-	struct options o;
+	struct sim_options o;
 	char *argv[WORDS_MAX + 2], why[OPTIONS_WHY_MAX] = "";
 
 	(void)state;
-	assert_true(options_read(&o, count(words, argv), argv, why));
+	assert_true(sim_options_read(&o, count(words, argv), argv, why));
 	assert_int_equal(o.ncrds, 3);
 	assert_string_equal(o.crds[0], "a");
 	assert_string_equal(o.crds[1], "b");

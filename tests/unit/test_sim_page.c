@@ -30,10 +30,10 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	struct page p = { 0 };
+	struct sim_page p = { 0 };
 	char err[256] = "";
 
-	assert_int_equal(page_parse(&p, r->token, err, sizeof(err)), r->start != NULL);
+	assert_int_equal(sim_page_parse(&p, r->token, err, sizeof(err)), r->start != NULL);
 	if (r->start == NULL) {
 		assert_non_null(strstr(err, r->wrong));
 		return;
@@ -50,12 +50,12 @@ there_and_back(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NITEMS(keys); i++) {
-		char *const token = page_token(i == 0 ? -1 : (int64_t)(1000 * i), keys[i]);
-		struct page p = { 0 };
+		char *const token = sim_page_token(i == 0 ? -1 : (int64_t)(1000 * i), keys[i]);
+		struct sim_page p = { 0 };
 		char err[256];
 
 		assert_null(strpbrk(token, "+/="));		/* it is put into URLs as it is */
-		assert_true(page_parse(&p, token, err, sizeof(err)));
+		assert_true(sim_page_parse(&p, token, err, sizeof(err)));
 		assert_int_equal(p.rv, i == 0 ? -1 : (int64_t)(1000 * i));
 		assert_memory_equal(p.start, keys[i], strlen(keys[i]));
 		/* Greater than that key, less than any that begins with it. */

@@ -39,9 +39,9 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	struct route route;
+	struct sim_route route;
 
-	assert_int_equal(route_parse(r->path, &route), r->group != NULL);
+	assert_int_equal(sim_route_parse(r->path, &route), r->group != NULL);
 	if (r->group == NULL)
 		return;
 	assert_string_equal(route.group, r->group);
@@ -56,12 +56,12 @@ static void
 a_path_longer_than_we_read_is_none(void **state)
 {
 	char path[ROUTE_PATH_MAX + 64] = "/api/v1/nodes/";
-	struct route route;
+	struct sim_route route;
 
 	(void)state;
 	memset(path + strlen(path), 'x', sizeof(path) - strlen(path) - 1);
 	path[sizeof(path) - 1] = '\0';
-	assert_false(route_parse(path, &route));
+	assert_false(sim_route_parse(path, &route));
 }
 
 int

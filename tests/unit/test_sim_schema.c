@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim_objects.h"
+#include "sim_values.h"
 #include "sim/base/sim_json.h"
 #include "sim/kube/schema/sim_schema.h"
 
@@ -130,7 +130,7 @@ static const struct decoded {
 
 /* What is wrong with {'spec': spec}: "field: message", one to a line. */
 static const struct checked {
-	const char	*name, *spec, *old, *flaws;
+	const char	*name, *spec, *old, *errors;
 } checked[] = {
 	{ "nothing", "{'size':1,'name':'a1','port':'80%','tags':['a','b'],'plain':['x'],'when':'2026-01-01T00:00:00Z'}", NULL, "" },
 	{ "type", "{'size':'x'}", NULL,
@@ -192,22 +192,22 @@ static void
 check_decoded(void **state)
 {
 	const struct decoded *r = *state;
-	struct ask a = ask_of(r->kind == NULL ? gadgets()
+	struct sim_write_params a = ask_of(r->kind == NULL ? gadgets()
 	    : builtin(strcmp(r->kind, "Lease") == 0 ? "coordination.k8s.io" : "", r->kind), "x");
 	json_t *sent = J(r->sent), *status = NULL;
 
 	a.field_validation = r->validation;
 	a.warnings = json_array();
-	json_t *object = schema_decode(&a, sent, NULL, false, &status);
+	json_t *object = sim_schema_decode(&a, sent, NULL, false, &status);
 
 	if (r->want[0] == '!') {
 		assert_null(object);
-		assert_string_equal(json_text(status, "message"), r->want + 1);
+		assert_string_equal(sim_json_text(status, "message"), r->want + 1);
 		assert_int_equal(json_integer_value(json_object_get(status, "code")), 400);
 	} else {
 		if (object == NULL)
-			fail_msg("%s", json_text(status, "message"));
-		assert_json(json_incref(json_at(object, r->of)), r->want);
+			fail_msg("%s", sim_json_text(status, "message"));
+		assert_json(json_incref(sim_json_at(object, r->of)), r->want);
 	}
 	assert_json(a.warnings, r->warnings);
 	assert_json(sent, r->sent);
@@ -221,16 +221,16 @@ check_checked(void **state)
 	const struct checked *r = *state;
 	json_t *object = json_pack("{s:o}", "spec", J(r->spec)), *old = r->old == NULL ? NULL
 	    : json_pack("{s:o}", "spec", J(r->old));
-	json_t *flaws = json_array(), *cause;
+	json_t *errors = json_array(), *cause;
 	char text[2048] = "";
 	size_t i;
 
-	schema_check(flaws, gadgets(), object, old, false);
-	json_array_foreach(flaws, i, cause)
+	sim_schema_check(errors, gadgets(), object, old, false);
+	json_array_foreach(errors, i, cause)
 		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s: %s\n",
-		    json_text(cause, "field"), json_text(cause, "message"));
-	assert_string_equal(text, r->flaws);
-	json_decref(flaws);
+		    sim_json_text(cause, "field"), sim_json_text(cause, "message"));
+	assert_string_equal(text, r->errors);
+	json_decref(errors);
 	json_decref(object);
 	json_decref(old);
 }
@@ -239,11 +239,11 @@ check_checked(void **state)
 static void
 a_status_is_judged_alone(void **state)
 {
-	json_t *object = J("{'spec':{'size':0},'status':{'phase':3}}"), *flaws = json_array();
+	json_t *object = J("{'spec':{'size':0},'status':{'phase':3}}"), *errors = json_array();
 
 	(void)state;
-	schema_check(flaws, gadgets(), object, NULL, true);
-	assert_json(flaws, "[{'reason':'FieldValueTypeInvalid','message':'Invalid value: "
+	sim_schema_check(errors, gadgets(), object, NULL, true);
+	assert_json(errors, "[{'reason':'FieldValueTypeInvalid','message':'Invalid value: "
 	    "\\\"integer\\\": phase in body must be of type string: \\\"integer\\\"',"
 	    "'field':'status.phase'}]");
 	json_decref(object);

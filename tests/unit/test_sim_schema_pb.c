@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim_objects.h"
+#include "sim_values.h"
 #include "sim/kube/schema/sim_schema_pb.h"
 
 /* A message that is being made. */
@@ -62,7 +62,7 @@ read_as(const char *version, const char *kind, const struct message *object)
 	put_text(&type, 2, kind);
 	put_message(&body, 1, &type);
 	put_message(&body, 2, object);
-	return schema_read_protobuf(body.bytes, body.len);
+	return sim_schema_read_protobuf(body.bytes, body.len);
 }
 
 static const char lease[] =
@@ -94,7 +94,7 @@ a_lease_of_the_real_server(void **state)
 	const size_t len = from_hex(bytes, lease);
 
 	(void)state;
-	assert_json(schema_read_protobuf(bytes, len),
+	assert_json(sim_schema_read_protobuf(bytes, len),
 	    "{'apiVersion':'coordination.k8s.io/v1','kind':'Lease','metadata':{'name':'big',"
 	    "'generateName':'','namespace':'default','selfLink':'',"
 	    "'uid':'68819579-8a01-4785-8655-f56359ba036c','resourceVersion':'1594','generation':0,"
@@ -116,7 +116,7 @@ every_beginning_of_it(void **state)
 	for (size_t n = 0; n < len; n++) {
 		char *cut = obj_memdup(bytes, n + (n == 0));
 
-		json_decref(schema_read_protobuf(cut, n));
+		json_decref(sim_schema_read_protobuf(cut, n));
 		free(cut);
 	}
 }
@@ -202,7 +202,7 @@ what_is_not_known(void **state)
 	struct message nothing = { .len = 0 }, odd = { .len = 0 }, meta = { .len = 0 };
 
 	(void)state;
-	assert_null(schema_read_protobuf("{}", 2));
+	assert_null(sim_schema_read_protobuf("{}", 2));
 	assert_null(read_as("v1", "Foo", &nothing));
 	assert_null(read_as("x.io/v1", "Node", &nothing));
 	assert_null(read_as("apiextensions.k8s.io/v1", "CustomResourceDefinition", &nothing));

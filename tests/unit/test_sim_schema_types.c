@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim_objects.h"
+#include "sim_values.h"
 #include "sim/base/sim_json.h"
 #include "sim/kube/schema/sim_schema.h"
 
@@ -22,12 +22,12 @@ every_reference_is_there_and_every_key_is_a_field(void **state)
 	json_t *type, *member;
 
 	(void)state;
-	assert_true(json_object_size(schema_types()) > 150);
-	JSON_EACH(schema_types(), name, type) {
+	assert_true(json_object_size(sim_schema_types()) > 150);
+	JSON_EACH(sim_schema_types(), name, type) {
 		size_t i;
 		json_t *key;
 
-		assert_string_equal(json_text(type, "type"), "object");
+		assert_string_equal(sim_json_text(type, "type"), "object");
 		json_array_foreach(json_object_get(type, "required"), i, key)
 			assert_non_null(json_object_get(json_object_get(type, "properties"),
 			    json_string_value(key)));
@@ -43,58 +43,60 @@ every_reference_is_there_and_every_key_is_a_field(void **state)
 static void
 check_schema(const char *where, const json_t *schema)
 {
-	const json_t *keys, *items = schema_items(schema),
+	const json_t *keys, *items = sim_schema_items(schema),
 	    *others = json_object_get(schema, "additionalProperties");
 	const json_t *merge_key = json_object_get(schema, "x-kubernetes-patch-merge-key");
 	size_t i;
 	json_t *key;
 
-	if (schema_follow(schema) == NULL)
-		fail_msg("%s: no type %s", where, json_text(schema, "$ref"));
+	if (sim_schema_follow(schema) == NULL)
+		fail_msg("%s: no type %s", where, sim_json_text(schema, "$ref"));
 	if (items != NULL)
 		check_schema(where, items);
 	if (others != NULL)
 		check_schema(where, others);
-	if (schema_list(schema, &keys) == LIST_MAP)
+	if (sim_schema_list(schema, &keys) == LIST_MAP)
 		json_array_foreach(keys, i, key)
-			if (schema_member(items, json_string_value(key), false) == NULL)
+			if (sim_schema_member(items, json_string_value(key), false) == NULL)
 				fail_msg("%s: no key %s", where, json_string_value(key));
-	if (merge_key != NULL && schema_member(items, json_string_value(merge_key), false) == NULL)
+	if (merge_key != NULL && sim_schema_member(items, json_string_value(merge_key), false) == NULL)
 		fail_msg("%s: no merge key %s", where, json_string_value(merge_key));
 }
 
 static void
 what_a_row_says_is_read(void **state)
 {
-	const json_t *types = schema_types();
+	const json_t *types = sim_schema_types();
 	const json_t *node = json_object_get(types, "io.k8s.api.core.v1.NodeStatus");
 	const json_t *lease = json_object_get(types, "io.k8s.api.coordination.v1.LeaseSpec");
 	const json_t *pod = json_object_get(types, "io.k8s.api.core.v1.PodSpec");
 
 	(void)state;
-	assert_json(json_incref(json_at(node, "properties.conditions")), "{'type':'array','items':{'$ref':"
+	assert_json(json_incref(sim_json_at(node, "properties.conditions")),
+	    "{'type':'array','items':{'$ref':"
 	    "'io.k8s.api.core.v1.NodeCondition'},'x-kubernetes-list-type':'map',"
 	    "'x-kubernetes-list-map-keys':['type'],'x-kubernetes-patch-strategy':'merge',"
 	    "'x-kubernetes-patch-merge-key':'type','x-muster-number':'4'}");
-	assert_json(json_incref(json_at(lease, "properties.leaseTransitions")),
+	assert_json(json_incref(sim_json_at(lease, "properties.leaseTransitions")),
 	    "{'type':'integer','format':'int32','x-muster-go':'int32','x-muster-zero-kept':true,"
 	    "'x-muster-number':'5'}");
-	assert_json(json_incref(json_at(pod, "properties.restartPolicy")),
+	assert_json(json_incref(sim_json_at(pod, "properties.restartPolicy")),
 	    "{'type':'string','x-muster-go':'string','default':'Always','x-muster-number':'3'}");
-	assert_json(json_incref(json_at(pod, "properties.volumes.x-kubernetes-patch-strategy")),
+	assert_json(json_incref(sim_json_at(pod, "properties.volumes.x-kubernetes-patch-strategy")),
 	    "'merge,retainKeys'");
 	assert_json(json_incref(json_object_get(json_object_get(types, "io.k8s.api.core.v1.Taint"),
 	    "required")), "['effect','key']");
-	assert_json(json_incref(json_at(pod, "properties.nodeSelector.x-kubernetes-map-type")), "'atomic'");
+	assert_json(json_incref(sim_json_at(pod, "properties.nodeSelector.x-kubernetes-map-type")),
+	    "'atomic'");
 }
 
 static void
 every_kind_that_is_kept_has_a_type(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < resource_nbuiltin; i++)
-		if (!resource_builtin[i].answers_only && schema_of(&resource_builtin[i]) == NULL)
-			fail_msg("%s has none", resource_builtin[i].kind);
+	for (size_t i = 0; i < sim_resource_nbuiltin; i++)
+		if (!sim_resource_builtin[i].answers_only && sim_schema_of(&sim_resource_builtin[i]) == NULL)
+			fail_msg("%s has none", sim_resource_builtin[i].kind);
 }
 
 int

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim_objects.h"
+#include "sim_values.h"
 #include "sim/base/sim_json.h"
 
 #define HEAD		"'apiVersion':'test.muster.dev/v1','kind':'Gadget'"
@@ -199,7 +199,7 @@ static const struct row {
 static json_t *
 run(const struct row *r, const json_t *old, json_t **status)
 {
-	struct ask a = ask_of(r->kind == NULL ? gadgets() : builtin(r->group, r->kind), "g");
+	struct sim_write_params a = ask_of(r->kind == NULL ? gadgets() : builtin(r->group, r->kind), "g");
 	json_t *body = J(r->body), *object;
 	char *bytes = json_dumps(body, 0);
 
@@ -208,11 +208,11 @@ run(const struct row *r, const json_t *old, json_t **status)
 		a.now = NOW;
 	a.subresource = r->verb == PUT_STATUS || r->verb == MERGE_STATUS ? "status" : "";
 	if (r->verb == POST)
-		object = semantics_create(&a, body, status);
+		object = sim_semantics_create(&a, body, status);
 	else if (r->verb == PUT || r->verb == PUT_STATUS)
-		object = semantics_update(&a, old, body, status);
+		object = sim_semantics_update(&a, old, body, status);
 	else
-		object = semantics_patch(&a, old, r->verb == JSON ? PATCH_JSON : PATCH_MERGE, bytes,
+		object = sim_semantics_patch(&a, old, r->verb == JSON ? PATCH_JSON : PATCH_MERGE, bytes,
 		    strlen(bytes), status);
 	free(bytes);
 	json_decref(body);
@@ -231,14 +231,14 @@ check_row(void **state)
 
 		assert_null(object);
 		MUST(asprintf(&text, "!%lld %s: %s", json_integer_value(json_object_get(status, "code")),
-		    json_text(status, "reason"), json_text(status, "message")) > 0);
+		    sim_json_text(status, "reason"), sim_json_text(status, "message")) > 0);
 		assert_string_equal(text, r->want);
 		free(text);
 	} else {
 		if (object == NULL)
-			fail_msg("%s", json_text(status, "message"));
+			fail_msg("%s", sim_json_text(status, "message"));
 		assert_null(status);
-		assert_json(json_incref(json_at(object, r->of)), r->want);
+		assert_json(json_incref(sim_json_at(object, r->of)), r->want);
 	}
 	if (old != NULL)
 		assert_json(old, r->old);
@@ -270,13 +270,13 @@ a_refusal_is_a_status(void **state)
 static void
 finalizers_without_a_domain_are_warned_of(void **state)
 {
-	struct ask a = ask_of(gadgets(), "g");
+	struct sim_write_params a = ask_of(gadgets(), "g");
 	json_t *body = J(GADGET("'name':'g','finalizers':['foo','a.b/c','foo.bar']", "{'size':1}")),
 	    *status = NULL;
 
 	(void)state;
 	a.warnings = json_array();
-	json_decref(semantics_create(&a, body, &status));
+	json_decref(sim_semantics_create(&a, body, &status));
 	assert_json(a.warnings, "['metadata.finalizers: \\\"foo\\\": prefer a domain-qualified finalizer "
 	    "name to avoid accidental conflicts with other finalizer writers','metadata.finalizers: "
 	    "\\\"foo.bar\\\": prefer a domain-qualified finalizer name including a path (/) to avoid "

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim_objects.h"
+#include "sim_values.h"
 #include "sim/base/sim_json.h"
 
 #define META		"'name':'x','namespace':'default','uid':'u','resourceVersion':'7'"
@@ -25,9 +25,9 @@
 
 /* want: the object that is kept (DELETION_MARKED) or the refusal. */
 static const struct row {
-	const char	*name, *kind, *subresource, *old, *options;
-	enum deletion	 how;
-	const char	*want;
+	const char		*name, *kind, *subresource, *old, *options;
+	enum sim_deletion	 how;
+	const char		*want;
 } rows[] = {
 	{ "at once", NULL, "", PLAIN, NULL, DELETION_GONE, NULL },
 	{ "the right uid", NULL, "", PLAIN, "{'preconditions':{'uid':'u','resourceVersion':'7'}}", DELETION_GONE, NULL },
@@ -86,17 +86,17 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	struct ask a = ask_of(r->kind == NULL ? gadgets() : builtin("", r->kind), "x");
+	struct sim_write_params a = ask_of(r->kind == NULL ? gadgets() : builtin("", r->kind), "x");
 	json_t *old = J(r->old), *options = J(r->options), *marked = NULL, *status = NULL;
 
 	a.namespace = "default";
 	a.subresource = r->subresource;
-	assert_int_equal(semantics_delete(&a, old, options, &marked, &status), r->how);
+	assert_int_equal(sim_semantics_delete(&a, old, options, &marked, &status), r->how);
 	if (r->how == DELETION_REFUSED) {
 		char text[512];
 
 		snprintf(text, sizeof(text), "%lld %s",
-		    json_integer_value(json_object_get(status, "code")), json_text(status, "message"));
+		    json_integer_value(json_object_get(status, "code")), sim_json_text(status, "message"));
 		assert_string_equal(text, r->want);
 		json_decref(status);
 	} else {
@@ -127,7 +127,7 @@ the_last_finalizer_ends_it(void **state)
 	for (size_t i = 0; i < NITEMS(finished); i++) {
 		json_t *object = J(finished[i].object);
 
-		if (semantics_finished(object) != finished[i].want)
+		if (sim_semantics_finished(object) != finished[i].want)
 			fail_msg("%s", finished[i].object);
 		json_decref(object);
 	}
@@ -136,21 +136,22 @@ the_last_finalizer_ends_it(void **state)
 static void
 answers(void **state)
 {
-	struct ask a = ask_of(gadgets(), "x"), n = ask_of(builtin("", "Node"), "x"),
+	struct sim_write_params a = ask_of(gadgets(), "x"), n = ask_of(builtin("", "Node"), "x"),
 	    p = ask_of(builtin("", "Pod"), "x");
 	json_t *object = J(PLAIN), *held = J(MARKED);
 
 	(void)state;
-	assert_json(semantics_deleted(&a, object, DELETION_GONE),
+	assert_json(sim_semantics_deleted(&a, object, DELETION_GONE),
 	    "{'kind':'Status','apiVersion':'v1','metadata':{},'status':'Success','details':{'name':'x',"
 	    "'group':'test.muster.dev','kind':'gadgets','uid':'u'}}");
-	assert_json(semantics_deleted(&n, object, DELETION_GONE),
+	assert_json(sim_semantics_deleted(&n, object, DELETION_GONE),
 	    "{'kind':'Status','apiVersion':'v1','metadata':{},'status':'Success','details':{'name':'x',"
 	    "'kind':'nodes','uid':'u'}}");
-	assert_json(semantics_deleted(&a, held, DELETION_MARKED), MARKED);
-	assert_json(semantics_deleted(&p, object, DELETION_GONE), "{'metadata':{" META GRACE(NOW, "0") "}}");
+	assert_json(sim_semantics_deleted(&a, held, DELETION_MARKED), MARKED);
+	assert_json(sim_semantics_deleted(&p, object, DELETION_GONE),
+	    "{'metadata':{" META GRACE(NOW, "0") "}}");
 	p.subresource = "eviction";
-	assert_json(semantics_deleted(&p, object, DELETION_GONE),
+	assert_json(sim_semantics_deleted(&p, object, DELETION_GONE),
 	    "{'kind':'Status','apiVersion':'v1','metadata':{},'status':'Success','code':201}");
 	json_decref(object);
 	json_decref(held);

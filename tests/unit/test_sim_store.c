@@ -21,12 +21,12 @@ struct model {
 };
 
 struct seen {
-	size_t		changes;
-	struct change	last;
+	size_t			changes;
+	struct sim_change	last;
 };
 
 static void
-note(const struct change *c, void *arg)
+note(const struct sim_change *c, void *arg)
 {
 	struct seen *const s = arg;
 
@@ -56,17 +56,17 @@ object_of(size_t key, uint64_t step)
 }
 
 static size_t
-key_of(const struct blob *b)
+key_of(const struct sim_blob *b)
 {
-	return strtoul(blob_name(b) + 1, NULL, 10);
+	return strtoul(sim_blob_name(b) + 1, NULL, 10);
 }
 
 /* The snapshot is the model's row, in order of keys, and of that namespace alone. */
 static void
 check_snapshot(
-    const struct depot *s, const struct storage *st, const char *ns, uint64_t rv, const uint64_t *row)
+    const struct sim_store *s, const struct sim_storage *st, const char *ns, uint64_t rv, const uint64_t *row)
 {
-	struct snapshot *snap = depot_snapshot(s, st, ns, rv);
+	struct sim_snapshot *snap = sim_store_snapshot(s, st, ns, rv);
 	size_t wanted = 0;
 	char in[16], name[16];
 
@@ -75,14 +75,15 @@ check_snapshot(
 	for (size_t i = 0; i < snap->n; i++) {
 		assert_int_equal(snap->objects[i]->rv, row[key_of(snap->objects[i])]);
 		if (i > 0)
-			assert_true(strcmp(blob_key(snap->objects[i - 1]), blob_key(snap->objects[i])) < 0);
+			assert_true(strcmp(sim_blob_key(snap->objects[i - 1]),
+			    sim_blob_key(snap->objects[i])) < 0);
 	}
 	for (size_t key = 0; key < KEYS; key++) {
 		name_of(key, in, name, sizeof(in));
 		wanted += row[key] != 0 && (ns[0] == '\0' || strcmp(ns, in) == 0);
 	}
 	assert_int_equal(snap->n, wanted);
-	snapshot_free(&snap);
+	sim_snapshot_free(&snap);
 }
 
 static void
@@ -94,9 +95,9 @@ the_past_is_what_it_was(void **state)
 	(void)state;
 	for (int history = 0; history < HISTORIES; history++) {
 		struct seen seen = { 0 };
-		struct depot *s = depot_new(note, &seen);
-		struct registry *g = registry_new(s);
-		struct storage *const st = depot_storage(s, "", "configmaps");
+		struct sim_store *s = sim_store_new(note, &seen);
+		struct sim_registry *g = sim_registry_new(s);
+		struct sim_storage *const st = sim_store_storage(s, "", "configmaps");
 		struct model *const m = obj_alloc(sizeof(*m));
 		uint64_t rv = 0;
 
@@ -106,32 +107,32 @@ the_past_is_what_it_was(void **state)
 
 			name_of(key, ns, name, sizeof(ns));
 			snprintf(full, sizeof(full), "%s/%s", ns, name);
-			const bool there = storage_get(st, full) != NULL;
+			const bool there = sim_storage_get(st, full) != NULL;
 			if (random_below(&seed, 3) == 0) {
-				assert_int_equal(depot_remove(s, st, full) != 0, there);
+				assert_int_equal(sim_store_remove(s, st, full) != 0, there);
 				if (!there)
 					continue;
 			} else {
 				json_t *const object = object_of(key, step);
-				assert_int_equal(depot_put(s, st, object)->rv, rv + 1);
+				assert_int_equal(sim_store_put(s, st, object)->rv, rv + 1);
 				json_decref(object);
 			}
 			rv++;
 			memcpy(m->at[rv], m->at[rv - 1], sizeof(m->at[0]));
-			m->at[rv][key] = storage_get(st, full) != NULL ? rv : 0;
-			assert_int_equal(depot_rv(s), rv);
+			m->at[rv][key] = sim_storage_get(st, full) != NULL ? rv : 0;
+			assert_int_equal(sim_store_rv(s), rv);
 			assert_int_equal(seen.changes, rv);
 			assert_int_equal(seen.last.before != NULL, there);
 		}
 		for (uint64_t at = 1; at <= rv; at++)
 			check_snapshot(s, st, spaces[random_below(&seed, NITEMS(spaces))], at, m->at[at]);
-		assert_null(depot_snapshot(s, st, "", rv + 1));
-		depot_compact(s);
-		assert_null(depot_snapshot(s, st, "", rv - 1));
+		assert_null(sim_store_snapshot(s, st, "", rv + 1));
+		sim_store_compact(s);
+		assert_null(sim_store_snapshot(s, st, "", rv - 1));
 		check_snapshot(s, st, "", rv, m->at[rv]);
 		free(m);
-		registry_free(&g);
-		depot_free(&s);
+		sim_registry_free(&g);
+		sim_store_free(&s);
 	}
 }
 
@@ -140,25 +141,25 @@ static void
 the_window_is_bounded(void **state)
 {
 	struct seen seen = { 0 };
-	struct depot *s = depot_new(note, &seen);
-	struct registry *g = registry_new(s);
-	struct storage *const st = depot_storage(s, "", "configmaps");
-	const struct history *const h = depot_history(s);
+	struct sim_store *s = sim_store_new(note, &seen);
+	struct sim_registry *g = sim_registry_new(s);
+	struct sim_storage *const st = sim_store_storage(s, "", "configmaps");
+	const struct sim_history *const h = sim_store_history(s);
 
 	(void)state;
 	for (uint64_t i = 0; i < HISTORY_MAX + 10; i++) {
 		json_t *const object = object_of(0, i);
-		depot_put(s, st, object);
+		sim_store_put(s, st, object);
 		json_decref(object);
 	}
 	assert_int_equal(h->n, HISTORY_MAX);
 	assert_int_equal(h->forgotten, 10);
-	assert_null(history_get(h, 10));
-	assert_int_equal(history_get(h, 11)->rv, 11);
-	assert_int_equal(history_get(h, HISTORY_MAX + 10)->rv, HISTORY_MAX + 10);
-	assert_null(history_get(h, HISTORY_MAX + 11));
-	registry_free(&g);
-	depot_free(&s);
+	assert_null(sim_history_get(h, 10));
+	assert_int_equal(sim_history_get(h, 11)->rv, 11);
+	assert_int_equal(sim_history_get(h, HISTORY_MAX + 10)->rv, HISTORY_MAX + 10);
+	assert_null(sim_history_get(h, HISTORY_MAX + 11));
+	sim_registry_free(&g);
+	sim_store_free(&s);
 }
 
 int

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim_objects.h"
+#include "sim_values.h"
 #include "sim/kube/schema/sim_schema.h"
 #include "sim/kube/patch/sim_strategic.h"
 
@@ -85,7 +85,7 @@ check_row(void **state)
 {
 	const struct row *r = *state;
 	json_t *target = J(r->target), *patch = J(r->patch), *status = NULL;
-	json_t *have = strategic_merge(schema_of(builtin("", r->kind)), target, patch, &status);
+	json_t *have = sim_strategic_merge(sim_schema_of(builtin("", r->kind)), target, patch, &status);
 
 	if (r->want[0] == '!') {
 		char text[256];

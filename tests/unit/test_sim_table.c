@@ -100,12 +100,12 @@ quoted(const char *text)
 	return out;
 }
 
-static const struct resource *
+static const struct sim_resource *
 builtin(const char *plural)
 {
-	for (size_t i = 0; i < resource_nbuiltin; i++) {
-		if (strcmp(resource_builtin[i].plural, plural) == 0)
-			return &resource_builtin[i];
+	for (size_t i = 0; i < sim_resource_nbuiltin; i++) {
+		if (strcmp(sim_resource_builtin[i].plural, plural) == 0)
+			return &sim_resource_builtin[i];
 	}
 	return NULL;
 }
@@ -118,8 +118,8 @@ check_row(void **state)
 	json_t *const object = json_loads(text, 0, NULL);
 
 	assert_non_null(object);
-	json_t *const cells = table_cells(builtin(r->plural), object, NOW_US);
-	json_t *const columns = table_columns(builtin(r->plural));
+	json_t *const cells = sim_table_cells(builtin(r->plural), object, NOW_US);
+	json_t *const columns = sim_table_columns(builtin(r->plural));
 	char *const got = json_dumps(cells, JSON_COMPACT);
 	assert_true(strlen(got) >= strlen(want));
 	got[strlen(want)] = '\0';
@@ -144,12 +144,13 @@ custom_columns(void **state)
 	    "'type':'string','jsonPath':'.l'},{'name':'W','type':'integer','jsonPath':'.s','priority':1}]");
 	char *const text =
 	    quoted("{" META ",'s':'hi','n':2.9,'b':true,'d':'2025-12-31T23:59:50Z','l':[1,{'a':2}]}");
-	const struct resource r = { .group = "g", .version = "v1", .plural = "things", .kind = "Thing",
+	const struct sim_resource r = { .group = "g", .version = "v1", .plural = "things", .kind = "Thing",
 		.columns = json_loads(spec, 0, NULL) };
-	const struct resource plain = { .group = "g", .version = "v1", .plural = "things", .kind = "Thing" };
+	const struct sim_resource plain = { .group = "g", .version = "v1", .plural = "things",
+	    .kind = "Thing" };
 	json_t *const object = json_loads(text, 0, NULL);
-	json_t *const cells = table_cells(&r, object, NOW_US),
-		      *const few = table_cells(&plain, object, NOW_US);
+	json_t *const cells = sim_table_cells(&r, object, NOW_US),
+		      *const few = sim_table_cells(&plain, object, NOW_US);
 	char *const got = json_dumps(cells, JSON_COMPACT), *const got_few = json_dumps(few, JSON_COMPACT);
 
 	(void)state;

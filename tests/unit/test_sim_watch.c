@@ -56,7 +56,7 @@ check_row(void **state)
 
 	rig_open(&r, THREE);
 	snprintf(path, sizeof(path), WATCH "%s", w->query);
-	rig_connect(&r, &c, server_url(r.sim.kube));
+	rig_connect(&r, &c, sim_server_url(r.sim.kube));
 	rig_send(&c, "GET", path, "", "");
 	struct rig_answer a = rig_wait_head(&r, &c);
 	assert_int_equal(a.code, w->code);
@@ -131,7 +131,7 @@ check_story(void **state)
 
 	rig_open(&r, THREE);
 	snprintf(path, sizeof(path), WATCH "%s", s->query);
-	rig_connect(&r, &c, server_url(r.sim.kube));
+	rig_connect(&r, &c, sim_server_url(r.sim.kube));
 	rig_send(&c, "GET", path, "", "");
 	char *const orders = quoted(s->orders);
 	rig_must_order(&r, "POST", "/world", orders);
@@ -183,7 +183,7 @@ bookmarks_tell_how_far_it_is(void **state)
 	(void)state;
 	rig_open(&r, THREE);
 	r.options.speed = 1200;		/* a bookmark every 50 ms */
-	rig_connect(&r, &c, server_url(r.sim.kube));
+	rig_connect(&r, &c, sim_server_url(r.sim.kube));
 	rig_send(&c, "GET", "/apis/coordination.k8s.io/v1/leases?watch=1&resourceVersion=7" MARKS, "", "");
 	rig_must_order(&r, "POST", "/world", "{\"op\":\"add\"}");
 	struct rig_answer a = rig_wait(&r, &c, "\"8\"");
@@ -224,8 +224,8 @@ a_slow_reader_is_let_go(void **state)
 
 	(void)state;
 	rig_open(&r, MANY);
-	rig_connect(&r, &slow, server_url(r.sim.kube));
-	rig_connect(&r, &quick, server_url(r.sim.kube));
+	rig_connect(&r, &slow, sim_server_url(r.sim.kube));
+	rig_connect(&r, &quick, sim_server_url(r.sim.kube));
 	rig_send(&slow, "GET", WATCH "&resourceVersion=1004", "", "");
 	rig_send(&quick, "GET", WATCH "&resourceVersion=1004", "", "");
 	rig_must_order(&r, "POST", "/world", "{\"op\":\"heartbeat\",\"count\":1}");

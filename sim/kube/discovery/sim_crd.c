@@ -1,4 +1,7 @@
-/* sim/kube/discovery/sim_crd.c - from a CRD to resources. The texts of a resource are those of its own copy of the CRD. */
+/*
+ * sim/kube/discovery/sim_crd.c - from a CRD to resources. The texts of a resource are those of its
+ * own copy of the CRD.
+ */
 #include "sim_crd.h"
 
 #include <ctype.h>
@@ -11,29 +14,29 @@
 
 enum { NAME_MAX_LEN = 128 };
 
-struct made {
-	struct resource		 r;	/* first: the registry knows only this */
+struct crd_resource {
+	struct sim_resource	 r;	/* first: the registry knows only this */
 	json_t			*crd;
 	char			 singular[NAME_MAX_LEN], list_kind[NAME_MAX_LEN];
-	struct selectable	*fields;
+	struct sim_selectable	*fields;
 	size_t			 nfields;
 };
 
-static struct resource *resource_of(json_t *, const json_t *, struct storage *);
+static struct sim_resource *resource_of(json_t *, const json_t *, struct sim_storage *);
 static void take_names(const char *[RESOURCE_NAMES_MAX], const json_t *);
-static void take_fields(struct made *, const json_t *);
+static void take_fields(struct crd_resource *, const json_t *);
 static void set_condition(json_t *, const char *, const char *, const char *, const char *);
 
 size_t
-crd_resources(const json_t *crd, struct depot *store, struct resource *made[CRD_VERSIONS_MAX])
+sim_crd_resources(const json_t *crd, struct sim_store *store, struct sim_resource *made[CRD_VERSIONS_MAX])
 {
-	struct storage *const st = depot_storage(store, json_text_at(crd, "spec.group"),
-	    json_text_at(crd, "spec.names.plural"));
+	struct sim_storage *const st = sim_store_storage(store, sim_json_text_at(crd, "spec.group"),
+	    sim_json_text_at(crd, "spec.names.plural"));
 	json_t *const copy = json_deep_copy(crd);
 	size_t n = 0, i;
 	json_t *version;
 
-	json_array_foreach(json_at(copy, "spec.versions"), i, version) {
+	json_array_foreach(sim_json_at(copy, "spec.versions"), i, version) {
 		if (n < CRD_VERSIONS_MAX)
 			made[n++] = resource_of(copy, version, st);
 	}
@@ -42,9 +45,9 @@ crd_resources(const json_t *crd, struct depot *store, struct resource *made[CRD_
 }
 
 void
-crd_resource_free(struct resource **rp)
+sim_crd_resource_free(struct sim_resource **rp)
 {
-	struct made *const m = (struct made *)*rp;
+	struct crd_resource *const m = (struct crd_resource *)*rp;
 
 	*rp = NULL;
 	if (m == NULL)
@@ -55,22 +58,22 @@ crd_resource_free(struct resource **rp)
 }
 
 json_t *
-crd_established(const json_t *crd, const char *now)
+sim_crd_established(const json_t *crd, const char *now)
 {
 	json_t *const made = json_deep_copy(crd);
-	json_t *const status = json_branch(made, "status");
-	json_t *const names = json_deep_copy(json_at(made, "spec.names"));
+	json_t *const status = sim_json_branch(made, "status");
+	json_t *const names = json_deep_copy(sim_json_at(made, "spec.names"));
 	json_t *const stored = json_array();
 	size_t i;
 	json_t *version;
 
-	if (json_text(names, "listKind")[0] == '\0')
-		json_object_set_new(names, "listKind", json_sprintf("%sList", json_text(names, "kind")));
+	if (sim_json_text(names, "listKind")[0] == '\0')
+		json_object_set_new(names, "listKind", json_sprintf("%sList", sim_json_text(names, "kind")));
 	json_object_set_new(status, "acceptedNames", names);
 	set_condition(status, "NamesAccepted", "NoConflicts", "no conflicts found", now);
 	set_condition(status, "Established", "InitialNamesAccepted",
 	    "the initial names have been accepted", now);
-	json_array_foreach(json_at(made, "spec.versions"), i, version) {
+	json_array_foreach(sim_json_at(made, "spec.versions"), i, version) {
 		if (json_is_true(json_object_get(version, "storage")))
 			json_array_append(stored, json_object_get(version, "name"));
 	}
@@ -83,38 +86,38 @@ crd_established(const json_t *crd, const char *now)
 	return NULL;
 }
 
-static struct resource *
-resource_of(json_t *crd, const json_t *version, struct storage *st)
+static struct sim_resource *
+resource_of(json_t *crd, const json_t *version, struct sim_storage *st)
 {
-	const json_t *const names = json_at(crd, "spec.names");
-	struct made *const m = obj_alloc(sizeof(*m));
+	const json_t *const names = sim_json_at(crd, "spec.names");
+	struct crd_resource *const m = obj_alloc(sizeof(*m));
 
 	m->crd = json_incref(crd);
-	snprintf(m->singular, sizeof(m->singular), "%s", json_text(names, "singular"));
+	snprintf(m->singular, sizeof(m->singular), "%s", sim_json_text(names, "singular"));
 	if (m->singular[0] == '\0') {
-		snprintf(m->singular, sizeof(m->singular), "%s", json_text(names, "kind"));
+		snprintf(m->singular, sizeof(m->singular), "%s", sim_json_text(names, "kind"));
 		for (char *p = m->singular; *p != '\0'; p++)
 			*p = (char)tolower((unsigned char)*p);
 	}
-	snprintf(m->list_kind, sizeof(m->list_kind), "%s", json_text(names, "listKind"));
+	snprintf(m->list_kind, sizeof(m->list_kind), "%s", sim_json_text(names, "listKind"));
 	if (m->list_kind[0] == '\0')
-		snprintf(m->list_kind, sizeof(m->list_kind), "%sList", json_text(names, "kind"));
+		snprintf(m->list_kind, sizeof(m->list_kind), "%sList", sim_json_text(names, "kind"));
 	take_fields(m, json_object_get(version, "selectableFields"));
-	m->r = (struct resource){
-		.group = json_text_at(crd, "spec.group"),
-		.version = json_text(version, "name"),
-		.plural = json_text(names, "plural"),
+	m->r = (struct sim_resource){
+		.group = sim_json_text_at(crd, "spec.group"),
+		.version = sim_json_text(version, "name"),
+		.plural = sim_json_text(names, "plural"),
 		.singular = m->singular,
-		.kind = json_text(names, "kind"),
+		.kind = sim_json_text(names, "kind"),
 		.list_kind = m->list_kind,
 		.fields = m->fields,
 		.verbs = VERBS_ALL,
-		.namespaced = strcmp(json_text_at(crd, "spec.scope"), "Namespaced") == 0,
+		.namespaced = strcmp(sim_json_text_at(crd, "spec.scope"), "Namespaced") == 0,
 		.served = json_is_true(json_object_get(version, "served")),
 		.stored = json_is_true(json_object_get(version, "storage")),
-		.has_status = json_at(version, "subresources.status") != NULL,
+		.has_status = sim_json_at(version, "subresources.status") != NULL,
 		.counts_generation = true,
-		.schema = json_at(version, "schema.openAPIV3Schema"),
+		.schema = sim_json_at(version, "schema.openAPIV3Schema"),
 		.columns = json_object_get(version, "additionalPrinterColumns"),
 		.storage = st,
 	};
@@ -132,11 +135,11 @@ take_names(const char *to[RESOURCE_NAMES_MAX], const json_t *names)
 
 /* jsonPath is ".spec.color": our paths have no dot in front. */
 static void
-take_fields(struct made *m, const json_t *fields)
+take_fields(struct crd_resource *m, const json_t *fields)
 {
 	m->fields = obj_alloc((json_array_size(fields) + 1) * sizeof(*m->fields));
 	for (size_t i = 0; i < json_array_size(fields); i++) {
-		const char *const path = json_text(json_array_get(fields, i), "jsonPath");
+		const char *const path = sim_json_text(json_array_get(fields, i), "jsonPath");
 
 		if (path[0] == '.')
 			m->fields[m->nfields++].name = path + 1;
@@ -155,7 +158,7 @@ set_condition(json_t *status, const char *type, const char *reason, const char *
 		json_object_set_new(status, "conditions", conditions);
 	}
 	json_array_foreach(conditions, i, there) {
-		if (strcmp(json_text(there, "type"), type) == 0)
+		if (strcmp(sim_json_text(there, "type"), type) == 0)
 			return;
 	}
 	json_array_append_new(conditions, json_pack("{s:s, s:s, s:s, s:s, s:s}", "lastTransitionTime", now,

@@ -12,7 +12,7 @@
 enum { VERSIONS_MAX = 16 };
 
 static const struct verb_name {
-	enum verb_bit	 bit;
+	enum sim_verb	 bit;
 	const char	*name;
 } builtin_verbs[] = {
 	{ VERB_CREATE, "create" }, { VERB_DELETE, "delete" }, { VERB_DELETECOLLECTION, "deletecollection" },
@@ -33,14 +33,14 @@ static const struct subresource {
 } status_sub = { "status", NULL, NULL, NULL, VERB_GET | VERB_PATCH | VERB_UPDATE },
   eviction_sub = { "eviction", "policy", "v1", "Eviction", VERB_CREATE };
 
-static size_t versions_of(const struct resource *const *, const char *, const char *[VERSIONS_MAX]);
-static bool is_first_of_group(const struct resource *const *, size_t);
+static size_t versions_of(const struct sim_resource *const *, const char *, const char *[VERSIONS_MAX]);
+static bool is_first_of_group(const struct sim_resource *const *, size_t);
 static json_t *group_version(const char *, const char *);
-static json_t *legacy_resource(const struct resource *);
-static json_t *legacy_subresource(const struct resource *, const struct subresource *);
-static json_t *aggregated_group(const struct resource *const *, const char *);
-static json_t *aggregated_resource(const struct resource *);
-static json_t *aggregated_subresource(const struct resource *, const struct subresource *);
+static json_t *legacy_resource(const struct sim_resource *);
+static json_t *legacy_subresource(const struct sim_resource *, const struct subresource *);
+static json_t *aggregated_group(const struct sim_resource *const *, const char *);
+static json_t *aggregated_resource(const struct sim_resource *);
+static json_t *aggregated_subresource(const struct sim_resource *, const struct subresource *);
 static json_t *response_kind(const char *, const char *, const char *);
 static json_t *verb_list(unsigned, bool);
 static json_t *name_list(const char *const *);
@@ -48,14 +48,14 @@ static int by_version(const void *, const void *);
 static bool read_version(const char *, long *, int *, long *);
 
 json_t *
-discovery_group_list(const struct resource *const *all)
+sim_discovery_group_list(const struct sim_resource *const *all)
 {
 	json_t *const groups = json_array();
 
 	for (size_t i = 0; all[i] != NULL; i++) {
 		if (all[i]->group[0] == '\0' || !is_first_of_group(all, i))
 			continue;
-		json_t *const group = discovery_group(all, all[i]->group);
+		json_t *const group = sim_discovery_group(all, all[i]->group);
 		json_object_del(group, "kind");
 		json_object_del(group, "apiVersion");
 		json_array_append_new(groups, group);
@@ -64,7 +64,7 @@ discovery_group_list(const struct resource *const *all)
 }
 
 json_t *
-discovery_group(const struct resource *const *all, const char *group)
+sim_discovery_group(const struct sim_resource *const *all, const char *group)
 {
 	const char *versions[VERSIONS_MAX];
 	const size_t n = group[0] != '\0' ? versions_of(all, group, versions) : 0;
@@ -81,7 +81,7 @@ discovery_group(const struct resource *const *all, const char *group)
 }
 
 json_t *
-discovery_resource_list(const struct resource *const *all, const char *group, const char *version)
+sim_discovery_resource_list(const struct sim_resource *const *all, const char *group, const char *version)
 {
 	json_t *const list = json_array();
 	char name[256] = "";
@@ -89,7 +89,7 @@ discovery_resource_list(const struct resource *const *all, const char *group, co
 	for (size_t i = 0; all[i] != NULL; i++) {
 		if (strcmp(all[i]->group, group) != 0 || strcmp(all[i]->version, version) != 0)
 			continue;
-		resource_api_version(all[i], name, sizeof(name));
+		sim_resource_api_version(all[i], name, sizeof(name));
 		json_array_append_new(list, legacy_resource(all[i]));
 		if (all[i]->has_eviction)
 			json_array_append_new(list, legacy_subresource(all[i], &eviction_sub));
@@ -104,7 +104,7 @@ discovery_resource_list(const struct resource *const *all, const char *group, co
 }
 
 json_t *
-discovery_aggregated(const struct resource *const *all, bool core, const char *version)
+sim_discovery_aggregated(const struct sim_resource *const *all, bool core, const char *version)
 {
 	json_t *const items = json_array();
 
@@ -117,7 +117,7 @@ discovery_aggregated(const struct resource *const *all, bool core, const char *v
 }
 
 int
-discovery_compare_versions(const char *a, const char *b)
+sim_discovery_compare_versions(const char *a, const char *b)
 {
 	long major[2], minor[2];
 	int level[2];
@@ -136,7 +136,7 @@ discovery_compare_versions(const char *a, const char *b)
 }
 
 static size_t
-versions_of(const struct resource *const *all, const char *group, const char *versions[VERSIONS_MAX])
+versions_of(const struct sim_resource *const *all, const char *group, const char *versions[VERSIONS_MAX])
 {
 	size_t n = 0;
 
@@ -153,7 +153,7 @@ versions_of(const struct resource *const *all, const char *group, const char *ve
 }
 
 static bool
-is_first_of_group(const struct resource *const *all, size_t i)
+is_first_of_group(const struct sim_resource *const *all, size_t i)
 {
 	for (size_t k = 0; k < i; k++) {
 		if (strcmp(all[k]->group, all[i]->group) == 0)
@@ -170,7 +170,7 @@ group_version(const char *group, const char *version)
 }
 
 static json_t *
-legacy_resource(const struct resource *r)
+legacy_resource(const struct sim_resource *r)
 {
 	json_t *const out = json_pack("{s:s, s:s, s:b, s:s, s:o}", "name", r->plural,
 	    "singularName", r->singular, "namespaced", r->namespaced, "kind", r->kind, "verbs",
@@ -184,7 +184,7 @@ legacy_resource(const struct resource *r)
 }
 
 static json_t *
-legacy_subresource(const struct resource *r, const struct subresource *s)
+legacy_subresource(const struct sim_resource *r, const struct subresource *s)
 {
 	json_t *const out = json_pack("{s:o, s:s, s:b, s:s, s:o}", "name",
 	    json_sprintf("%s/%s", r->plural, s->name), "singularName", "", "namespaced",
@@ -199,7 +199,7 @@ legacy_subresource(const struct resource *r, const struct subresource *s)
 }
 
 static json_t *
-aggregated_group(const struct resource *const *all, const char *group)
+aggregated_group(const struct sim_resource *const *all, const char *group)
 {
 	const char *versions[VERSIONS_MAX];
 	const size_t n = versions_of(all, group, versions);
@@ -221,7 +221,7 @@ aggregated_group(const struct resource *const *all, const char *group)
 }
 
 static json_t *
-aggregated_resource(const struct resource *r)
+aggregated_resource(const struct sim_resource *r)
 {
 	json_t *const out = json_pack("{s:s, s:o, s:s, s:s, s:o}", "resource", r->plural, "responseKind",
 	    response_kind(r->group, r->version, r->kind), "scope", r->namespaced ? "Namespaced" : "Cluster",
@@ -243,7 +243,7 @@ aggregated_resource(const struct resource *r)
 }
 
 static json_t *
-aggregated_subresource(const struct resource *r, const struct subresource *s)
+aggregated_subresource(const struct sim_resource *r, const struct subresource *s)
 {
 	json_t *const kind = s->kind != NULL ? response_kind(s->group, s->version, s->kind)
 					     : response_kind(r->group, r->version, r->kind);
@@ -284,7 +284,7 @@ name_list(const char *const *names)
 static int
 by_version(const void *a, const void *b)
 {
-	return discovery_compare_versions(*(const char *const *)a, *(const char *const *)b);
+	return sim_discovery_compare_versions(*(const char *const *)a, *(const char *const *)b);
 }
 
 /* v1, v1beta2: level 2 is stable, 1 beta, 0 alpha. */

@@ -1,4 +1,7 @@
-/* sim/kube/discovery/sim_discovery_docs.h - the documents of discovery, from the resources that are served. */
+/*
+ * sim/kube/discovery/sim_discovery_docs.h - the documents of discovery, from the resources that are
+ * served.
+ */
 #ifndef MUSTER_SIM_DISCOVERY_DOCS_H
 #define MUSTER_SIM_DISCOVERY_DOCS_H
 
@@ -8,10 +11,11 @@
 #include "sim_resource.h"
 
 /* `all` is ended by NULL. New references; NULL: there is no such group or version. */
-json_t *discovery_group_list(const struct resource *const *all);
-json_t *discovery_group(const struct resource *const *all, const char *group);
-json_t *discovery_resource_list(const struct resource *const *all, const char *group, const char *version);
+json_t *sim_discovery_group_list(const struct sim_resource *const *all);
+json_t *sim_discovery_group(const struct sim_resource *const *all, const char *group);
+json_t *sim_discovery_resource_list(const struct sim_resource *const *all, const char *group,
+    const char *version);
 /* The core group, or all others. */
-json_t *discovery_aggregated(const struct resource *const *all, bool core, const char *version);
+json_t *sim_discovery_aggregated(const struct sim_resource *const *all, bool core, const char *version);
 
 #endif

@@ -17,24 +17,24 @@
 #define SCHEMAS		"#/components/schemas/"
 #define QUANTITY	"io.k8s.apimachinery.pkg.api.resource.Quantity"
 
-static bool is_of(const struct resource *r, const char *group, const char *version);
-static char *path_of(const struct resource *r, const char *below);
-static char *type_name(const struct resource *r);
-static uint64_t hash(const struct resource *const *resources, const struct resource *r);
-static void add_paths(json_t *paths, const struct resource *r);
-static void add_path(json_t *paths, const struct resource *r, const char *below, unsigned place);
-static json_t *operation(const struct resource *r, const char *action);
+static bool is_of(const struct sim_resource *r, const char *group, const char *version);
+static char *path_of(const struct sim_resource *r, const char *below);
+static char *type_name(const struct sim_resource *r);
+static uint64_t hash(const struct sim_resource *const *resources, const struct sim_resource *r);
+static void add_paths(json_t *paths, const struct sim_resource *r);
+static void add_path(json_t *paths, const struct sim_resource *r, const char *below, unsigned place);
+static json_t *operation(const struct sim_resource *r, const char *action);
 static json_t *parameters(const char *action);
-static json_t *bodies(const struct resource *r, const char *action);
-static json_t *kind_of(const struct resource *r);
-static void add_schema(json_t *schemas, const struct resource *r);
+static json_t *bodies(const struct sim_resource *r, const char *action);
+static json_t *kind_of(const struct sim_resource *r);
+static void add_schema(json_t *schemas, const struct sim_resource *r);
 static void add_type(json_t *schemas, const char *name);
 static json_t *published(json_t *schemas, const json_t *schema);
 static void publish_reference(json_t *schemas, json_t *copy, const char *name);
 static void publish_int_or_text(json_t *copy);
 
 /* The operations of a path: of all objects, of one, of its status. */
-enum place { OF_ALL = 1, OF_ONE = 2, OF_STATUS = 4 };
+enum openapi_scope { OF_ALL = 1, OF_ONE = 2, OF_STATUS = 4 };
 static const struct {
 	const char	*method, *action;
 	unsigned	 places;
@@ -49,11 +49,11 @@ static const struct {
 };
 
 json_t *
-openapi_index(const struct resource *const *resources)
+sim_openapi_index(const struct sim_resource *const *resources)
 {
 	json_t *paths = json_object();
 
-	for (const struct resource *const *r = resources; *r != NULL; r++) {
+	for (const struct sim_resource *const *r = resources; *r != NULL; r++) {
 		char name[320], url[400];
 
 		if (!(*r)->served)
@@ -73,11 +73,11 @@ openapi_index(const struct resource *const *resources)
 }
 
 json_t *
-openapi_document(const struct resource *const *resources, const char *group, const char *version)
+sim_openapi_document(const struct sim_resource *const *resources, const char *group, const char *version)
 {
 	json_t *paths = json_object(), *schemas = json_object();
 
-	for (const struct resource *const *r = resources; *r != NULL; r++) {
+	for (const struct sim_resource *const *r = resources; *r != NULL; r++) {
 		if (!is_of(*r, group, version))
 			continue;
 		add_paths(paths, *r);
@@ -94,13 +94,13 @@ openapi_document(const struct resource *const *resources, const char *group, con
 }
 
 static bool
-is_of(const struct resource *r, const char *group, const char *version)
+is_of(const struct sim_resource *r, const char *group, const char *version)
 {
 	return r->served && strcmp(r->group, group) == 0 && strcmp(r->version, version) == 0;
 }
 
 static char *
-path_of(const struct resource *r, const char *below)
+path_of(const struct sim_resource *r, const char *below)
 {
 	char *path;
 
@@ -111,14 +111,14 @@ path_of(const struct resource *r, const char *below)
 
 /* The group backwards, as the real one names the types of a CRD; a built-in type is found in the table. */
 static char *
-type_name(const struct resource *r)
+type_name(const struct sim_resource *r)
 {
 	const char *name;
 	json_t *type;
 
 	if (r->builtin) {
-		JSON_EACH(schema_types(), name, type)
-			if (type == schema_of(r))
+		JSON_EACH(sim_schema_types(), name, type)
+			if (type == sim_schema_of(r))
 				return obj_strdup(name);
 	}
 	char *text = NULL;
@@ -139,14 +139,14 @@ type_name(const struct resource *r)
 
 /* FNV-1a over everything the document of this group and version is made from. */
 static uint64_t
-hash(const struct resource *const *resources, const struct resource *r)
+hash(const struct sim_resource *const *resources, const struct sim_resource *r)
 {
 	uint64_t h = 0xcbf29ce484222325u;
 
 	for (; *resources != NULL; resources++) {
 		if (!is_of(*resources, r->group, r->version))
 			continue;
-		const struct resource *one = *resources;
+		const struct sim_resource *one = *resources;
 		char *schema = one->schema == NULL ? obj_strdup("") : json_dumps(one->schema, JSON_COMPACT);
 		const char *const parts[] = { one->kind, one->has_status ? "s" : "", schema };
 
@@ -159,7 +159,7 @@ hash(const struct resource *const *resources, const struct resource *r)
 }
 
 static void
-add_paths(json_t *paths, const struct resource *r)
+add_paths(json_t *paths, const struct sim_resource *r)
 {
 	add_path(paths, r, "", OF_ALL);
 	if (r->answers_only)
@@ -170,7 +170,7 @@ add_paths(json_t *paths, const struct resource *r)
 }
 
 static void
-add_path(json_t *paths, const struct resource *r, const char *below, unsigned place)
+add_path(json_t *paths, const struct sim_resource *r, const char *below, unsigned place)
 {
 	json_t *path = json_object();
 	char *name = path_of(r, below);
@@ -183,7 +183,7 @@ add_path(json_t *paths, const struct resource *r, const char *below, unsigned pl
 }
 
 static json_t *
-operation(const struct resource *r, const char *action)
+operation(const struct sim_resource *r, const char *action)
 {
 	json_t *op = json_pack("{s:o, s:{s:{s:s}}, s:s, s:o}", "parameters", parameters(action),
 	    "responses", "200", "description", "OK", "x-kubernetes-action", action,
@@ -225,7 +225,7 @@ parameters(const char *action)
 
 /* NULL: the operation has no body. */
 static json_t *
-bodies(const struct resource *r, const char *action)
+bodies(const struct sim_resource *r, const char *action)
 {
 	static const char *const patches[] = {
 		"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml",
@@ -249,24 +249,24 @@ bodies(const struct resource *r, const char *action)
 }
 
 static json_t *
-kind_of(const struct resource *r)
+kind_of(const struct sim_resource *r)
 {
 	return json_pack("{s:s, s:s, s:s}", "group", r->group, "kind", r->kind, "version", r->version);
 }
 
 /* The type itself, everything it refers to, and metadata, which a CRD need not mention. */
 static void
-add_schema(json_t *schemas, const struct resource *r)
+add_schema(json_t *schemas, const struct sim_resource *r)
 {
 	static const char *const implied[] = { "apiVersion", "kind", "metadata" };
 	char *name = type_name(r);
-	const json_t *schema = schema_of(r);
+	const json_t *schema = sim_schema_of(r);
 	json_t *copy = schema == NULL ? json_pack("{s:s}", "type", "object") : published(schemas, schema);
-	json_t *properties = json_branch(copy, "properties");
+	json_t *properties = sim_json_branch(copy, "properties");
 
 	for (size_t i = 0; i < NITEMS(implied); i++)
 		json_object_set_new(properties, implied[i],
-		    published(schemas, schema_member(schema, implied[i], true)));
+		    published(schemas, sim_schema_member(schema, implied[i], true)));
 	json_object_set_new(copy, "x-kubernetes-group-version-kind", json_pack("[o]", kind_of(r)));
 	json_object_set_new(schemas, name, copy);
 	free(name);
@@ -283,7 +283,7 @@ add_type(json_t *schemas, const char *name)
 		return;
 	}
 	json_object_set_new(schemas, name, json_object());	/* a type may refer to itself */
-	json_object_set_new(schemas, name, published(schemas, json_object_get(schema_types(), name)));
+	json_object_set_new(schemas, name, published(schemas, json_object_get(sim_schema_types(), name)));
 }
 
 /* A schema as a document has it: without our own words, with references of its form. */
@@ -312,7 +312,7 @@ published(json_t *schemas, const json_t *schema)
 		}
 	}
 	if (json_is_string(json_object_get(schema, "$ref")))
-		publish_reference(schemas, copy, json_text(schema, "$ref"));
+		publish_reference(schemas, copy, sim_json_text(schema, "$ref"));
 	if (is_text(json_object_get(schema, "x-muster-go"), "resource.Quantity")) {
 		json_object_clear(copy);
 		publish_reference(schemas, copy, QUANTITY);

@@ -8,37 +8,37 @@
 #include "sim/kube/store/sim_store.h"
 
 struct served {
-	struct resource	*resource;
-	char		*crd;		/* "" of built-in ones */
+	struct sim_resource	*resource;
+	char			*crd;		/* "" of built-in ones */
 };
 
-struct registry {
+struct sim_registry {
 	uint32_t		  magic;
 #define REGISTRY_MAGIC	0x52454749u
-	struct depot		 *depot;
-	const struct resource	**all;		/* ended by NULL */
-	struct served		 *served;	/* in the same order */
+	struct sim_store		 *store;
+	const struct sim_resource	**all;		/* ended by NULL */
+	struct served			 *served;	/* in the same order */
 	size_t			  n;
-	struct resource		**retired;
+	struct sim_resource		**retired;
 	size_t			  nretired;
 };
 
-static void serve(struct registry *, struct resource *, const char *);
-static size_t withdraw(struct registry *, const char *, struct storage **);
+static void serve(struct sim_registry *, struct sim_resource *, const char *);
+static size_t withdraw(struct sim_registry *, const char *, struct sim_storage **);
 
-struct registry *
-registry_new(struct depot *store)
+struct sim_registry *
+sim_registry_new(struct sim_store *store)
 {
-	struct registry *g;
+	struct sim_registry *g;
 
 	OBJ_NEW(g, REGISTRY_MAGIC);
-	g->depot = store;
-	for (size_t i = 0; i < resource_nbuiltin; i++) {
-		struct resource *const r = obj_memdup(&resource_builtin[i], sizeof(*r));
+	g->store = store;
+	for (size_t i = 0; i < sim_resource_nbuiltin; i++) {
+		struct sim_resource *const r = obj_memdup(&sim_resource_builtin[i], sizeof(*r));
 
 		/* Both kinds of Event are one thing: the core form is stored. */
 		if (!r->answers_only)
-			r->storage = depot_storage(store, r->renames != NULL ? "" : r->group, r->plural);
+			r->storage = sim_store_storage(store, r->renames != NULL ? "" : r->group, r->plural);
 		if (r->stored)
 			r->storage->form = r;
 		serve(g, r, "");
@@ -47,9 +47,9 @@ registry_new(struct depot *store)
 }
 
 void
-registry_free(struct registry **rp)
+sim_registry_free(struct sim_registry **rp)
 {
-	struct registry *g;
+	struct sim_registry *g;
 
 	if (*rp == NULL)
 		return;
@@ -58,22 +58,22 @@ registry_free(struct registry **rp)
 		if (g->served[i].crd[0] == '\0')
 			free(g->served[i].resource);
 		else
-			crd_resource_free(&g->served[i].resource);
+			sim_crd_resource_free(&g->served[i].resource);
 		free(g->served[i].crd);
 	}
 	for (size_t i = 0; i < g->nretired; i++)
-		crd_resource_free(&g->retired[i]);
+		sim_crd_resource_free(&g->retired[i]);
 	free(g->retired);
 	free(g->served);
 	free(g->all);
 	OBJ_FREE(g);
 }
 
-const struct resource *
-registry_find(const struct registry *g, const char *group, const char *version, const char *plural)
+const struct sim_resource *
+sim_registry_find(const struct sim_registry *g, const char *group, const char *version, const char *plural)
 {
 	for (size_t i = 0; i < g->n; i++) {
-		const struct resource *const r = g->all[i];
+		const struct sim_resource *const r = g->all[i];
 
 		if (strcmp(r->plural, plural) == 0 && strcmp(r->group, group) == 0
 		    && strcmp(r->version, version) == 0)
@@ -82,8 +82,8 @@ registry_find(const struct registry *g, const char *group, const char *version, 
 	return NULL;
 }
 
-const struct resource *
-registry_kind(const struct registry *g, const char *group, const char *kind)
+const struct sim_resource *
+sim_registry_kind(const struct sim_registry *g, const char *group, const char *kind)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		if (strcmp(g->all[i]->kind, kind) == 0 && strcmp(g->all[i]->group, group) == 0)
@@ -92,18 +92,18 @@ registry_kind(const struct registry *g, const char *group, const char *kind)
 	return NULL;
 }
 
-const struct resource *const *
-registry_all(const struct registry *g)
+const struct sim_resource *const *
+sim_registry_all(const struct sim_registry *g)
 {
 	return g->all;
 }
 
 void
-registry_add_crd(struct registry *g, const json_t *crd)
+sim_registry_add_crd(struct sim_registry *g, const json_t *crd)
 {
 	const char *const name = json_string_value(json_object_get(json_object_get(crd, "metadata"), "name"));
-	struct resource *made[CRD_VERSIONS_MAX];
-	const size_t n = crd_resources(crd, g->depot, made);
+	struct sim_resource *made[CRD_VERSIONS_MAX];
+	const size_t n = sim_crd_resources(crd, g->store, made);
 
 	withdraw(g, name, NULL);
 	for (size_t i = 0; i < n; i++) {
@@ -118,17 +118,17 @@ registry_add_crd(struct registry *g, const json_t *crd)
 	}
 }
 
-struct storage *
-registry_remove_crd(struct registry *g, const char *name)
+struct sim_storage *
+sim_registry_remove_crd(struct sim_registry *g, const char *name)
 {
-	struct storage *st = NULL;
+	struct sim_storage *st = NULL;
 
 	withdraw(g, name, &st);
 	return st;
 }
 
 static void
-serve(struct registry *g, struct resource *r, const char *crd)
+serve(struct sim_registry *g, struct sim_resource *r, const char *crd)
 {
 	g->all = obj_realloc(g->all, (g->n + 2) * sizeof(*g->all));
 	g->served = obj_realloc(g->served, (g->n + 1) * sizeof(*g->served));
@@ -138,7 +138,7 @@ serve(struct registry *g, struct resource *r, const char *crd)
 }
 
 static size_t
-withdraw(struct registry *g, const char *name, struct storage **st)
+withdraw(struct sim_registry *g, const char *name, struct sim_storage **st)
 {
 	size_t kept = 0;
 

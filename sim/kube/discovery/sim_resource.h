@@ -1,15 +1,17 @@
 /*
- * sim/kube/discovery/sim_resource.h - a resource the simulated apiserver serves: built in, or brought by a CRD.
+ * sim/kube/discovery/sim_resource.h - a resource the simulated apiserver serves: built in, or
+ * brought by a CRD.
  *
- * One struct resource is one (group, version, plural): a CRD with two versions makes two, which share
- * one `storage`: objects are kept in the stored version's form and given the asked apiVersion on the way
- * out (conversion strategy None).
+ * One struct sim_resource is one (group, version, plural): a CRD with two versions makes two, which
+ * share one `storage`: objects are kept in the stored version's form and given the asked apiVersion
+ * on the way out (conversion strategy None).
  *
- * The law between server and semantics (sim/kube/semantics/sim_semantics.h): the server finds the resource and the old object,
- * decodes the body (JSON or YAML, sim/base/sim_yaml.h) and checks that it is an object; semantics turns it into the
- * new object or a Status; the server gives it metadata.resourceVersion and keeps it. What semantics returns
- * has apiVersion, kind and metadata; its resourceVersion is not looked at. A resource lives as long as its
- * CRD: semantics may keep a pointer to one during a call, never after it.
+ * The law between server and semantics (sim/kube/semantics/sim_semantics.h): the server finds the
+ * resource and the old object, decodes the body (JSON or YAML, sim/base/sim_yaml.h) and checks that
+ * it is an object; semantics turns it into the new object or a Status; the server gives it
+ * metadata.resourceVersion and keeps it. What semantics returns has apiVersion, kind and metadata;
+ * its resourceVersion is not looked at. A resource lives as long as its CRD: semantics may keep a
+ * pointer to one during a call, never after it.
  */
 #ifndef MUSTER_SIM_RESOURCE_H
 #define MUSTER_SIM_RESOURCE_H
@@ -18,9 +20,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct storage;			/* sim/kube/store/sim_store.h: the objects of one group and plural */
+struct sim_storage;			/* sim/kube/store/sim_store.h: the objects of one group and plural */
 
-enum verb_bit {
+enum sim_verb {
 	VERB_CREATE		= 1 << 0,
 	VERB_DELETE		= 1 << 1,
 	VERB_DELETECOLLECTION	= 1 << 2,
@@ -35,47 +37,47 @@ enum verb_bit {
 enum { RESOURCE_NAMES_MAX = 8 };
 
 /* What a field selector may ask. */
-struct selectable {
+struct sim_selectable {
 	const char	*name;
 	const char	*path;		/* dotted; NULL: the name is the path */
 	const char	*absent;	/* the value where the object has none; NULL: "" */
 };
 
 /* Two versions of one kind that differ in the names of top-level members (events). */
-struct rename {
+struct sim_rename {
 	const char	*served, *stored;
 };
 
-struct resource {
-	const char	*group, *version, *plural, *singular, *kind, *list_kind;
+struct sim_resource {
+	const char			*group, *version, *plural, *singular, *kind, *list_kind;
 	/* Lists that end with NULL. */
-	const char	*short_names[RESOURCE_NAMES_MAX], *categories[RESOURCE_NAMES_MAX];
+	const char			*short_names[RESOURCE_NAMES_MAX], *categories[RESOURCE_NAMES_MAX];
 	/* Lists that end with a NULL name, or NULL: fields beside metadata.name and metadata.namespace ... */
-	const struct selectable	*fields;
+	const struct sim_selectable	*fields;
 	/* ... and names other than those of the stored form. */
-	const struct rename	*renames;
-	unsigned	 verbs;			/* of enum verb_bit */
-	bool		 namespaced;
-	bool		 served, stored;	/* of a CRD's versions */
-	bool		 has_status;		/* the main endpoint ignores status, /status all but it */
-	bool		 has_eviction;		/* pods */
-	bool		 graceful;		/* pods: one that runs on a node is marked first */
-	bool		 returns_deleted;	/* DELETE answers with the object, not with a Status */
-	bool		 counts_generation;	/* moves when anything but metadata and status changes */
-	bool		 builtin;
-	bool		 answers_only;		/* reviews: nothing is kept; `storage` is NULL */
-	json_t		*schema;		/* openAPIV3Schema of that version of a CRD; NULL: built in */
-	json_t		*columns;		/* additionalPrinterColumns; NULL: none */
-	struct storage	*storage;
+	const struct sim_rename		*renames;
+	unsigned			 verbs;			/* of enum sim_verb */
+	bool				 namespaced;
+	bool				 served, stored;	/* of a CRD's versions */
+	bool				 has_status;		/* it has /status */
+	bool				 has_eviction;		/* pods */
+	bool				 graceful;		/* pods: marked first on a node */
+	bool				 returns_deleted;	/* DELETE answers the object */
+	bool				 counts_generation;	/* not of metadata and status */
+	bool				 builtin;
+	bool				 answers_only;		/* reviews: `storage` is NULL */
+	json_t				*schema;		/* openAPIV3Schema; NULL: built in */
+	json_t				*columns;		/* additionalPrinterColumns; NULL: none */
+	struct sim_storage		*storage;
 };
 
 /* The built-in ones, in the order of discovery. */
-extern const struct resource resource_builtin[];
-extern const size_t resource_nbuiltin;
+extern const struct sim_resource sim_resource_builtin[];
+extern const size_t sim_resource_nbuiltin;
 
 /* "v1", "apps/v1": as apiVersion says it. */
-const char *resource_api_version(const struct resource *r, char *buf, size_t size);
+const char *sim_resource_api_version(const struct sim_resource *r, char *buf, size_t size);
 /* "nodes", "machines.cluster.x-k8s.io": as errors say it. */
-const char *resource_qualified(const struct resource *r, char *buf, size_t size);
+const char *sim_resource_qualified(const struct sim_resource *r, char *buf, size_t size);
 
 #endif

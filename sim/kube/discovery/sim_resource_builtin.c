@@ -1,20 +1,23 @@
-/* sim/kube/discovery/sim_resource_builtin.c - the resources that need no CRD, as the apiserver 1.35 describes them. */
+/*
+ * sim/kube/discovery/sim_resource_builtin.c - the resources that need no CRD, as the apiserver 1.35
+ * describes them.
+ */
 #include "obj.h"
 #include "sim_resource.h"
 
-static const struct selectable node_fields[] = {
+static const struct sim_selectable node_fields[] = {
 	{ .name = "spec.unschedulable", .absent = "false" },
 	{ .name = NULL },
 };
-static const struct selectable namespace_fields[] = {
+static const struct sim_selectable namespace_fields[] = {
 	{ .name = "status.phase" },
 	{ .name = NULL },
 };
-static const struct selectable secret_fields[] = {
+static const struct sim_selectable secret_fields[] = {
 	{ .name = "type" },
 	{ .name = NULL },
 };
-static const struct selectable pod_fields[] = {
+static const struct sim_selectable pod_fields[] = {
 	{ .name = "spec.nodeName" },
 	{ .name = "spec.restartPolicy" },
 	{ .name = "spec.schedulerName" },
@@ -26,7 +29,7 @@ static const struct selectable pod_fields[] = {
 	{ .name = "status.nominatedNodeName" },
 	{ .name = NULL },
 };
-static const struct selectable event_fields[] = {
+static const struct sim_selectable event_fields[] = {
 	{ .name = "involvedObject.kind" },
 	{ .name = "involvedObject.namespace" },
 	{ .name = "involvedObject.name" },
@@ -41,7 +44,7 @@ static const struct selectable event_fields[] = {
 	{ .name = NULL },
 };
 /* The same by the names of events.k8s.io: the index is kept by the stored ones. */
-static const struct selectable new_event_fields[] = {
+static const struct sim_selectable new_event_fields[] = {
 	{ .name = "regarding.kind" },
 	{ .name = "regarding.namespace" },
 	{ .name = "regarding.name" },
@@ -54,7 +57,7 @@ static const struct selectable new_event_fields[] = {
 	{ .name = "type" },
 	{ .name = NULL },
 };
-static const struct rename new_event_names[] = {
+static const struct sim_rename new_event_names[] = {
 	{ "regarding", "involvedObject" },
 	{ "note", "message" },
 	{ "reportingController", "reportingComponent" },
@@ -71,7 +74,7 @@ static const struct rename new_event_names[] = {
 #define KEPT		.verbs = VERBS_ALL, .stored = true
 #define REVIEW		.verbs = VERB_CREATE, .answers_only = true
 
-const struct resource resource_builtin[] = {
+const struct sim_resource sim_resource_builtin[] = {
 	{
 	    NAMES("", "v1", "configmaps", "configmap", "ConfigMap"),
 	    KEPT,
@@ -168,4 +171,4 @@ const struct resource resource_builtin[] = {
 	    .counts_generation = true,
 	},
 };
-const size_t resource_nbuiltin = NITEMS(resource_builtin);
+const size_t sim_resource_nbuiltin = NITEMS(sim_resource_builtin);

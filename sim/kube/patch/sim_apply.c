@@ -14,56 +14,59 @@
 #include "sim/base/sim_json_member.h"
 #include "sim/kube/semantics/sim_semantics_rules.h"
 
-static json_t *config_refusal(const struct ask *a, const json_t *config);
+static json_t *config_refusal(const struct sim_write_params *a, const json_t *config);
 static json_t *pruned(const json_t *schema, json_t *merged, const json_t *managers, const json_t *last);
-static void refresh_last_applied(const struct ask *a, json_t *object, const json_t *config);
-static json_t *conversion_failure(const struct resource *r, const json_t *config, const char *why);
-static json_t *settled(const struct ask *a, json_t *object, const json_t *config, json_t **status);
+static void refresh_last_applied(const struct sim_write_params *a, json_t *object, const json_t *config);
+static json_t *conversion_failure(const struct sim_resource *r, const json_t *config, const char *why);
+static json_t *settled(const struct sim_write_params *a, json_t *object, const json_t *config,
+    json_t **status);
 
 json_t *
-apply_config(const struct ask *a, const json_t *old, const json_t *config, json_t **status)
+sim_apply_config(const struct sim_write_params *a, const json_t *old, const json_t *config, json_t **status)
 {
 	if ((*status = config_refusal(a, config)) != NULL)
 		return NULL;
 
-	const json_t *schema = schema_of(a->resource);
-	json_t *live = old == NULL ? apply_nothing_yet(a) : json_deep_copy(old), *strip = apply_not_owned();
-	json_t *managers = managers_read(json_object_get(meta_of(live), "managedFields"));
-	char *me = managers_key(a, "Apply");
-	json_t *last = json_incref((json_t *)(uintptr_t)managers_set(managers, me));
-	json_t *reset = apply_reset(a), *sent = walk_fields(schema, config), *object;
+	const json_t *schema = sim_schema_of(a->resource);
+	json_t *live = old == NULL ? sim_apply_initial_object(a) : json_deep_copy(old),
+	    *strip = sim_apply_unowned_fields();
+	json_t *managers = sim_managers_read(json_object_get(meta_of(live), "managedFields"));
+	char *me = sim_managers_key(a, "Apply");
+	json_t *last = json_incref((json_t *)(uintptr_t)sim_managers_set(managers, me));
+	json_t *reset = sim_apply_reset_fields(a), *sent = sim_walk_fields(schema, config), *object;
 
-	json_object_del(metadata_of(live), "managedFields");
+	json_object_del(sim_metadata_of(live), "managedFields");
 	if (old != NULL && json_object_size(managers) == 0)
-		apply_track_first(a, managers, live);
-	managers_give(managers, a, "Apply", set_without(sent, reset), NULL);
-	object = pruned(schema, walk_merge(schema, live, config), managers, last);
+		sim_apply_track_first(a, managers, live);
+	sim_managers_assign(managers, a, "Apply", sim_fieldset_without(sent, reset), NULL);
+	object = pruned(schema, sim_walk_merge(schema, live, config), managers, last);
 
-	struct comparison c = walk_compare(schema, live, object);
+	struct sim_comparison c = sim_walk_compare(schema, live, object);
 
-	comparison_leave_out(&c, reset);
-	json_t *changed = set_union(c.modified, c.added);
-	json_t *conflicts = a->force ? NULL : conflict_find(a, managers, me, changed, live);
+	sim_comparison_leave_out(&c, reset);
+	json_t *changed = sim_fieldset_union(c.modified, c.added);
+	json_t *conflicts = a->force ? NULL : sim_conflict_find(a, managers, me, changed, live);
 
 	if (json_object_size(conflicts) > 0) {
-		*status = conflict_status(conflicts, managers);
+		*status = sim_conflict_status(conflicts, managers);
 		json_decref(object);
 		object = NULL;
 	} else {
 		const bool same = old != NULL && json_equal(object, live);
 
-		managers_take(managers, changed, me);
-		managers_take(managers, c.removed, me);
-		managers_give(managers, a, "Apply", set_difference(managers_set(managers, me), strip),
+		sim_managers_remove(managers, changed, me);
+		sim_managers_remove(managers, c.removed, me);
+		sim_managers_assign(managers, a, "Apply",
+		    sim_fieldset_difference(sim_managers_set(managers, me), strip),
 		    same ? NULL : a->now);
 		refresh_last_applied(a, object, config);
 		object = settled(a, object, config, status);
 		if (object != NULL)
-			managers_keep(object, managers);
+			sim_managers_store(object, managers);
 	}
 	json_decref(conflicts);
 	json_decref(changed);
-	comparison_free(&c);
+	sim_comparison_free(&c);
 	json_decref(sent);
 	json_decref(reset);
 	json_decref(last);
@@ -75,18 +78,18 @@ apply_config(const struct ask *a, const json_t *old, const json_t *config, json_
 }
 
 static json_t *
-config_refusal(const struct ask *a, const json_t *config)
+config_refusal(const struct sim_write_params *a, const json_t *config)
 {
-	const char *version = json_text(config, "apiVersion"), *kind = json_text(config, "kind");
+	const char *version = sim_json_text(config, "apiVersion"), *kind = sim_json_text(config, "kind");
 	char expected[256];
 
-	resource_api_version(a->resource, expected, sizeof(expected));
+	sim_resource_api_version(a->resource, expected, sizeof(expected));
 	if (strcmp(version, expected) != 0 || strcmp(kind, a->resource->kind) != 0)
-		return status_bad_request("invalid object type: %s%s, Kind=%s",
+		return sim_status_bad_request("invalid object type: %s%s, Kind=%s",
 		    strchr(version, '/') == NULL ? "/" : "", version, kind);
 	if (json_object_get(meta_of(config), "managedFields") != NULL)
-		return status_bad_request("metadata.managedFields must be nil");
-	return apply_check(a, config);
+		return sim_status_bad_request("metadata.managedFields must be nil");
+	return sim_apply_check(a, config);
 }
 
 /*
@@ -97,26 +100,26 @@ config_refusal(const struct ask *a, const json_t *config)
 static json_t *
 pruned(const json_t *schema, json_t *merged, const json_t *managers, const json_t *last)
 {
-	if (set_is_empty(last))
+	if (sim_fieldset_is_empty(last))
 		return merged;
 
-	json_t *was = walk_named(schema, last), *all = NULL, *entry;
+	json_t *was = sim_walk_named(schema, last), *all = NULL, *entry;
 	const char *key;
 
 	JSON_EACH(managers, key, entry) {
-		json_t *more = set_union(all, json_object_get(entry, "set"));
+		json_t *more = sim_fieldset_union(all, json_object_get(entry, "set"));
 
 		json_decref(all);
 		all = more;
 	}
 
-	json_t *owned = walk_named(schema, all), *fields = walk_fields(schema, merged),
-	    *has = walk_named(schema, fields);
-	json_t *bare = walk_remove(schema, merged, was);
-	json_t *bare_fields = walk_fields(schema, bare), *bare_has = walk_named(schema, bare_fields);
-	json_t *stays = set_union(bare_has, owned), *goes = set_difference(has, stays);
-	json_t *goes_his = set_intersection(goes, was);
-	json_t *result = walk_remove(schema, merged, goes_his);
+	json_t *owned = sim_walk_named(schema, all), *fields = sim_walk_fields(schema, merged),
+	    *has = sim_walk_named(schema, fields);
+	json_t *bare = sim_walk_remove(schema, merged, was);
+	json_t *bare_fields = sim_walk_fields(schema, bare), *bare_has = sim_walk_named(schema, bare_fields);
+	json_t *stays = sim_fieldset_union(bare_has, owned), *goes = sim_fieldset_difference(has, stays);
+	json_t *goes_his = sim_fieldset_intersection(goes, was);
+	json_t *result = sim_walk_remove(schema, merged, goes_his);
 	json_t *const used[] = {
 		was, all, owned, fields, has, bare, bare_fields, bare_has, stays, goes, goes_his, merged,
 	};
@@ -127,11 +130,11 @@ pruned(const json_t *schema, json_t *merged, const json_t *managers, const json_
 }
 
 static void
-refresh_last_applied(const struct ask *a, json_t *object, const json_t *config)
+refresh_last_applied(const struct sim_write_params *a, json_t *object, const json_t *config)
 {
 	json_t *annotations = json_object_get(json_object_get(object, "metadata"), "annotations");
 
-	if (strcmp(a->field_manager, "kubectl") != 0 || *json_text(annotations, LAST_APPLIED) == '\0')
+	if (strcmp(a->field_manager, "kubectl") != 0 || *sim_json_text(annotations, LAST_APPLIED) == '\0')
 		return;
 
 	json_t *plain = json_deep_copy(config);
@@ -149,20 +152,20 @@ refresh_last_applied(const struct ask *a, json_t *object, const json_t *config)
  * texts, defaults. NULL: a text has not its form.
  */
 static json_t *
-settled(const struct ask *a, json_t *object, const json_t *config, json_t **status)
+settled(const struct sim_write_params *a, json_t *object, const json_t *config, json_t **status)
 {
-	const json_t *schema = schema_of(a->resource);
+	const json_t *schema = sim_schema_of(a->resource);
 	char *flaw = NULL;
 
 	if (a->resource->builtin && schema != NULL) {
 		json_t *unknown = json_array(), *merged = object;
 
-		object = schema_typed(schema, merged, "", unknown, false, &flaw);
+		object = sim_schema_typed(schema, merged, "", unknown, false, &flaw);
 		json_decref(unknown);
 		json_decref(merged);
 	}
 	if (object != NULL)
-		schema_complete(a, object);
+		sim_schema_complete(a, object);
 	else
 		*status = conversion_failure(a->resource, config, flaw);
 	free(flaw);
@@ -170,7 +173,7 @@ settled(const struct ask *a, json_t *object, const json_t *config, json_t **stat
 }
 
 static json_t *
-conversion_failure(const struct resource *r, const json_t *config, const char *why)
+conversion_failure(const struct sim_resource *r, const json_t *config, const char *why)
 {
 	char kind[320], *message;
 
@@ -178,7 +181,7 @@ conversion_failure(const struct resource *r, const json_t *config, const char *w
 	MUST(asprintf(&message, "failed to convert new object (%s/%s; %s) to proper version: unable to "
 	    "convert unstructured object to %s: %s", meta_text(config, "namespace"),
 	    meta_text(config, "name"), kind, kind, why) > 0);
-	json_t *status = semantics_failure(500, "", message, NULL, "", NULL);
+	json_t *status = sim_semantics_failure(500, "", message, NULL, "", NULL);
 
 	free(message);
 	return status;

@@ -25,20 +25,21 @@ static char *errors_text(const json_t *errors);
 static int by_text(const void *a, const void *b);
 
 json_t *
-apply_check(const struct ask *a, const json_t *config)
+sim_apply_check(const struct sim_write_params *a, const json_t *config)
 {
 	json_t *errors = json_array(), *status = NULL;
-	const char *version = json_text(config, "apiVersion");
+	const char *version = sim_json_text(config, "apiVersion");
 
-	if (schema_of(a->resource) != NULL)
-		check(schema_of(a->resource), true, config, "", errors);
+	if (sim_schema_of(a->resource) != NULL)
+		check(sim_schema_of(a->resource), true, config, "", errors);
 	if (json_array_size(errors) > 0) {
 		char *list = errors_text(errors), *message;
 
 		MUST(asprintf(&message, "failed to create typed patch object (%s/%s; %s%s, Kind=%s): %s",
 		    meta_text(config, "namespace"), meta_text(config, "name"),
-		    strchr(version, '/') == NULL ? "/" : "", version, json_text(config, "kind"), list) > 0);
-		status = semantics_failure(500, "", message, NULL, "", NULL);
+		    strchr(version, '/') == NULL ? "/" : "", version, sim_json_text(config, "kind"),
+		    list) > 0);
+		status = sim_semantics_failure(500, "", message, NULL, "", NULL);
 		free(message);
 		free(list);
 	}
@@ -49,7 +50,7 @@ apply_check(const struct ask *a, const json_t *config)
 static void
 check(const json_t *schema, bool whole, const json_t *value, const char *path, json_t *errors)
 {
-	schema = schema_follow(schema);
+	schema = sim_schema_follow(schema);
 	if (schema == NULL || json_is_null(value))
 		return;
 
@@ -68,13 +69,13 @@ check_members(const json_t *schema, bool whole, const json_t *value, const char 
 	json_t *child;
 
 	JSON_EACH(value, key, child) {
-		const json_t *member = schema_member(schema, key, whole);
+		const json_t *member = sim_schema_member(schema, key, whole);
 		char *deeper;
 
 		MUST(asprintf(&deeper, "%s.%s", path, key) > 0);
 		if (member != NULL)
 			check(member, false, child, deeper, errors);
-		else if (!schema_keeps_unknown(schema)
+		else if (!sim_schema_keeps_unknown(schema)
 		    && !json_is_true(json_object_get(schema, "additionalProperties")))
 			add(errors, "%s: field not declared in schema", deeper);
 		free(deeper);
@@ -85,12 +86,12 @@ static void
 check_items(const json_t *schema, const json_t *value, const char *path, json_t *errors)
 {
 	const json_t *keys;
-	const bool atomic = schema_list(schema, &keys) == LIST_ATOMIC;
+	const bool atomic = sim_schema_list(schema, &keys) == LIST_ATOMIC;
 	size_t i;
 	json_t *item;
 
 	json_array_foreach(value, i, item) {
-		char *name = atomic ? NULL : walk_item_name(schema, item), *element, *deeper;
+		char *name = atomic ? NULL : sim_walk_item_name(schema, item), *element, *deeper;
 
 		if (!atomic)
 			check_item_name(schema, value, i, path, errors);
@@ -99,7 +100,7 @@ check_items(const json_t *schema, const json_t *value, const char *path, json_t 
 		else
 			MUST(asprintf(&element, "[%zu]", i) > 0);
 		MUST(asprintf(&deeper, "%s%s", path, element) > 0);
-		check(schema_items(schema), false, item, deeper, errors);
+		check(sim_schema_items(schema), false, item, deeper, errors);
 		free(deeper);
 		free(element);
 		free(name);
@@ -110,11 +111,11 @@ check_items(const json_t *schema, const json_t *value, const char *path, json_t 
 static void
 check_item_name(const json_t *schema, const json_t *list, size_t index, const char *path, json_t *errors)
 {
-	char *name = walk_item_name(schema, json_array_get(list, index));
+	char *name = sim_walk_item_name(schema, json_array_get(list, index));
 	const json_t *keys;
 
 	if (name == NULL) {
-		schema_list(schema, &keys);
+		sim_schema_list(schema, &keys);
 		char *wanted = json_dumps(keys, 0);
 
 		for (char *p = wanted; *p != '\0'; p++)
@@ -126,7 +127,7 @@ check_item_name(const json_t *schema, const json_t *list, size_t index, const ch
 		return;
 	}
 	for (size_t i = 0; i < index; i++) {
-		char *other = walk_item_name(schema, json_array_get(list, i));
+		char *other = sim_walk_item_name(schema, json_array_get(list, i));
 		const bool same = other != NULL && strcmp(other, name) == 0;
 
 		free(other);
@@ -147,9 +148,9 @@ item_element(const char *name)
 {
 	json_t *set = NULL, *node = NULL;
 
-	set_mark(&node);
-	set_put(&set, name, node);
-	json_t *paths = set_paths(set);
+	sim_fieldset_mark(&node);
+	sim_fieldset_put(&set, name, node);
+	json_t *paths = sim_fieldset_paths(set);
 	char *element = obj_strdup(json_string_value(json_array_get(paths, 0)));
 
 	json_decref(paths);
@@ -169,7 +170,7 @@ is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t 
 		{ "string",	"string"	},
 		{ "boolean",	"boolean"	},
 	};
-	const char *type = json_text(schema, "type"), *format = json_text(schema, "format");
+	const char *type = sim_json_text(schema, "type"), *format = sim_json_text(schema, "format");
 	const bool scalar = !json_is_object(value) && !json_is_array(value);
 	/* A text that has a format may be any scalar here; what it must be is found out later. */
 	const bool loose = *format != '\0' && strcmp(format, "byte") != 0 && strcmp(type, "string") == 0;
@@ -179,7 +180,7 @@ is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t 
 	for (size_t i = 0; i < NITEMS(names); i++) {
 		if (strcmp(names[i].type, type) != 0)
 			continue;
-		char *shown = flaw_go(value);
+		char *shown = sim_go_format(value);
 
 		add(errors, "%s: expected %s, got &{%s}", path, names[i].called, shown);
 		free(shown);

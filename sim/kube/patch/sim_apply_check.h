@@ -7,6 +7,6 @@
 #include "sim/kube/semantics/sim_semantics.h"
 
 /* NULL, or the Status 500 "failed to create typed patch object ...". */
-json_t *apply_check(const struct ask *a, const json_t *config);
+json_t *sim_apply_check(const struct sim_write_params *a, const json_t *config);
 
 #endif

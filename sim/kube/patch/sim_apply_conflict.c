@@ -11,10 +11,11 @@
 #include "sim/base/sim_json_member.h"
 
 static char *manager_text(const json_t *entry);
-static json_t *allowed_by_kubectl(const struct ask *a, const json_t *live);
+static json_t *allowed_by_kubectl(const struct sim_write_params *a, const json_t *live);
 
 json_t *
-conflict_find(const struct ask *a, const json_t *managers, const char *me, const json_t *changed,
+sim_conflict_find(const struct sim_write_params *a, const json_t *managers, const char *me,
+    const json_t *changed,
     const json_t *live)
 {
 	json_t *conflicts = json_object(), *entry;
@@ -24,12 +25,12 @@ conflict_find(const struct ask *a, const json_t *managers, const char *me, const
 
 	JSON_EACH(managers, key, entry) {
 		json_t *both = strcmp(key, me) == 0 ? NULL
-		    : set_intersection(json_object_get(entry, "set"), changed);
-		json_t *refused = set_difference(both, allowed);
+		    : sim_fieldset_intersection(json_object_get(entry, "set"), changed);
+		json_t *refused = sim_fieldset_difference(both, allowed);
 
-		if (!set_is_empty(both))
+		if (!sim_fieldset_is_empty(both))
 			json_object_set(conflicts, key, both);
-		all_allowed = all_allowed && set_is_empty(refused);
+		all_allowed = all_allowed && sim_fieldset_is_empty(refused);
 		json_decref(refused);
 		json_decref(both);
 	}
@@ -40,7 +41,7 @@ conflict_find(const struct ask *a, const json_t *managers, const char *me, const
 }
 
 json_t *
-conflict_status(const json_t *conflicts, const json_t *managers)
+sim_conflict_status(const json_t *conflicts, const json_t *managers)
 {
 	json_t *causes = json_array(), *set, *path;
 	char *list = NULL, *message;
@@ -51,7 +52,7 @@ conflict_status(const json_t *conflicts, const json_t *managers)
 	MUST(out != NULL);
 	JSON_EACH(conflicts, key, set) {
 		char *who = manager_text(json_object_get(managers, key)), *with;
-		json_t *paths = set_paths(set);
+		json_t *paths = sim_fieldset_paths(set);
 
 		MUST(asprintf(&with, "conflict with %s", who) > 0);
 		fprintf(out, "%sconflicts with %s:", ftell(out) == 0 ? "" : "\n", who);
@@ -69,12 +70,13 @@ conflict_status(const json_t *conflicts, const json_t *managers)
 	const json_t *first = json_array_get(causes, 0);
 
 	if (n == 1)
-		MUST(asprintf(&message, "Apply failed with 1 conflict: %s: %s", json_text(first, "message"),
-		    json_text(first, "field")) > 0);
+		MUST(asprintf(&message, "Apply failed with 1 conflict: %s: %s",
+		    sim_json_text(first, "message"),
+		    sim_json_text(first, "field")) > 0);
 	else
 		MUST(asprintf(&message, "Apply failed with %zu conflicts: %s", n, list) > 0);
 
-	json_t *status = semantics_failure(409, "Conflict", message, NULL, "", causes);
+	json_t *status = sim_semantics_failure(409, "Conflict", message, NULL, "", causes);
 
 	free(message);
 	free(list);
@@ -84,14 +86,14 @@ conflict_status(const json_t *conflicts, const json_t *managers)
 static char *
 manager_text(const json_t *entry)
 {
-	const char *subresource = json_text(entry, "subresource");
-	const bool applies = strcmp(json_text(entry, "operation"), "Apply") == 0;
+	const char *subresource = sim_json_text(entry, "subresource");
+	const bool applies = strcmp(sim_json_text(entry, "operation"), "Apply") == 0;
 	char *door = NULL, *text;
 
 	if (*subresource != '\0')
 		MUST(asprintf(&door, " with subresource \"%s\"", subresource) > 0);
-	MUST(asprintf(&text, "\"%s\"%s%s%s", json_text(entry, "manager"), door == NULL ? "" : door,
-	    applies ? "" : " using ", applies ? "" : json_text(entry, "apiVersion")) > 0);
+	MUST(asprintf(&text, "\"%s\"%s%s%s", sim_json_text(entry, "manager"), door == NULL ? "" : door,
+	    applies ? "" : " using ", applies ? "" : sim_json_text(entry, "apiVersion")) > 0);
 	free(door);
 	return text;
 }
@@ -101,29 +103,29 @@ manager_text(const json_t *entry)
  * may take it.
  */
 static json_t *
-allowed_by_kubectl(const struct ask *a, const json_t *live)
+allowed_by_kubectl(const struct sim_write_params *a, const json_t *live)
 {
-	const json_t *schema = schema_of(a->resource);
-	const char *text = json_text(json_object_get(meta_of(live), "annotations"), LAST_APPLIED);
+	const json_t *schema = sim_schema_of(a->resource);
+	const char *text = sim_json_text(json_object_get(meta_of(live), "annotations"), LAST_APPLIED);
 	json_t *last = *text == '\0' ? NULL : json_loads(text, 0, NULL);
 
 	if (last == NULL)
 		return NULL;
 
-	struct comparison c = walk_compare(schema, live, last);
-	json_t *fields = walk_fields(schema, last), *differs = set_union(c.modified, c.added);
-	json_t *same = set_difference(fields, differs);
+	struct sim_comparison c = sim_walk_compare(schema, live, last);
+	json_t *fields = sim_walk_fields(schema, last), *differs = sim_fieldset_union(c.modified, c.added);
+	json_t *same = sim_fieldset_difference(fields, differs);
 	json_t *note = NULL, *notes = NULL, *meta = NULL, *annotation = NULL;
 
-	set_mark(&annotation);
-	set_put(&notes, "f:" LAST_APPLIED, annotation);
-	set_put(&meta, "f:annotations", notes);
-	set_put(&note, "f:metadata", meta);
-	json_t *allowed = set_union(same, note);
+	sim_fieldset_mark(&annotation);
+	sim_fieldset_put(&notes, "f:" LAST_APPLIED, annotation);
+	sim_fieldset_put(&meta, "f:annotations", notes);
+	sim_fieldset_put(&note, "f:metadata", meta);
+	json_t *allowed = sim_fieldset_union(same, note);
 	json_t *const used[] = { last, fields, differs, same, note };
 
 	for (size_t i = 0; i < NITEMS(used); i++)
 		json_decref(used[i]);
-	comparison_free(&c);
+	sim_comparison_free(&c);
 	return allowed;
 }

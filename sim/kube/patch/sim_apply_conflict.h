@@ -12,8 +12,9 @@
  * By manager, the fields of others that would change. kubectl may take what it once applied from
  * the client side.
  */
-json_t *conflict_find(const struct ask *a, const json_t *managers, const char *me, const json_t *changed,
+json_t *sim_conflict_find(const struct sim_write_params *a, const json_t *managers, const char *me,
+    const json_t *changed,
     const json_t *live);
-json_t *conflict_status(const json_t *conflicts, const json_t *managers);
+json_t *sim_conflict_status(const json_t *conflicts, const json_t *managers);
 
 #endif

@@ -13,8 +13,8 @@
 enum { UPDATERS_MAX = 10, MANAGER_MAX = 128 };
 
 static char *key_of(const json_t *entry);
-static json_t *entry_of(const struct ask *a, const char *operation);
-static json_t *name_of(const struct ask *a);
+static json_t *entry_of(const struct sim_write_params *a, const char *operation);
+static json_t *name_of(const struct sim_write_params *a);
 static bool makes_sense(const json_t *entry);
 static int by_age(const void *a, const void *b);
 static int compare_text(const json_t *a, const json_t *b, const char *key);
@@ -22,13 +22,14 @@ static void put_together(json_t *managers, const json_t *older, const json_t *yo
 static const json_t **updaters_by_age(const json_t *managers, size_t *n);
 
 json_t *
-managers_read(const json_t *entries)
+sim_managers_read(const json_t *entries)
 {
 	json_t *managers = json_object(), *entry;
 	size_t i;
 
 	json_array_foreach(entries, i, entry) {
-		json_t *set = makes_sense(entry) ? set_read(json_object_get(entry, "fieldsV1")) : NULL;
+		json_t *set = makes_sense(entry)
+		    ? sim_fieldset_read(json_object_get(entry, "fieldsV1")) : NULL;
 
 		if (set == NULL) {
 			json_object_clear(managers);
@@ -46,7 +47,7 @@ managers_read(const json_t *entries)
 }
 
 json_t *
-managers_write(const json_t *managers)
+sim_managers_write(const json_t *managers)
 {
 	const size_t n = json_object_size(managers);
 	const json_t **sorted = obj_alloc((n + 1) * sizeof(*sorted));
@@ -59,7 +60,7 @@ managers_write(const json_t *managers)
 	qsort(sorted, n, sizeof(*sorted), by_age);
 	for (i = 0; i < n; i++) {
 		entry = json_copy((json_t *)(uintptr_t)sorted[i]);
-		json_object_set_new(entry, "fieldsV1", set_write(json_object_get(entry, "set")));
+		json_object_set_new(entry, "fieldsV1", sim_fieldset_write(json_object_get(entry, "set")));
 		json_object_del(entry, "set");
 		json_array_append_new(entries, entry);
 	}
@@ -71,18 +72,18 @@ managers_write(const json_t *managers)
 }
 
 void
-managers_keep(json_t *object, const json_t *managers)
+sim_managers_store(json_t *object, const json_t *managers)
 {
-	json_t *entries = managers_write(managers);
+	json_t *entries = sim_managers_write(managers);
 
 	if (entries == NULL)
-		json_object_del(metadata_of(object), "managedFields");
+		json_object_del(sim_metadata_of(object), "managedFields");
 	else
-		json_object_set_new(metadata_of(object), "managedFields", entries);
+		json_object_set_new(sim_metadata_of(object), "managedFields", entries);
 }
 
 char *
-managers_key(const struct ask *a, const char *operation)
+sim_managers_key(const struct sim_write_params *a, const char *operation)
 {
 	json_t *entry = entry_of(a, operation);
 	char *key = key_of(entry);
@@ -92,13 +93,14 @@ managers_key(const struct ask *a, const char *operation)
 }
 
 const json_t *
-managers_set(const json_t *managers, const char *key)
+sim_managers_set(const json_t *managers, const char *key)
 {
 	return json_object_get(json_object_get(managers, key), "set");
 }
 
 void
-managers_give(json_t *managers, const struct ask *a, const char *operation, json_t *set, const char *now)
+sim_managers_assign(json_t *managers, const struct sim_write_params *a, const char *operation,
+    json_t *set, const char *now)
 {
 	json_t *entry = entry_of(a, operation);
 	char *key = key_of(entry);
@@ -108,7 +110,7 @@ managers_give(json_t *managers, const struct ask *a, const char *operation, json
 		json_object_set_new(entry, "time", json_string(now));
 	else if (time != NULL)
 		json_object_set(entry, "time", time);
-	if (set_is_empty(set)) {
+	if (sim_fieldset_is_empty(set)) {
 		json_decref(set);
 		json_object_del(managers, key);
 	} else {
@@ -120,7 +122,7 @@ managers_give(json_t *managers, const struct ask *a, const char *operation, json
 }
 
 void
-managers_take(json_t *managers, const json_t *set, const char *except)
+sim_managers_remove(json_t *managers, const json_t *set, const char *except)
 {
 	const char *key;
 	void *next;
@@ -129,9 +131,9 @@ managers_take(json_t *managers, const json_t *set, const char *except)
 	json_object_foreach_safe(managers, next, key, entry) {
 		if (except != NULL && strcmp(key, except) == 0)
 			continue;
-		json_t *left = set_difference(json_object_get(entry, "set"), set);
+		json_t *left = sim_fieldset_difference(json_object_get(entry, "set"), set);
 
-		if (set_is_empty(left)) {
+		if (sim_fieldset_is_empty(left)) {
 			json_decref(left);
 			json_object_del(managers, key);
 		} else {
@@ -141,7 +143,7 @@ managers_take(json_t *managers, const json_t *set, const char *except)
 }
 
 void
-managers_cap(json_t *managers)
+sim_managers_cap(json_t *managers)
 {
 	size_t n;
 	const json_t **oldest = updaters_by_age(managers, &n);
@@ -163,7 +165,7 @@ put_together(json_t *managers, const json_t *older, const json_t *younger)
 	    "time", json_object_get(younger, "time"));
 	char *gone[] = { key_of(older), key_of(younger) }, *key = key_of(one);
 
-	json_object_set_new(one, "set", set_union(json_object_get(older, "set"),
+	json_object_set_new(one, "set", sim_fieldset_union(json_object_get(older, "set"),
 	    json_object_get(younger, "set")));
 	for (size_t i = 0; i < NITEMS(gone); i++) {
 		json_object_del(managers, gone[i]);
@@ -177,21 +179,21 @@ put_together(json_t *managers, const json_t *older, const json_t *younger)
 static char *
 key_of(const json_t *entry)
 {
-	const char *operation = json_text(entry, "operation");
+	const char *operation = sim_json_text(entry, "operation");
 	char *key;
 
-	MUST(asprintf(&key, "%s\n%s\n%s\n%s", json_text(entry, "manager"), operation,
-	    json_text(entry, "subresource"), strcmp(operation, "Apply") == 0 ? ""
-	    : json_text(entry, "apiVersion")) > 0);
+	MUST(asprintf(&key, "%s\n%s\n%s\n%s", sim_json_text(entry, "manager"), operation,
+	    sim_json_text(entry, "subresource"), strcmp(operation, "Apply") == 0 ? ""
+	    : sim_json_text(entry, "apiVersion")) > 0);
 	return key;
 }
 
 static json_t *
-entry_of(const struct ask *a, const char *operation)
+entry_of(const struct sim_write_params *a, const char *operation)
 {
 	char version[256];
 	json_t *entry = json_pack("{s:s, s:s, s:s}", "apiVersion",
-	    resource_api_version(a->resource, version, sizeof(version)), "fieldsType", "FieldsV1",
+	    sim_resource_api_version(a->resource, version, sizeof(version)), "fieldsType", "FieldsV1",
 	    "operation", operation);
 
 	json_object_set_new(entry, "manager", name_of(a));
@@ -202,7 +204,7 @@ entry_of(const struct ask *a, const char *operation)
 
 /* The user agent up to its first slash, as far as it can be printed. */
 static json_t *
-name_of(const struct ask *a)
+name_of(const struct sim_write_params *a)
 {
 	char name[MANAGER_MAX + 1];
 	size_t n = 0;
@@ -218,10 +220,10 @@ name_of(const struct ask *a)
 static bool
 makes_sense(const json_t *entry)
 {
-	const char *operation = json_text(entry, "operation");
+	const char *operation = sim_json_text(entry, "operation");
 
 	return (strcmp(operation, "Apply") == 0 || strcmp(operation, "Update") == 0)
-	    && *json_text(entry, "apiVersion") != '\0' && strcmp(json_text(entry, "fieldsType"),
+	    && *sim_json_text(entry, "apiVersion") != '\0' && strcmp(sim_json_text(entry, "fieldsType"),
 	    "FieldsV1") == 0;
 }
 
@@ -241,7 +243,7 @@ by_age(const void *a, const void *b)
 static int
 compare_text(const json_t *a, const json_t *b, const char *key)
 {
-	return strcmp(json_text(a, key), json_text(b, key));
+	return strcmp(sim_json_text(a, key), sim_json_text(b, key));
 }
 
 /* Free it, not what it points to. */
@@ -254,7 +256,7 @@ updaters_by_age(const json_t *managers, size_t *n)
 
 	*n = 0;
 	JSON_EACH(managers, key, entry)
-		if (strcmp(json_text(entry, "operation"), "Update") == 0)
+		if (strcmp(sim_json_text(entry, "operation"), "Update") == 0)
 			updaters[(*n)++] = entry;
 	qsort(updaters, *n, sizeof(*updaters), by_age);
 	return updaters;

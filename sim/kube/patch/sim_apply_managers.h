@@ -1,6 +1,6 @@
 /*
- * sim/kube/patch/sim_apply_managers.h - metadata.managedFields, read into a JSON object of managers and written
- * again.
+ * sim/kube/patch/sim_apply_managers.h - metadata.managedFields, read into a JSON object of managers
+ * and written again.
  *
  * Key: who it is (manager, operation, subresource, and the apiVersion unless it applies). Value:
  * the entry, with its set of fields (sim_fieldset.h) as "set" in place of fieldsV1.
@@ -13,23 +13,24 @@
 #include "sim/kube/semantics/sim_semantics.h"
 
 /* Never NULL; entries that make no sense make it empty, as the real server does. */
-json_t *managers_read(const json_t *entries);
+json_t *sim_managers_read(const json_t *entries);
 /* The entries, ordered; NULL where there are none. Takes nothing. */
-json_t *managers_write(const json_t *managers);
+json_t *sim_managers_write(const json_t *managers);
 
 /* Writes them into the object, or takes managedFields away where there are none. */
-void managers_keep(json_t *object, const json_t *managers);
+void sim_managers_store(json_t *object, const json_t *managers);
 
 /* The key of whoever asks. operation: "Apply" or "Update". Free it. */
-char *managers_key(const struct ask *a, const char *operation);
+char *sim_managers_key(const struct sim_write_params *a, const char *operation);
 /* The set of fields of a manager; NULL: he has none. Borrowed. */
-const json_t *managers_set(const json_t *managers, const char *key);
+const json_t *sim_managers_set(const json_t *managers, const char *key);
 /* Gives him this set (taken); an empty one removes him. now NULL: his time stays. */
-void managers_give(json_t *managers, const struct ask *a, const char *operation, json_t *set,
+void sim_managers_assign(json_t *managers, const struct sim_write_params *a, const char *operation,
+    json_t *set,
     const char *now);
 /* Takes fields away from everybody but `key` (NULL: from everybody). */
-void managers_take(json_t *managers, const json_t *set, const char *except);
+void sim_managers_remove(json_t *managers, const json_t *set, const char *except);
 /* At most ten that update: the oldest are put together as "ancient-changes". */
-void managers_cap(json_t *managers);
+void sim_managers_cap(json_t *managers);
 
 #endif

@@ -12,103 +12,105 @@
 #include "sim/base/sim_json_member.h"
 #include "sim/kube/semantics/sim_semantics_rules.h"
 
-static void track(const struct ask *a, json_t *managers, const json_t *object, const json_t *old);
-static json_t *managers_before(const struct ask *a, const json_t *object, const json_t *old);
+static void track(const struct sim_write_params *a, json_t *managers, const json_t *object,
+    const json_t *old);
+static json_t *managers_before(const struct sim_write_params *a, const json_t *object, const json_t *old);
 static json_t *without_times(const json_t *object);
 
 void
-apply_track(const struct ask *a, json_t *object, const json_t *old)
+sim_apply_track(const struct sim_write_params *a, json_t *object, const json_t *old)
 {
 	json_t *managers = managers_before(a, object, old);
 
-	json_object_del(metadata_of(object), "managedFields");
+	json_object_del(sim_metadata_of(object), "managedFields");
 	/* What is not tracked from its creation on is not tracked until somebody applies it. */
 	if (old == NULL || json_object_size(managers) > 0) {
 		track(a, managers, object, old);
-		managers_cap(managers);
-		managers_keep(object, managers);
+		sim_managers_cap(managers);
+		sim_managers_store(object, managers);
 	}
 	json_decref(managers);
 }
 
 void
-apply_settle(json_t *object, const json_t *old)
+sim_apply_keep_times(json_t *object, const json_t *old)
 {
 	json_t *now = without_times(object), *before = without_times(old);
 
 	if (json_equal(now, before))
-		take_member(metadata_of(object), meta_of(old), "managedFields");
+		take_member(sim_metadata_of(object), meta_of(old), "managedFields");
 	json_decref(now);
 	json_decref(before);
 }
 
 void
-apply_track_first(const struct ask *a, json_t *managers, const json_t *live)
+sim_apply_track_first(const struct sim_write_params *a, json_t *managers, const json_t *live)
 {
-	struct ask before = *a;
+	struct sim_write_params before = *a;
 
 	before.field_manager = "before-first-apply";
 	track(&before, managers, live, NULL);
 }
 
 json_t *
-apply_nothing_yet(const struct ask *a)
+sim_apply_initial_object(const struct sim_write_params *a)
 {
 	char version[256];
-	json_t *object = a->resource->builtin && schema_of(a->resource) != NULL
-	    ? schema_zero(schema_of(a->resource)) : json_object();
+	json_t *object = a->resource->builtin && sim_schema_of(a->resource) != NULL
+	    ? sim_schema_zero(sim_schema_of(a->resource)) : json_object();
 
 	json_object_set_new(object, "apiVersion",
-	    json_string(resource_api_version(a->resource, version, sizeof(version))));
+	    json_string(sim_resource_api_version(a->resource, version, sizeof(version))));
 	json_object_set_new(object, "kind", json_string(a->resource->kind));
 	return object;
 }
 
 json_t *
-apply_not_owned(void)
+sim_apply_unowned_fields(void)
 {
 	json_t *fields = json_pack(
 	    "{s:{}, s:{}, s:{s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}}}",
 	    "f:apiVersion", "f:kind", "f:metadata", ".", "f:name", "f:namespace", "f:creationTimestamp",
 	    "f:selfLink", "f:uid", "f:clusterName", "f:generation", "f:managedFields", "f:resourceVersion");
-	json_t *set = set_read(fields);
+	json_t *set = sim_fieldset_read(fields);
 
 	json_decref(fields);
 	return set;
 }
 
 json_t *
-apply_reset(const struct ask *a)
+sim_apply_reset_fields(const struct sim_write_params *a)
 {
 	json_t *set = NULL, *field = NULL;
 
 	if (!a->resource->has_status)
 		return NULL;
-	set_mark(&field);
-	set_put(&set, strcmp(a->subresource, "status") == 0 ? "f:spec" : "f:status", field);
+	sim_fieldset_mark(&field);
+	sim_fieldset_put(&set, strcmp(a->subresource, "status") == 0 ? "f:spec" : "f:status", field);
 	return set;
 }
 
 /* The manager owns what differs; nobody else does any more. */
 static void
-track(const struct ask *a, json_t *managers, const json_t *object, const json_t *old)
+track(const struct sim_write_params *a, json_t *managers, const json_t *object, const json_t *old)
 {
-	json_t *live = old == NULL ? apply_nothing_yet(a) : json_incref((json_t *)(uintptr_t)old);
-	json_t *reset = apply_reset(a), *strip = apply_not_owned();
-	struct comparison c = walk_compare(schema_of(a->resource), live, object);
+	json_t *live = old == NULL ? sim_apply_initial_object(a) : json_incref((json_t *)(uintptr_t)old);
+	json_t *reset = sim_apply_reset_fields(a), *strip = sim_apply_unowned_fields();
+	struct sim_comparison c = sim_walk_compare(sim_schema_of(a->resource), live, object);
 
-	comparison_leave_out(&c, reset);
-	json_t *changed = set_union(c.modified, c.added);
-	json_t *mine = set_difference(changed, strip);
-	char *me = managers_key(a, "Update");
+	sim_comparison_leave_out(&c, reset);
+	json_t *changed = sim_fieldset_union(c.modified, c.added);
+	json_t *mine = sim_fieldset_difference(changed, strip);
+	char *me = sim_managers_key(a, "Update");
 
-	managers_take(managers, changed, NULL);
-	managers_take(managers, c.removed, NULL);
-	if (!set_is_empty(mine))
-		managers_give(managers, a, "Update", set_union(managers_set(managers, me), mine), a->now);
+	sim_managers_remove(managers, changed, NULL);
+	sim_managers_remove(managers, c.removed, NULL);
+	if (!sim_fieldset_is_empty(mine))
+		sim_managers_assign(managers, a, "Update",
+		    sim_fieldset_union(sim_managers_set(managers, me), mine), a->now);
 
 	free(me);
-	comparison_free(&c);
+	sim_comparison_free(&c);
 	json_decref(mine);
 	json_decref(changed);
 	json_decref(strip);
@@ -122,7 +124,7 @@ track(const struct ask *a, json_t *managers, const json_t *object, const json_t 
  * rewrite them.
  */
 static json_t *
-managers_before(const struct ask *a, const json_t *object, const json_t *old)
+managers_before(const struct sim_write_params *a, const json_t *object, const json_t *old)
 {
 	const json_t *brought = json_object_get(meta_of(object), "managedFields");
 	const json_t *had = json_object_get(meta_of(old), "managedFields");
@@ -130,16 +132,16 @@ managers_before(const struct ask *a, const json_t *object, const json_t *old)
 	    || (json_array_size(brought) == 1 && json_object_size(json_array_get(brought, 0)) == 0));
 
 	if (*a->subresource != '\0')
-		return managers_read(had);
+		return sim_managers_read(had);
 	if (reset)
 		return json_object();
 
-	json_t *managers = managers_read(brought);
+	json_t *managers = sim_managers_read(brought);
 
 	if (json_object_size(managers) > 0)
 		return managers;
 	json_decref(managers);
-	return managers_read(had);
+	return sim_managers_read(had);
 }
 
 static json_t *

@@ -8,64 +8,66 @@
 #include "sim/kube/schema/sim_schema.h"
 #include "sim/base/sim_json_member.h"
 
-enum shape { SHAPE_LEAF, SHAPE_MEMBERS, SHAPE_ITEMS };
+enum walk_shape { SHAPE_LEAF, SHAPE_MEMBERS, SHAPE_ITEMS };
 
 /* A schema and whether it is that of a whole object. */
-struct view {
+struct walk_value {
 	const json_t	*schema;
 	bool		 whole;
 };
 
-static enum shape shape_of(struct view v, const json_t *a, const json_t *b);
+static enum walk_shape shape_of(struct walk_value v, const json_t *a, const json_t *b);
 static bool is_empty(const json_t *value);
-static struct view member_of(struct view v, const char *key);
-static struct view item_of(struct view v);
-static json_t *fields(struct view v, const json_t *value);
-static void compare(struct view v, const json_t *before, const json_t *after, struct comparison *c);
-static void compare_below(struct view v, const char *name, const json_t *before, const json_t *after,
-    struct comparison *c);
-static void compare_members(struct view v, const json_t *before, const json_t *after, struct comparison *c);
-static void compare_items(struct view v, const json_t *before, const json_t *after, struct comparison *c);
-static json_t *merge(struct view v, const json_t *live, const json_t *config);
-static json_t *merge_members(struct view v, const json_t *live, const json_t *config);
-static json_t *merge_items(struct view v, const json_t *live, const json_t *config);
+static struct walk_value member_of(struct walk_value v, const char *key);
+static struct walk_value item_of(struct walk_value v);
+static json_t *fields(struct walk_value v, const json_t *value);
+static void compare(struct walk_value v, const json_t *before, const json_t *after, struct sim_comparison *c);
+static void compare_below(struct walk_value v, const char *name, const json_t *before, const json_t *after,
+    struct sim_comparison *c);
+static void compare_members(struct walk_value v, const json_t *before, const json_t *after,
+    struct sim_comparison *c);
+static void compare_items(struct walk_value v, const json_t *before, const json_t *after,
+    struct sim_comparison *c);
+static json_t *merge(struct walk_value v, const json_t *live, const json_t *config);
+static json_t *merge_members(struct walk_value v, const json_t *live, const json_t *config);
+static json_t *merge_items(struct walk_value v, const json_t *live, const json_t *config);
 static const char *next_shared(const json_t *old, json_t *new, void *r);
-static json_t *without(struct view v, const json_t *value, const json_t *set);
-static json_t *named(struct view v, const json_t *set);
+static json_t *without(struct walk_value v, const json_t *value, const json_t *set);
+static json_t *named(struct walk_value v, const json_t *set);
 static json_t *by_item_name(const json_t *schema, const json_t *list);
 static char *member_name(const char *key);
 
 json_t *
-walk_fields(const json_t *schema, const json_t *object)
+sim_walk_fields(const json_t *schema, const json_t *object)
 {
-	return fields((struct view){ schema, true }, object);
+	return fields((struct walk_value){ schema, true }, object);
 }
 
-struct comparison
-walk_compare(const json_t *schema, const json_t *before, const json_t *after)
+struct sim_comparison
+sim_walk_compare(const json_t *schema, const json_t *before, const json_t *after)
 {
-	struct comparison c = { 0 };
+	struct sim_comparison c = { 0 };
 
-	compare((struct view){ schema, true }, before, after, &c);
+	compare((struct walk_value){ schema, true }, before, after, &c);
 	return c;
 }
 
 void
-comparison_free(struct comparison *c)
+sim_comparison_free(struct sim_comparison *c)
 {
 	json_decref(c->removed);
 	json_decref(c->modified);
 	json_decref(c->added);
-	*c = (struct comparison){ 0 };
+	*c = (struct sim_comparison){ 0 };
 }
 
 void
-comparison_leave_out(struct comparison *c, const json_t *set)
+sim_comparison_leave_out(struct sim_comparison *c, const json_t *set)
 {
 	json_t **parts[] = { &c->removed, &c->modified, &c->added };
 
 	for (size_t i = 0; i < NITEMS(parts); i++) {
-		json_t *left = set_without(*parts[i], set);
+		json_t *left = sim_fieldset_without(*parts[i], set);
 
 		json_decref(*parts[i]);
 		*parts[i] = left;
@@ -73,25 +75,25 @@ comparison_leave_out(struct comparison *c, const json_t *set)
 }
 
 json_t *
-walk_merge(const json_t *schema, const json_t *live, const json_t *config)
+sim_walk_merge(const json_t *schema, const json_t *live, const json_t *config)
 {
-	return merge((struct view){ schema, true }, live, config);
+	return merge((struct walk_value){ schema, true }, live, config);
 }
 
 json_t *
-walk_remove(const json_t *schema, const json_t *object, const json_t *set)
+sim_walk_remove(const json_t *schema, const json_t *object, const json_t *set)
 {
-	return without((struct view){ schema, true }, object, set);
+	return without((struct walk_value){ schema, true }, object, set);
 }
 
 json_t *
-walk_named(const json_t *schema, const json_t *set)
+sim_walk_named(const json_t *schema, const json_t *set)
 {
-	return named((struct view){ schema, true }, set);
+	return named((struct walk_value){ schema, true }, set);
 }
 
 char *
-walk_item_name(const json_t *schema, const json_t *item)
+sim_walk_item_name(const json_t *schema, const json_t *item)
 {
 	const json_t *keys;
 	json_t *identity;
@@ -99,13 +101,13 @@ walk_item_name(const json_t *schema, const json_t *item)
 	json_t *key;
 	char *json, *name;
 
-	if (schema_list(schema, &keys) == LIST_MAP) {
+	if (sim_schema_list(schema, &keys) == LIST_MAP) {
 		identity = json_object();
 		json_array_foreach(keys, i, key) {
 			json_t *value = json_object_get(item, json_string_value(key));
 
 			if (value == NULL)
-				value = json_object_get(schema_member(schema_items(schema),
+				value = json_object_get(sim_schema_member(sim_schema_items(schema),
 				    json_string_value(key), false), "default");
 			if (value != NULL)
 				json_object_set(identity, json_string_value(key), value);
@@ -125,10 +127,10 @@ walk_item_name(const json_t *schema, const json_t *item)
 }
 
 /* One of the two may be NULL. Both empty: a leaf, so that empty and absent stay apart. */
-static enum shape
-shape_of(struct view v, const json_t *a, const json_t *b)
+static enum walk_shape
+shape_of(struct walk_value v, const json_t *a, const json_t *b)
 {
-	const json_t *keys, *schema = schema_follow(v.schema);
+	const json_t *keys, *schema = sim_schema_follow(v.schema);
 	const bool objects = (a == NULL || json_is_null(a) || json_is_object(a))
 	    && (b == NULL || json_is_null(b) || json_is_object(b));
 	const bool lists = (a == NULL || json_is_null(a) || json_is_array(a))
@@ -137,9 +139,9 @@ shape_of(struct view v, const json_t *a, const json_t *b)
 	if (is_empty(a) && is_empty(b))
 		return SHAPE_LEAF;
 	if (objects)
-		return strcmp(json_text(schema, "x-kubernetes-map-type"), "atomic") == 0 ? SHAPE_LEAF
+		return strcmp(sim_json_text(schema, "x-kubernetes-map-type"), "atomic") == 0 ? SHAPE_LEAF
 		    : SHAPE_MEMBERS;
-	return lists && schema_list(schema, &keys) != LIST_ATOMIC ? SHAPE_ITEMS : SHAPE_LEAF;
+	return lists && sim_schema_list(schema, &keys) != LIST_ATOMIC ? SHAPE_ITEMS : SHAPE_LEAF;
 }
 
 static bool
@@ -149,16 +151,16 @@ is_empty(const json_t *value)
 	    || (json_is_array(value) && json_array_size(value) == 0);
 }
 
-static struct view
-member_of(struct view v, const char *key)
+static struct walk_value
+member_of(struct walk_value v, const char *key)
 {
-	return (struct view){ schema_member(v.schema, key, v.whole), false };
+	return (struct walk_value){ sim_schema_member(v.schema, key, v.whole), false };
 }
 
-static struct view
-item_of(struct view v)
+static struct walk_value
+item_of(struct walk_value v)
 {
-	return (struct view){ schema_items(v.schema), false };
+	return (struct walk_value){ sim_schema_items(v.schema), false };
 }
 
 /*
@@ -166,7 +168,7 @@ item_of(struct view v)
  * below it.
  */
 static json_t *
-fields(struct view v, const json_t *value)
+fields(struct walk_value v, const json_t *value)
 {
 	json_t *set = NULL, *child;
 	const char *key;
@@ -175,27 +177,27 @@ fields(struct view v, const json_t *value)
 	switch (shape_of(v, value, NULL)) {
 	case SHAPE_LEAF:
 		if (!json_is_array(value) || json_array_size(value) > 0 || json_is_null(value))
-			set_mark(&set);
+			sim_fieldset_mark(&set);
 		break;
 	case SHAPE_MEMBERS:
 		JSON_EACH(value, key, child) {
 			json_t *below = fields(member_of(v, key), child);
 			char *name = member_name(key);
 
-			if (!schema_names(v.schema, key, v.whole))
-				set_mark(&below);
-			set_put(&set, name, below);
+			if (!sim_schema_names(v.schema, key, v.whole))
+				sim_fieldset_mark(&below);
+			sim_fieldset_put(&set, name, below);
 			free(name);
 		}
 		break;
 	case SHAPE_ITEMS:
 		json_array_foreach(value, i, child) {
 			json_t *below = fields(item_of(v), child);
-			char *name = walk_item_name(v.schema, child);
+			char *name = sim_walk_item_name(v.schema, child);
 
-			set_mark(&below);
+			sim_fieldset_mark(&below);
 			if (name != NULL)
-				set_put(&set, name, json_incref(below));
+				sim_fieldset_put(&set, name, json_incref(below));
 			json_decref(below);
 			free(name);
 		}
@@ -205,36 +207,36 @@ fields(struct view v, const json_t *value)
 }
 
 static void
-compare(struct view v, const json_t *before, const json_t *after, struct comparison *c)
+compare(struct walk_value v, const json_t *before, const json_t *after, struct sim_comparison *c)
 {
-	const enum shape shape = shape_of(v, before, after);
+	const enum walk_shape shape = shape_of(v, before, after);
 
 	if (shape == SHAPE_MEMBERS)
 		compare_members(v, before, after, c);
 	if (shape == SHAPE_ITEMS)
 		compare_items(v, before, after, c);
 	if (before == NULL)
-		set_mark(&c->added);
+		sim_fieldset_mark(&c->added);
 	else if (after == NULL)
-		set_mark(&c->removed);
+		sim_fieldset_mark(&c->removed);
 	else if (shape == SHAPE_LEAF && !json_equal(before, after))
-		set_mark(&c->modified);
+		sim_fieldset_mark(&c->modified);
 }
 
 static void
-compare_below(struct view v, const char *name, const json_t *before, const json_t *after,
-    struct comparison *c)
+compare_below(struct walk_value v, const char *name, const json_t *before, const json_t *after,
+    struct sim_comparison *c)
 {
-	struct comparison below = { 0 };
+	struct sim_comparison below = { 0 };
 
 	compare(v, before, after, &below);
-	set_put(&c->removed, name, below.removed);
-	set_put(&c->modified, name, below.modified);
-	set_put(&c->added, name, below.added);
+	sim_fieldset_put(&c->removed, name, below.removed);
+	sim_fieldset_put(&c->modified, name, below.modified);
+	sim_fieldset_put(&c->added, name, below.added);
 }
 
 static void
-compare_members(struct view v, const json_t *before, const json_t *after, struct comparison *c)
+compare_members(struct walk_value v, const json_t *before, const json_t *after, struct sim_comparison *c)
 {
 	const char *key;
 	json_t *child;
@@ -255,7 +257,7 @@ compare_members(struct view v, const json_t *before, const json_t *after, struct
 }
 
 static void
-compare_items(struct view v, const json_t *before, const json_t *after, struct comparison *c)
+compare_items(struct walk_value v, const json_t *before, const json_t *after, struct sim_comparison *c)
 {
 	json_t *old = by_item_name(v.schema, before), *new = by_item_name(v.schema, after);
 	const char *name;
@@ -272,7 +274,7 @@ compare_items(struct view v, const json_t *before, const json_t *after, struct c
 
 /* NULL: nothing is left of it. */
 static json_t *
-merge(struct view v, const json_t *live, const json_t *config)
+merge(struct walk_value v, const json_t *live, const json_t *config)
 {
 	switch (shape_of(v, live, config)) {
 	case SHAPE_MEMBERS:
@@ -286,7 +288,7 @@ merge(struct view v, const json_t *live, const json_t *config)
 }
 
 static json_t *
-merge_members(struct view v, const json_t *live, const json_t *config)
+merge_members(struct walk_value v, const json_t *live, const json_t *config)
 {
 	json_t *merged = json_object();
 	const char *key;
@@ -306,7 +308,7 @@ merge_members(struct view v, const json_t *live, const json_t *config)
  * the next one that both have.
  */
 static json_t *
-merge_items(struct view v, const json_t *live, const json_t *config)
+merge_items(struct walk_value v, const json_t *live, const json_t *config)
 {
 	json_t *old = by_item_name(v.schema, live), *new = by_item_name(v.schema, config);
 	json_t *merged = json_array();
@@ -353,9 +355,9 @@ next_shared(const json_t *old, json_t *new, void *r)
 
 /* NULL: nothing is left of it. */
 static json_t *
-without(struct view v, const json_t *value, const json_t *set)
+without(struct walk_value v, const json_t *value, const json_t *set)
 {
-	const enum shape shape = shape_of(v, value, NULL);
+	const enum walk_shape shape = shape_of(v, value, NULL);
 	json_t *rest = NULL, *child;
 	const char *key;
 	size_t i;
@@ -367,7 +369,7 @@ without(struct view v, const json_t *value, const json_t *set)
 		JSON_EACH(value, key, child) {
 			char *name = member_name(key);
 			const json_t *below = json_object_get(set, name);
-			json_t *left = set_has(below) ? NULL : below == NULL ? json_deep_copy(child)
+			json_t *left = sim_fieldset_has(below) ? NULL : below == NULL ? json_deep_copy(child)
 			    : without(member_of(v, key), child, below);
 
 			if (left != NULL)
@@ -377,9 +379,9 @@ without(struct view v, const json_t *value, const json_t *set)
 	} else {
 		rest = json_array();
 		json_array_foreach(value, i, child) {
-			char *name = walk_item_name(v.schema, child);
+			char *name = sim_walk_item_name(v.schema, child);
 			const json_t *below = name == NULL ? NULL : json_object_get(set, name);
-			json_t *left = set_has(below) ? NULL : below == NULL ? json_deep_copy(child)
+			json_t *left = sim_fieldset_has(below) ? NULL : below == NULL ? json_deep_copy(child)
 			    : without(item_of(v), child, below);
 
 			if (left != NULL)
@@ -394,7 +396,7 @@ without(struct view v, const json_t *value, const json_t *set)
 }
 
 static json_t *
-named(struct view v, const json_t *set)
+named(struct walk_value v, const json_t *set)
 {
 	json_t *all = json_object(), *child;
 	const char *name;
@@ -403,8 +405,8 @@ named(struct view v, const json_t *set)
 		const bool is_member = strncmp(name, "f:", 2) == 0;
 		json_t *below = named(is_member ? member_of(v, name + 2) : item_of(v), child);
 
-		if (is_member && json_object_size(child) > 0 && schema_names(v.schema, name + 2, v.whole))
-			set_mark(&below);
+		if (is_member && json_object_size(child) > 0 && sim_schema_names(v.schema, name + 2, v.whole))
+			sim_fieldset_mark(&below);
 		json_object_set_new(all, name, below);
 	}
 	return all;
@@ -418,7 +420,7 @@ by_item_name(const json_t *schema, const json_t *list)
 	size_t i;
 
 	json_array_foreach(list, i, item) {
-		char *name = walk_item_name(schema, item);
+		char *name = sim_walk_item_name(schema, item);
 
 		if (name != NULL && json_object_get(items, name) == NULL)
 			json_object_set(items, name, item);

@@ -16,7 +16,7 @@ static char *element_text(const char *name);
 static int by_name(const void *a, const void *b);
 
 json_t *
-set_read(const json_t *fields)
+sim_fieldset_read(const json_t *fields)
 {
 	json_t *set = json_object();
 	const char *name;
@@ -31,7 +31,7 @@ set_read(const json_t *fields)
 			json_object_set_new(set, SELF, json_object());
 			continue;
 		}
-		json_t *below = is_node_name(name) ? set_read(child) : NULL;
+		json_t *below = is_node_name(name) ? sim_fieldset_read(child) : NULL;
 
 		if (below == NULL) {
 			json_decref(set);
@@ -45,34 +45,34 @@ set_read(const json_t *fields)
 }
 
 json_t *
-set_write(const json_t *set)
+sim_fieldset_write(const json_t *set)
 {
 	json_t *fields = json_object();
 	const char *name;
 	json_t *child;
 
-	if (set_has(set) && json_object_size(set) > 1)
+	if (sim_fieldset_has(set) && json_object_size(set) > 1)
 		json_object_set_new(fields, SELF, json_object());
 	JSON_EACH(set, name, child)
 		if (strcmp(name, SELF) != 0)
-			json_object_set_new(fields, name, set_write(child));
+			json_object_set_new(fields, name, sim_fieldset_write(child));
 	return fields;
 }
 
 bool
-set_is_empty(const json_t *set)
+sim_fieldset_is_empty(const json_t *set)
 {
 	return json_object_size(set) == 0;
 }
 
 bool
-set_has(const json_t *set)
+sim_fieldset_has(const json_t *set)
 {
 	return json_object_get(set, SELF) != NULL;
 }
 
 void
-set_mark(json_t **set)
+sim_fieldset_mark(json_t **set)
 {
 	if (*set == NULL)
 		*set = json_object();
@@ -80,9 +80,9 @@ set_mark(json_t **set)
 }
 
 void
-set_put(json_t **set, const char *name, json_t *child)
+sim_fieldset_put(json_t **set, const char *name, json_t *child)
 {
-	if (set_is_empty(child)) {
+	if (sim_fieldset_is_empty(child)) {
 		json_decref(child);
 		return;
 	}
@@ -92,67 +92,69 @@ set_put(json_t **set, const char *name, json_t *child)
 }
 
 json_t *
-set_union(const json_t *a, const json_t *b)
+sim_fieldset_union(const json_t *a, const json_t *b)
 {
 	json_t *set = a == NULL && b == NULL ? NULL : json_object();
 	const char *name;
 	json_t *child;
 
 	JSON_EACH(a, name, child)
-		json_object_set_new(set, name, set_union(child, json_object_get(b, name)));
+		json_object_set_new(set, name, sim_fieldset_union(child, json_object_get(b, name)));
 	JSON_EACH(b, name, child)
 		if (json_object_get(a, name) == NULL)
-			json_object_set_new(set, name, set_union(child, NULL));
+			json_object_set_new(set, name, sim_fieldset_union(child, NULL));
 	return set;
 }
 
 json_t *
-set_intersection(const json_t *a, const json_t *b)
+sim_fieldset_intersection(const json_t *a, const json_t *b)
 {
 	json_t *set = NULL;
 	const char *name;
 	json_t *child;
 
-	if (set_has(a) && set_has(b))
-		set_mark(&set);
+	if (sim_fieldset_has(a) && sim_fieldset_has(b))
+		sim_fieldset_mark(&set);
 	JSON_EACH(a, name, child)
 		if (strcmp(name, SELF) != 0 && json_object_get(b, name) != NULL)
-			set_put(&set, name, set_intersection(child, json_object_get(b, name)));
+			sim_fieldset_put(&set, name,
+			    sim_fieldset_intersection(child, json_object_get(b, name)));
 	return set;
 }
 
 json_t *
-set_difference(const json_t *a, const json_t *b)
+sim_fieldset_difference(const json_t *a, const json_t *b)
 {
 	json_t *set = NULL;
 	const char *name;
 	json_t *child;
 
-	if (set_has(a) && !set_has(b))
-		set_mark(&set);
+	if (sim_fieldset_has(a) && !sim_fieldset_has(b))
+		sim_fieldset_mark(&set);
 	JSON_EACH(a, name, child)
 		if (strcmp(name, SELF) != 0)
-			set_put(&set, name, set_difference(child, json_object_get(b, name)));
+			sim_fieldset_put(&set, name,
+			    sim_fieldset_difference(child, json_object_get(b, name)));
 	return set;
 }
 
 json_t *
-set_without(const json_t *a, const json_t *b)
+sim_fieldset_without(const json_t *a, const json_t *b)
 {
 	json_t *set = NULL;
 	const char *name;
 	json_t *child;
 
-	if (set_has(a))
-		set_mark(&set);
+	if (sim_fieldset_has(a))
+		sim_fieldset_mark(&set);
 	JSON_EACH(a, name, child)
-		if (strcmp(name, SELF) != 0 && !set_has(json_object_get(b, name)))
-			set_put(&set, name, set_without(child, json_object_get(b, name)));
+		if (strcmp(name, SELF) != 0 && !sim_fieldset_has(json_object_get(b, name)))
+			sim_fieldset_put(&set, name, sim_fieldset_without(child, json_object_get(b, name)));
 	return set;
 }
 
 json_t *
-set_paths(const json_t *set)
+sim_fieldset_paths(const json_t *set)
 {
 	json_t *paths = json_array();
 
@@ -190,7 +192,7 @@ collect_paths(const json_t *set, const char *path, json_t *paths)
 			MUST(asprintf(&deeper, "%s%s", path, element) > 0);
 			if (below == 1)
 				collect_paths(child, deeper, paths);
-			else if (set_has(child))
+			else if (sim_fieldset_has(child))
 				json_array_append_new(paths, json_string(deeper));
 			free(deeper);
 			free(element);
@@ -216,7 +218,7 @@ element_text(const char *name)
 	} else if (name[0] == 'k') {
 		fputc('[', out);
 		JSON_EACH(json, key, value) {
-			char *shown = flaw_value(value);
+			char *shown = sim_field_error_value(value);
 
 			fprintf(out, "%s%s=%s", between, key, shown);
 			between = ",";
@@ -224,7 +226,7 @@ element_text(const char *name)
 		}
 		fputc(']', out);
 	} else {
-		char *shown = json == NULL ? obj_strdup(name + 2) : flaw_value(json);
+		char *shown = json == NULL ? obj_strdup(name + 2) : sim_field_error_value(json);
 
 		fprintf(out, "[%s%s]", name[0] == 'v' ? "=" : "", shown);
 		free(shown);

@@ -7,7 +7,7 @@
 #include "sim/base/sim_json_member.h"
 
 /* The place an operation speaks of: a container, and a member or an index of it. */
-struct place {
+struct pointer_target {
 	json_t	*in;
 	char	*key;	/* unescaped; owned */
 };
@@ -15,13 +15,13 @@ struct place {
 typedef bool step(json_t **root, const json_t *op);
 
 static json_t *without_nulls(const json_t *value);
-static bool place_find(struct place *p, json_t *root, const char *pointer);
-static void place_free(struct place *p);
-static bool place_get(const struct place *p, json_t **value);
-static bool place_add(const struct place *p, json_t *value);
-static bool place_remove(const struct place *p);
+static bool place_find(struct pointer_target *p, json_t *root, const char *pointer);
+static void place_free(struct pointer_target *p);
+static bool place_get(const struct pointer_target *p, json_t **value);
+static bool place_add(const struct pointer_target *p, json_t *value);
+static bool place_remove(const struct pointer_target *p);
 static char *unescape(const char *token, size_t len);
-static bool index_of(const struct place *p, size_t limit, size_t *index);
+static bool index_of(const struct pointer_target *p, size_t limit, size_t *index);
 static step do_add, do_remove, do_replace, do_move, do_copy, do_test;
 
 static const struct {
@@ -37,7 +37,7 @@ static const struct {
 };
 
 json_t *
-patch_merge(const json_t *target, const json_t *patch)
+sim_patch_merge(const json_t *target, const json_t *patch)
 {
 	if (!json_is_object(target))
 		return without_nulls(patch);
@@ -54,7 +54,7 @@ patch_merge(const json_t *target, const json_t *patch)
 		if (change == NULL)
 			json_object_set_new(merged, key, json_deep_copy(value));
 		else if (!json_is_null(change))
-			json_object_set_new(merged, key, patch_merge(value, change));
+			json_object_set_new(merged, key, sim_patch_merge(value, change));
 	}
 	JSON_EACH(patch, key, value)
 		if (!json_is_null(value) && json_object_get(target, key) == NULL)
@@ -63,7 +63,7 @@ patch_merge(const json_t *target, const json_t *patch)
 }
 
 json_t *
-patch_operations(const json_t *target, const json_t *operations)
+sim_patch_operations(const json_t *target, const json_t *operations)
 {
 	json_t *root = json_deep_copy(target);
 	size_t i;
@@ -113,7 +113,7 @@ without_nulls(const json_t *value)
 static bool
 do_add(json_t **root, const json_t *op)
 {
-	struct place p;
+	struct pointer_target p;
 	bool done = false;
 
 	if (place_find(&p, *root, json_string_value(json_object_get(op, "path")))) {
@@ -128,7 +128,7 @@ do_add(json_t **root, const json_t *op)
 static bool
 do_remove(json_t **root, const json_t *op)
 {
-	struct place p;
+	struct pointer_target p;
 	const bool done = place_find(&p, *root, json_string_value(json_object_get(op, "path")))
 	    && place_remove(&p);
 
@@ -142,7 +142,7 @@ do_replace(json_t **root, const json_t *op)
 	const char *path = json_string_value(json_object_get(op, "path"));
 	json_t *value = json_object_get(op, "value");
 	json_t *was;
-	struct place p;
+	struct pointer_target p;
 	bool done = false;
 
 	if (path != NULL && *path == '\0') {
@@ -164,7 +164,7 @@ do_replace(json_t **root, const json_t *op)
 static bool
 do_move(json_t **root, const json_t *op)
 {
-	struct place from, to = { 0 };
+	struct pointer_target from, to = { 0 };
 	json_t *value = NULL;
 	bool done = false;
 
@@ -184,7 +184,7 @@ do_move(json_t **root, const json_t *op)
 static bool
 do_copy(json_t **root, const json_t *op)
 {
-	struct place from, to = { 0 };
+	struct pointer_target from, to = { 0 };
 	json_t *value;
 	bool done = false;
 
@@ -204,7 +204,7 @@ do_test(json_t **root, const json_t *op)
 	const char *path = json_string_value(json_object_get(op, "path"));
 	json_t *want = json_object_get(op, "value");
 	json_t *value = NULL;
-	struct place p;
+	struct pointer_target p;
 	bool same = false;
 
 	if (path != NULL && *path == '\0')
@@ -224,11 +224,11 @@ do_test(json_t **root, const json_t *op)
  * looked at, as in the real server.
  */
 static bool
-place_find(struct place *p, json_t *root, const char *pointer)
+place_find(struct pointer_target *p, json_t *root, const char *pointer)
 {
 	const char *token = pointer == NULL ? NULL : strchr(pointer, '/');
 
-	*p = (struct place){ .in = root };
+	*p = (struct pointer_target){ .in = root };
 	if (token == NULL)
 		return false;
 	for (;;) {
@@ -247,7 +247,7 @@ place_find(struct place *p, json_t *root, const char *pointer)
 }
 
 static void
-place_free(struct place *p)
+place_free(struct pointer_target *p)
 {
 	free(p->key);
 	p->key = NULL;
@@ -255,7 +255,7 @@ place_free(struct place *p)
 
 /* false: no such place (an index out of bounds); a missing member of an object is there, and NULL. */
 static bool
-place_get(const struct place *p, json_t **value)
+place_get(const struct pointer_target *p, json_t **value)
 {
 	size_t index;
 
@@ -272,7 +272,7 @@ place_get(const struct place *p, json_t **value)
 
 /* Takes value. */
 static bool
-place_add(const struct place *p, json_t *value)
+place_add(const struct pointer_target *p, json_t *value)
 {
 	size_t index;
 
@@ -287,7 +287,7 @@ place_add(const struct place *p, json_t *value)
 }
 
 static bool
-place_remove(const struct place *p)
+place_remove(const struct pointer_target *p)
 {
 	size_t index;
 
@@ -297,7 +297,7 @@ place_remove(const struct place *p)
 }
 
 static bool
-index_of(const struct place *p, size_t limit, size_t *index)
+index_of(const struct pointer_target *p, size_t limit, size_t *index)
 {
 	char *end;
 

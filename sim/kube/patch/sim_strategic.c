@@ -23,7 +23,7 @@
 #define SET_ORDER	"$setElementOrder/"
 
 /* How the list of one field is merged. */
-struct list_rule {
+struct strategic_list_rule {
 	const json_t	*items;		/* schema */
 	bool		 merged;
 	const char	*key;		/* "": of values */
@@ -34,22 +34,23 @@ static bool retain(json_t *object, const json_t *patch, json_t **status);
 static bool merge_ordered(const json_t *schema, json_t *object, const json_t *patch, json_t **status);
 static bool merge_member(const json_t *schema, json_t *object, const char *key, const json_t *value,
     json_t **status);
-static json_t *merge_list(const struct list_rule *rule, const json_t *target, const json_t *patch,
+static json_t *merge_list(const struct strategic_list_rule *rule, const json_t *target, const json_t *patch,
     json_t **status);
-static json_t *merge_objects(const struct list_rule *rule, const json_t *target, const json_t *patch,
+static json_t *merge_objects(const struct strategic_list_rule *rule, const json_t *target,
+    const json_t *patch,
     json_t **status);
 static json_t *merge_values(const json_t *target, const json_t *patch);
 static json_t *ordered(const json_t *merged, const json_t *wanted, const json_t *server, const char *key);
 static json_t *picked(const json_t *from, const json_t *order, const char *key, const json_t *except);
 static ssize_t index_of(const json_t *list, const json_t *item, const char *key);
-static struct list_rule rule_of(const json_t *schema, const char *field);
+static struct strategic_list_rule rule_of(const json_t *schema, const char *field);
 static json_t *without_directives(const json_t *value);
 static json_t *refuse(json_t **status, const char *first, const json_t *a, const char *second,
     const json_t *b);
 static bool has_prefix(const char *text, const char *prefix);
 
 json_t *
-strategic_merge(const json_t *schema, const json_t *target, const json_t *patch, json_t **status)
+sim_strategic_merge(const json_t *schema, const json_t *target, const json_t *patch, json_t **status)
 {
 	return merge_object(schema, target, patch, status);
 }
@@ -98,7 +99,7 @@ retain(json_t *object, const json_t *patch, json_t **status)
 	if (keys == NULL)
 		return true;
 	if (!json_is_array(keys)) {
-		*status = status_bad_request("invalid patch format of retainKeys");
+		*status = sim_status_bad_request("invalid patch format of retainKeys");
 		return false;
 	}
 	json_object_foreach_safe(object, next, key, value) {
@@ -122,11 +123,11 @@ merge_ordered(const json_t *schema, json_t *object, const json_t *patch, json_t 
 		if (!has_prefix(key, SET_ORDER))
 			continue;
 		if (!json_is_array(order)) {
-			*status = status_bad_request("invalid patch format of setElementOrder list");
+			*status = sim_status_bad_request("invalid patch format of setElementOrder list");
 			return false;
 		}
 		const char *field = key + strlen(SET_ORDER);
-		const struct list_rule rule = rule_of(schema, field);
+		const struct strategic_list_rule rule = rule_of(schema, field);
 		const json_t *had = json_object_get(object, field), *sent = json_object_get(patch, field);
 		json_t *merged;
 
@@ -151,7 +152,7 @@ merge_member(const json_t *schema, json_t *object, const char *key, const json_t
 	const bool deletes = has_prefix(key, DELETE_FROM);
 	const char *field = deletes ? key + strlen(DELETE_FROM) : key;
 	const json_t *had = json_object_get(object, field);
-	const json_t *member = schema_member(schema, field, false);
+	const json_t *member = sim_schema_member(schema, field, false);
 	json_t *merged;
 
 	if (json_is_null(value)) {
@@ -166,8 +167,8 @@ merge_member(const json_t *schema, json_t *object, const char *key, const json_t
 		return true;
 	}
 
-	const struct list_rule rule = rule_of(schema, field);
-	const bool replaced = strcmp(json_text(member, "x-kubernetes-patch-strategy"), "replace") == 0;
+	const struct strategic_list_rule rule = rule_of(schema, field);
+	const bool replaced = strcmp(sim_json_text(member, "x-kubernetes-patch-strategy"), "replace") == 0;
 
 	if (json_is_object(had) && json_is_object(value) && !replaced)
 		merged = merge_object(member, had, value, status);
@@ -181,7 +182,7 @@ merge_member(const json_t *schema, json_t *object, const char *key, const json_t
 }
 
 static json_t *
-merge_list(const struct list_rule *rule, const json_t *target, const json_t *patch, json_t **status)
+merge_list(const struct strategic_list_rule *rule, const json_t *target, const json_t *patch, json_t **status)
 {
 	const json_t *first = json_array_get(json_array_size(patch) > 0 ? patch : target, 0);
 	json_t *merged, *result;
@@ -203,7 +204,8 @@ merge_list(const struct list_rule *rule, const json_t *target, const json_t *pat
 }
 
 static json_t *
-merge_objects(const struct list_rule *rule, const json_t *target, const json_t *patch, json_t **status)
+merge_objects(const struct strategic_list_rule *rule, const json_t *target, const json_t *patch,
+    json_t **status)
 {
 	json_t *merged = json_deep_copy(target), *item;
 	size_t i;
@@ -321,15 +323,15 @@ index_of(const json_t *list, const json_t *item, const char *key)
 	return -1;
 }
 
-static struct list_rule
+static struct strategic_list_rule
 rule_of(const json_t *schema, const char *field)
 {
-	const json_t *member = schema_member(schema, field, false);
+	const json_t *member = sim_schema_member(schema, field, false);
 
-	return (struct list_rule){
-		.items = schema_items(member),
-		.merged = has_prefix(json_text(member, "x-kubernetes-patch-strategy"), "merge"),
-		.key = json_text(member, "x-kubernetes-patch-merge-key"),
+	return (struct strategic_list_rule){
+		.items = sim_schema_items(member),
+		.merged = has_prefix(sim_json_text(member, "x-kubernetes-patch-strategy"), "merge"),
+		.key = sim_json_text(member, "x-kubernetes-patch-merge-key"),
 	};
 }
 
@@ -362,10 +364,10 @@ without_directives(const json_t *value)
 static json_t *
 refuse(json_t **status, const char *first, const json_t *a, const char *second, const json_t *b)
 {
-	char *shown_a = flaw_go(a), *shown_b = flaw_go(b), *message;
+	char *shown_a = sim_go_format(a), *shown_b = sim_go_format(b), *message;
 
 	MUST(asprintf(&message, "%s%s%s%s", first, shown_a, second, shown_b) > 0);
-	*status = semantics_failure(500, "", message, NULL, "", NULL);
+	*status = sim_semantics_failure(500, "", message, NULL, "", NULL);
 	free(message);
 	free(shown_b);
 	free(shown_a);

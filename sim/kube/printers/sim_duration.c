@@ -1,4 +1,7 @@
-/* sim/kube/printers/sim_duration.c - two or three significant figures, as apimachinery's duration.HumanDuration. */
+/*
+ * sim/kube/printers/sim_duration.c - two or three significant figures, as apimachinery's
+ * duration.HumanDuration.
+ */
 #include "sim_duration.h"
 
 #include <inttypes.h>
@@ -14,7 +17,7 @@ enum { MINUTE = 60, HOUR = 60 * MINUTE, DAY = 24 * HOUR, YEAR = 365 * DAY };
  * Below `under` seconds: so many units, and the rest in the smaller unit where there is one and it
  * is not 0.
  */
-static const struct row {
+static const struct duration_unit {
 	int64_t	under, unit, small;
 	char	name, small_name;
 } rows[] = {
@@ -30,7 +33,7 @@ static const struct row {
 };
 
 const char *
-human_duration(int64_t seconds, char buf[HUMAN_MAX])
+sim_duration_format(int64_t seconds, char buf[SIM_DURATION_MAX])
 {
 	size_t i = 0;
 
@@ -41,18 +44,18 @@ human_duration(int64_t seconds, char buf[HUMAN_MAX])
 		seconds = 0;
 	while (seconds >= rows[i].under)
 		i++;
-	const struct row *const r = &rows[i];
+	const struct duration_unit *const r = &rows[i];
 	const int64_t rest = r->small != 0 ? seconds % r->unit / r->small : 0;
 	if (rest != 0)
-		snprintf(buf, HUMAN_MAX, "%" PRId64 "%c%" PRId64 "%c", seconds / r->unit, r->name,
+		snprintf(buf, SIM_DURATION_MAX, "%" PRId64 "%c%" PRId64 "%c", seconds / r->unit, r->name,
 		    rest, r->small_name);
 	else
-		snprintf(buf, HUMAN_MAX, "%" PRId64 "%c", seconds / r->unit, r->name);
+		snprintf(buf, SIM_DURATION_MAX, "%" PRId64 "%c", seconds / r->unit, r->name);
 	return buf;
 }
 
 const char *
-human_since(const char *time, int64_t now_us, char buf[HUMAN_MAX])
+sim_duration_since(const char *time, int64_t now_us, char buf[SIM_DURATION_MAX])
 {
 	int64_t us;
 
@@ -60,5 +63,5 @@ human_since(const char *time, int64_t now_us, char buf[HUMAN_MAX])
 		return "<unknown>";
 	if (!time_parse(time, strlen(time), &us) && !time_parse_micro(time, strlen(time), &us))
 		return "<invalid>";
-	return human_duration((now_us - us) / 1000000, buf);
+	return sim_duration_format((now_us - us) / 1000000, buf);
 }

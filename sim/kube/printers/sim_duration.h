@@ -5,11 +5,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HUMAN_MAX = 48 };
+enum { SIM_DURATION_MAX = 48 };
 
 /* "5s", "3m20s", "26h", "2y10d". */
-const char *human_duration(int64_t seconds, char buf[HUMAN_MAX]);
+const char *sim_duration_format(int64_t seconds, char buf[SIM_DURATION_MAX]);
 /* Since an RFC 3339 time; "<unknown>" for an empty one, "<invalid>" for what is no time. */
-const char *human_since(const char *time, int64_t now_us, char buf[HUMAN_MAX]);
+const char *sim_duration_since(const char *time, int64_t now_us, char buf[SIM_DURATION_MAX]);
 
 #endif

@@ -1,4 +1,7 @@
-/* sim/kube/printers/sim_jsonpath.c - walks a value by a path, depth first, and stops at the first end it reaches. */
+/*
+ * sim/kube/printers/sim_jsonpath.c - walks a value by a path, depth first, and stops at the first
+ * end it reaches.
+ */
 #include "sim_jsonpath.h"
 
 #include <stdbool.h>
@@ -17,7 +20,7 @@ static const char *closing(const char *);
 static bool same(const json_t *, const char *, size_t);
 
 json_t *
-jsonpath_first(const json_t *root, const char *path)
+sim_jsonpath_first(const json_t *root, const char *path)
 {
 	return walk(root, path, 0);
 }

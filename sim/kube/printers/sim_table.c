@@ -1,6 +1,6 @@
 /*
- * sim/kube/printers/sim_table.c - the columns of a resource: of the built-in kinds from tables, of a CRD from its
- * printer columns.
+ * sim/kube/printers/sim_table.c - the columns of a resource: of the built-in kinds from tables, of
+ * a CRD from its printer columns.
  */
 #include "sim_table.h"
 
@@ -14,103 +14,104 @@
 
 static const struct {
 	const char		*plural;
-	const struct column	*columns;
+	const struct sim_column	*columns;
 } tables[] = {
-	{ "pods",                      table_pods },
-	{ "nodes",                     table_nodes },
-	{ "events",                    table_events },
-	{ "namespaces",                table_namespaces },
-	{ "secrets",                   table_secrets },
-	{ "configmaps",                table_config_maps },
-	{ "leases",                    table_leases },
-	{ "poddisruptionbudgets",      table_budgets },
-	{ "customresourcedefinitions", table_crds },
+	{ "pods",                      sim_table_pods },
+	{ "nodes",                     sim_table_nodes },
+	{ "events",                    sim_table_events },
+	{ "namespaces",                sim_table_namespaces },
+	{ "secrets",                   sim_table_secrets },
+	{ "configmaps",                sim_table_config_maps },
+	{ "leases",                    sim_table_leases },
+	{ "poddisruptionbudgets",      sim_table_budgets },
+	{ "customresourcedefinitions", sim_table_crds },
 };
 
 /* What a CRD that names none has. */
 static const char age_path[] = ".metadata.creationTimestamp";
 
-static const struct column *columns_of(const struct resource *);
+static const struct sim_column *columns_of(const struct sim_resource *);
 static void add_definition(json_t *, const char *, const char *, const char *, int, const char *);
 static json_t *custom_cell(const json_t *, const char *, const char *, int64_t);
 static json_t *as_text(const json_t *);
 
 json_t *
-table_columns(const struct resource *r)
+sim_table_columns(const struct sim_resource *r)
 {
 	json_t *const out = json_array();
 	size_t i;
 	json_t *custom;
 
 	if (r->builtin) {
-		for (const struct column *c = columns_of(r); c->name != NULL; c++)
+		for (const struct sim_column *c = columns_of(r); c->name != NULL; c++)
 			add_definition(out, c->name, c->type, c->format, c->priority, "");
 		return out;
 	}
 	add_definition(out, "Name", "string", "name", 0, "");
 	if (r->columns == NULL)
 		add_definition(out, "Age", "date", "", 0, "");
-	json_array_foreach(r->columns, i, custom) add_definition(out, json_text(custom, "name"),
-	    json_text(custom, "type"), json_text(custom, "format"),
-	    (int)json_int_at(custom, "priority", 0), json_text(custom, "description"));
+	json_array_foreach(r->columns, i, custom) add_definition(out, sim_json_text(custom, "name"),
+	    sim_json_text(custom, "type"), sim_json_text(custom, "format"),
+	    (int)sim_json_int_at(custom, "priority", 0), sim_json_text(custom, "description"));
 	return out;
 }
 
 json_t *
-table_cells(const struct resource *r, const json_t *object, int64_t now_us)
+sim_table_cells(const struct sim_resource *r, const json_t *object, int64_t now_us)
 {
 	json_t *const cells = json_array();
 	size_t i;
 	json_t *custom;
 
-	for (const struct column *c = r->builtin ? columns_of(r) : NULL; c != NULL && c->name != NULL; c++) {
+	for (const struct sim_column *c = r->builtin ? columns_of(r) : NULL; c != NULL
+	    && c->name != NULL; c++) {
 		if (c->cell != NULL) {
 			json_array_append_new(cells, c->cell(object, now_us));
 			continue;
 		}
-		const char *const text = json_text_at(object, c->path);
+		const char *const text = sim_json_text_at(object, c->path);
 		json_array_append_new(
 		    cells, json_string(text[0] != '\0' || c->absent == NULL ? text : c->absent));
 	}
 	if (r->builtin)
 		return cells;
-	json_array_append_new(cells, table_name(object, now_us));
+	json_array_append_new(cells, sim_table_name(object, now_us));
 	if (r->columns == NULL)
 		json_array_append_new(cells, custom_cell(object, age_path, "date", now_us));
 	json_array_foreach(r->columns, i, custom) json_array_append_new(cells,
-	    custom_cell(object, json_text(custom, "jsonPath"), json_text(custom, "type"), now_us));
+	    custom_cell(object, sim_json_text(custom, "jsonPath"), sim_json_text(custom, "type"), now_us));
 	return cells;
 }
 
 json_t *
-table_since(const char *time, int64_t now_us)
+sim_table_since(const char *time, int64_t now_us)
 {
-	char buf[HUMAN_MAX];
+	char buf[SIM_DURATION_MAX];
 
-	return json_string(human_since(time, now_us, buf));
+	return json_string(sim_duration_since(time, now_us, buf));
 }
 
 json_t *
-table_name(const json_t *object, int64_t now_us)
+sim_table_name(const json_t *object, int64_t now_us)
 {
 	(void)now_us;
-	return json_string(json_text_at(object, "metadata.name"));
+	return json_string(sim_json_text_at(object, "metadata.name"));
 }
 
 json_t *
-table_age(const json_t *object, int64_t now_us)
+sim_table_age(const json_t *object, int64_t now_us)
 {
-	return table_since(json_text_at(object, "metadata.creationTimestamp"), now_us);
+	return sim_table_since(sim_json_text_at(object, "metadata.creationTimestamp"), now_us);
 }
 
-static const struct column *
-columns_of(const struct resource *r)
+static const struct sim_column *
+columns_of(const struct sim_resource *r)
 {
 	for (size_t i = 0; i < NITEMS(tables); i++) {
 		if (strcmp(tables[i].plural, r->plural) == 0)
 			return tables[i].columns;
 	}
-	return table_plain;
+	return sim_table_plain;
 }
 
 static void
@@ -125,7 +126,7 @@ add_definition(json_t *out, const char *name, const char *type, const char *form
 static json_t *
 custom_cell(const json_t *object, const char *path, const char *type, int64_t now_us)
 {
-	json_t *const value = jsonpath_first(object, path);
+	json_t *const value = sim_jsonpath_first(object, path);
 
 	if (value == NULL || json_is_null(value))
 		return json_null();
@@ -138,19 +139,19 @@ custom_cell(const json_t *object, const char *path, const char *type, int64_t no
 	if (strcmp(type, "boolean") == 0 && json_is_boolean(value))
 		return json_incref(value);
 	if (strcmp(type, "date") == 0 && json_is_string(value))
-		return table_since(json_string_value(value), now_us);
+		return sim_table_since(json_string_value(value), now_us);
 	return json_null();
 }
 
 static json_t *
 as_text(const json_t *value)
 {
-	struct buf b = { 0 };
+	struct sim_buf b = { 0 };
 
 	if (json_is_string(value))
 		return json_string(json_string_value(value));
-	buf_json(&b, value);
+	sim_buf_json(&b, value);
 	json_t *const text = json_stringn(b.bytes, b.len);
-	buf_free(&b);
+	sim_buf_free(&b);
 	return text;
 }

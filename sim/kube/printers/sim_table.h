@@ -8,7 +8,7 @@
 #include "sim/kube/discovery/sim_resource.h"
 
 /* One column: a value by its path, or by a function where there is more to it. */
-struct column {
+struct sim_column {
 	const char	*name, *type, *format;
 	int		 priority;	/* above 0: only with -o wide */
 	const char	*path, *absent;	/* a text of the object, and what stands for none */
@@ -16,16 +16,17 @@ struct column {
 };
 
 /* End: name NULL. */
-extern const struct column table_pods[], table_nodes[], table_events[], table_namespaces[], table_secrets[],
-    table_config_maps[], table_leases[], table_budgets[], table_plain[], table_crds[];
+extern const struct sim_column sim_table_pods[], sim_table_nodes[], sim_table_events[],
+    sim_table_namespaces[], sim_table_secrets[],
+    sim_table_config_maps[], sim_table_leases[], sim_table_budgets[], sim_table_plain[], sim_table_crds[];
 
 /* New references. The object is in the form of the core version for events. */
-json_t *table_columns(const struct resource *r);
-json_t *table_cells(const struct resource *r, const json_t *object, int64_t now_us);
+json_t *sim_table_columns(const struct sim_resource *r);
+json_t *sim_table_cells(const struct sim_resource *r, const json_t *object, int64_t now_us);
 
 /* For the columns' own functions: how long since that time, for people. */
-json_t *table_since(const char *time, int64_t now_us);
-json_t *table_name(const json_t *object, int64_t now_us);
-json_t *table_age(const json_t *object, int64_t now_us);
+json_t *sim_table_since(const char *time, int64_t now_us);
+json_t *sim_table_name(const json_t *object, int64_t now_us);
+json_t *sim_table_age(const json_t *object, int64_t now_us);
 
 #endif

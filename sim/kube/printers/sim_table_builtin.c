@@ -1,4 +1,7 @@
-/* sim/kube/printers/sim_table_builtin.c - columns of the built-in kinds but Pods, as kube-apiserver 1.35 prints them. */
+/*
+ * sim/kube/printers/sim_table_builtin.c - columns of the built-in kinds but Pods, as kube-apiserver
+ * 1.35 prints them.
+ */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +27,11 @@ static json_t *budget_max(const json_t *, int64_t);
 static json_t *budget_allowed(const json_t *, int64_t);
 static json_t *created_at(const json_t *, int64_t);
 
-#define NAME	{ "Name", "string", "name", .cell = table_name }
-#define AGE	{ "Age", "string", .cell = table_age }
+#define NAME	{ "Name", "string", "name", .cell = sim_table_name }
+#define AGE	{ "Age", "string", .cell = sim_table_age }
 #define END	{ .name = NULL }
 
-const struct column table_nodes[] = {
+const struct sim_column sim_table_nodes[] = {
 	NAME,
 	{ "Status", "string", .cell = node_status },
 	{ "Roles", "string", .cell = node_roles },
@@ -42,7 +45,7 @@ const struct column table_nodes[] = {
 	    .absent = "<unknown>" },
 	END,
 };
-const struct column table_events[] = {
+const struct sim_column sim_table_events[] = {
 	{ "Last Seen", "string", .cell = event_last_seen },
 	{ "Type", "string", .path = "type" },
 	{ "Reason", "string", .path = "reason" },
@@ -52,32 +55,32 @@ const struct column table_events[] = {
 	{ "Message", "string", .cell = event_message },
 	{ "First Seen", "string", .priority = 1, .cell = event_first_seen },
 	{ "Count", "string", .priority = 1, .cell = event_count },
-	{ "Name", "string", "name", .priority = 1, .cell = table_name },
+	{ "Name", "string", "name", .priority = 1, .cell = sim_table_name },
 	END,
 };
-const struct column table_namespaces[] = {
+const struct sim_column sim_table_namespaces[] = {
 	NAME, { "Status", "string", .path = "status.phase" }, AGE, END,
 };
-const struct column table_secrets[] = {
+const struct sim_column sim_table_secrets[] = {
 	NAME, { "Type", "string", .path = "type" }, { "Data", "string", .cell = count_data }, AGE, END,
 };
-const struct column table_config_maps[] = {
+const struct sim_column sim_table_config_maps[] = {
 	NAME, { "Data", "string", .cell = count_data }, AGE, END,
 };
-const struct column table_leases[] = {
+const struct sim_column sim_table_leases[] = {
 	NAME, { "Holder", "string", .path = "spec.holderIdentity" }, AGE, END,
 };
-const struct column table_budgets[] = {
+const struct sim_column sim_table_budgets[] = {
 	NAME,
 	{ "Min Available", "string", .cell = budget_min },
 	{ "Max Unavailable", "string", .cell = budget_max },
 	{ "Allowed Disruptions", "integer", .cell = budget_allowed },
 	AGE, END,
 };
-const struct column table_crds[] = {
+const struct sim_column sim_table_crds[] = {
 	NAME, { "Created At", "date", .cell = created_at }, END,
 };
-const struct column table_plain[] = { NAME, AGE, END };
+const struct sim_column sim_table_plain[] = { NAME, AGE, END };
 
 static json_t *address(const json_t *, const char *);
 static const char *condition(const json_t *, const char *);
@@ -94,7 +97,7 @@ node_status(const json_t *node, int64_t now_us)
 	    ready[0] == '\0'                 ? "Unknown"
 		: strcmp(ready, "True") == 0 ? "Ready"
 					     : "NotReady",
-	    json_is_true(json_at(node, "spec.unschedulable")) ? ",SchedulingDisabled" : "");
+	    json_is_true(sim_json_at(node, "spec.unschedulable")) ? ",SchedulingDisabled" : "");
 }
 
 static json_t *
@@ -105,10 +108,10 @@ node_roles(const json_t *node, int64_t now_us)
 	size_t n = 0;
 	const char *key;
 	json_t *value;
-	struct buf b = { 0 };
+	struct sim_buf b = { 0 };
 
 	(void)now_us;
-	JSON_EACH(json_at(node, "metadata.labels"), key, value) {
+	JSON_EACH(sim_json_at(node, "metadata.labels"), key, value) {
 		if (n == NITEMS(roles))
 			break;
 		if (strncmp(key, prefix, sizeof(prefix) - 1) == 0 && key[sizeof(prefix) - 1] != '\0')
@@ -121,10 +124,10 @@ node_roles(const json_t *node, int64_t now_us)
 	qsort(roles, n, sizeof(roles[0]), by_text);
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 || strcmp(roles[i], roles[i - 1]) != 0)
-			buf_printf(&b, "%s%s", i > 0 ? "," : "", roles[i]);
+			sim_buf_printf(&b, "%s%s", i > 0 ? "," : "", roles[i]);
 	}
 	json_t *const text = json_string(b.bytes);
-	buf_free(&b);
+	sim_buf_free(&b);
 	return text;
 }
 
@@ -145,26 +148,26 @@ node_external_ip(const json_t *node, int64_t now_us)
 static json_t *
 event_first_seen(const json_t *event, int64_t now_us)
 {
-	const char *const first = json_text(event, "firstTimestamp");
+	const char *const first = sim_json_text(event, "firstTimestamp");
 
-	return table_since(first[0] != '\0' ? first : json_text(event, "eventTime"), now_us);
+	return sim_table_since(first[0] != '\0' ? first : sim_json_text(event, "eventTime"), now_us);
 }
 
 static json_t *
 event_last_seen(const json_t *event, int64_t now_us)
 {
-	const char *const last = json_text(event, "lastTimestamp");
+	const char *const last = sim_json_text(event, "lastTimestamp");
 
 	if (json_is_object(json_object_get(event, "series")))
-		return table_since(json_text_at(event, "series.lastObservedTime"), now_us);
-	return last[0] != '\0' ? table_since(last, now_us) : event_first_seen(event, now_us);
+		return sim_table_since(sim_json_text_at(event, "series.lastObservedTime"), now_us);
+	return last[0] != '\0' ? sim_table_since(last, now_us) : event_first_seen(event, now_us);
 }
 
 static json_t *
 event_object(const json_t *event, int64_t now_us)
 {
-	const char *const name = json_text_at(event, "involvedObject.name");
-	char *const kind = obj_strdup(json_text_at(event, "involvedObject.kind"));
+	const char *const name = sim_json_text_at(event, "involvedObject.name");
+	char *const kind = obj_strdup(sim_json_text_at(event, "involvedObject.kind"));
 
 	(void)now_us;
 	for (char *p = kind; *p != '\0'; p++)
@@ -177,21 +180,21 @@ event_object(const json_t *event, int64_t now_us)
 static json_t *
 event_source(const json_t *event, int64_t now_us)
 {
-	const char *component = json_text_at(event, "source.component");
-	const char *host = json_text_at(event, "source.host");
+	const char *component = sim_json_text_at(event, "source.component");
+	const char *host = sim_json_text_at(event, "source.host");
 
 	(void)now_us;
 	if (component[0] == '\0')
-		component = json_text(event, "reportingComponent");
+		component = sim_json_text(event, "reportingComponent");
 	if (host[0] == '\0')
-		host = json_text(event, "reportingInstance");
+		host = sim_json_text(event, "reportingInstance");
 	return json_sprintf("%s%s%s", component, host[0] != '\0' ? ", " : "", host);
 }
 
 static json_t *
 event_message(const json_t *event, int64_t now_us)
 {
-	const char *const message = json_text(event, "message");
+	const char *const message = sim_json_text(event, "message");
 	const size_t skip = strspn(message, " \t\r\n");
 	size_t len = strlen(message);
 
@@ -204,11 +207,11 @@ event_message(const json_t *event, int64_t now_us)
 static json_t *
 event_count(const json_t *event, int64_t now_us)
 {
-	const int64_t count = json_int_at(event, "count", 0);
+	const int64_t count = sim_json_int_at(event, "count", 0);
 
 	(void)now_us;
 	if (json_is_object(json_object_get(event, "series")))
-		return json_integer(json_int_at(event, "series.count", 0));
+		return json_integer(sim_json_int_at(event, "series.count", 0));
 	return json_integer(count != 0 ? count : 1);
 }
 
@@ -238,14 +241,14 @@ static json_t *
 budget_allowed(const json_t *budget, int64_t now_us)
 {
 	(void)now_us;
-	return json_integer(json_int_at(budget, "status.disruptionsAllowed", 0));
+	return json_integer(sim_json_int_at(budget, "status.disruptionsAllowed", 0));
 }
 
 static json_t *
 created_at(const json_t *object, int64_t now_us)
 {
 	(void)now_us;
-	return json_string(json_text_at(object, "metadata.creationTimestamp"));
+	return json_string(sim_json_text_at(object, "metadata.creationTimestamp"));
 }
 
 static json_t *
@@ -254,9 +257,9 @@ address(const json_t *node, const char *type)
 	size_t i;
 	json_t *a;
 
-	json_array_foreach(json_at(node, "status.addresses"), i, a) {
-		if (strcmp(json_text(a, "type"), type) == 0)
-			return json_string(json_text(a, "address"));
+	json_array_foreach(sim_json_at(node, "status.addresses"), i, a) {
+		if (strcmp(sim_json_text(a, "type"), type) == 0)
+			return json_string(sim_json_text(a, "address"));
 	}
 	return json_string("<none>");
 }
@@ -268,9 +271,9 @@ condition(const json_t *object, const char *type)
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_at(object, "status.conditions"), i, c) {
-		if (strcmp(json_text(c, "type"), type) == 0)
-			return json_text(c, "status");
+	json_array_foreach(sim_json_at(object, "status.conditions"), i, c) {
+		if (strcmp(sim_json_text(c, "type"), type) == 0)
+			return sim_json_text(c, "status");
 	}
 	return "";
 }
@@ -284,7 +287,7 @@ by_text(const void *a, const void *b)
 static json_t *
 whole_or_percent(const json_t *object, const char *path)
 {
-	const json_t *const value = json_at(object, path);
+	const json_t *const value = sim_json_at(object, path);
 
 	if (json_is_integer(value))
 		return json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(value));

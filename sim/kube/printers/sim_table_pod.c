@@ -1,4 +1,7 @@
-/* sim/kube/printers/sim_table_pod.c - the columns of Pods: readiness, reason and restarts gathered from the containers. */
+/*
+ * sim/kube/printers/sim_table_pod.c - the columns of Pods: readiness, reason and restarts gathered
+ * from the containers.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +12,7 @@
 
 enum { REASON_MAX = 256 };
 
-struct summary {
+struct pod_summary {
 	char		 reason[REASON_MAX];
 	int64_t		 restarts, ready, total;
 	const char	*last_restart;		/* RFC 3339: later is greater as text */
@@ -20,12 +23,12 @@ static json_t *status(const json_t *, int64_t);
 static json_t *restarts(const json_t *, int64_t);
 static json_t *gates(const json_t *, int64_t);
 
-const struct column table_pods[] = {
-	{ "Name", "string", "name", .cell = table_name },
+const struct sim_column sim_table_pods[] = {
+	{ "Name", "string", "name", .cell = sim_table_name },
 	{ "Ready", "string", .cell = ready },
 	{ "Status", "string", .cell = status },
 	{ "Restarts", "string", .cell = restarts },
-	{ "Age", "string", .cell = table_age },
+	{ "Age", "string", .cell = sim_table_age },
 	{ "IP", "string", .priority = 1, .path = "status.podIP", .absent = "<none>" },
 	{ "Node", "string", .priority = 1, .path = "spec.nodeName", .absent = "<none>" },
 	{ "Nominated Node", "string", .priority = 1, .path = "status.nominatedNodeName", .absent = "<none>" },
@@ -33,10 +36,10 @@ const struct column table_pods[] = {
 	{ .name = NULL },
 };
 
-static struct summary summarise(const json_t *);
-static bool initialising(const json_t *, struct summary *);
-static void look_at_containers(const json_t *, struct summary *);
-static void note_restarts(const json_t *, struct summary *);
+static struct pod_summary summarise(const json_t *);
+static bool initialising(const json_t *, struct pod_summary *);
+static void look_at_containers(const json_t *, struct pod_summary *);
+static void note_restarts(const json_t *, struct pod_summary *);
 static void say_terminated(const json_t *, const char *, char *);
 static bool has_condition(const json_t *, const char *, const char *);
 static bool is_sidecar(const json_t *, const char *);
@@ -44,7 +47,7 @@ static bool is_sidecar(const json_t *, const char *);
 static json_t *
 ready(const json_t *pod, int64_t now_us)
 {
-	const struct summary s = summarise(pod);
+	const struct pod_summary s = summarise(pod);
 
 	(void)now_us;
 	return json_sprintf("%lld/%lld", (long long)s.ready, (long long)s.total);
@@ -60,50 +63,51 @@ status(const json_t *pod, int64_t now_us)
 static json_t *
 restarts(const json_t *pod, int64_t now_us)
 {
-	const struct summary s = summarise(pod);
-	char age[HUMAN_MAX];
+	const struct pod_summary s = summarise(pod);
+	char age[SIM_DURATION_MAX];
 
 	if (s.restarts == 0 || s.last_restart[0] == '\0')
 		return json_sprintf("%lld", (long long)s.restarts);
-	return json_sprintf("%lld (%s ago)", (long long)s.restarts, human_since(s.last_restart, now_us, age));
+	return json_sprintf("%lld (%s ago)", (long long)s.restarts,
+	    sim_duration_since(s.last_restart, now_us, age));
 }
 
 static json_t *
 gates(const json_t *pod, int64_t now_us)
 {
-	const json_t *const list = json_at(pod, "spec.readinessGates");
+	const json_t *const list = sim_json_at(pod, "spec.readinessGates");
 	size_t i, open = 0;
 	json_t *gate;
 
 	(void)now_us;
 	json_array_foreach(list, i, gate)
-		open += has_condition(pod, json_text(gate, "conditionType"), "True");
+		open += has_condition(pod, sim_json_text(gate, "conditionType"), "True");
 	if (json_array_size(list) == 0)
 		return json_string("<none>");
 	return json_sprintf("%zu/%zu", open, json_array_size(list));
 }
 
-static struct summary
+static struct pod_summary
 summarise(const json_t *pod)
 {
-	const char *const phase = json_text_at(pod, "status.phase");
-	const char *const why = json_text_at(pod, "status.reason");
-	struct summary s = { .last_restart = "",
-		.total = (int64_t)json_array_size(json_at(pod, "spec.containers")) };
+	const char *const phase = sim_json_text_at(pod, "status.phase");
+	const char *const why = sim_json_text_at(pod, "status.reason");
+	struct pod_summary s = { .last_restart = "",
+		.total = (int64_t)json_array_size(sim_json_at(pod, "spec.containers")) };
 	size_t i;
 	json_t *c;
 
 	snprintf(s.reason, sizeof(s.reason), "%s", why[0] != '\0' ? why : phase);
-	json_array_foreach(json_at(pod, "status.conditions"), i, c) {
-		if (strcmp(json_text(c, "type"), "PodScheduled") == 0
-		    && strcmp(json_text(c, "reason"), "SchedulingGated") == 0)
+	json_array_foreach(sim_json_at(pod, "status.conditions"), i, c) {
+		if (strcmp(sim_json_text(c, "type"), "PodScheduled") == 0
+		    && strcmp(sim_json_text(c, "reason"), "SchedulingGated") == 0)
 			snprintf(s.reason, sizeof(s.reason), "SchedulingGated");
 	}
-	json_array_foreach(json_at(pod, "spec.initContainers"), i, c)
-		s.total += strcmp(json_text(c, "restartPolicy"), "Always") == 0;
+	json_array_foreach(sim_json_at(pod, "spec.initContainers"), i, c)
+		s.total += strcmp(sim_json_text(c, "restartPolicy"), "Always") == 0;
 	if (!initialising(pod, &s) || has_condition(pod, "Initialized", "True"))
 		look_at_containers(pod, &s);
-	if (json_at(pod, "metadata.deletionTimestamp") == NULL)
+	if (sim_json_at(pod, "metadata.deletionTimestamp") == NULL)
 		return s;
 	if (strcmp(why, "NodeLost") == 0)
 		snprintf(s.reason, sizeof(s.reason), "Unknown");
@@ -114,22 +118,22 @@ summarise(const json_t *pod)
 
 /* True while an init container is still at work or has failed; the reason says which. */
 static bool
-initialising(const json_t *pod, struct summary *s)
+initialising(const json_t *pod, struct pod_summary *s)
 {
-	const json_t *const statuses = json_at(pod, "status.initContainerStatuses");
-	struct summary sidecars = *s;
+	const json_t *const statuses = sim_json_at(pod, "status.initContainerStatuses");
+	struct pod_summary sidecars = *s;
 	size_t i;
 	json_t *c;
 
 	json_array_foreach(statuses, i, c) {
-		const json_t *const ended = json_at(c, "state.terminated");
-		const char *const waiting = json_text_at(c, "state.waiting.reason");
-		const bool sidecar = is_sidecar(pod, json_text(c, "name"));
+		const json_t *const ended = sim_json_at(c, "state.terminated");
+		const char *const waiting = sim_json_text_at(c, "state.waiting.reason");
+		const bool sidecar = is_sidecar(pod, sim_json_text(c, "name"));
 
 		note_restarts(c, s);
 		if (sidecar)
 			note_restarts(c, &sidecars);
-		if (ended != NULL && json_int_at(ended, "exitCode", 0) == 0)
+		if (ended != NULL && sim_json_int_at(ended, "exitCode", 0) == 0)
 			continue;
 		if (sidecar && json_is_true(json_object_get(c, "started"))) {
 			s->ready += json_is_true(json_object_get(c, "ready"));
@@ -141,7 +145,7 @@ initialising(const json_t *pod, struct summary *s)
 			snprintf(s->reason, sizeof(s->reason), "Init:%s", waiting);
 		else
 			snprintf(s->reason, sizeof(s->reason), "Init:%zu/%zu", i,
-			    json_array_size(json_at(pod, "spec.initContainers")));
+			    json_array_size(sim_json_at(pod, "spec.initContainers")));
 		return true;
 	}
 	/* Once all have run only those that keep running count. */
@@ -151,25 +155,26 @@ initialising(const json_t *pod, struct summary *s)
 }
 
 static void
-look_at_containers(const json_t *pod, struct summary *s)
+look_at_containers(const json_t *pod, struct pod_summary *s)
 {
-	const json_t *const statuses = json_at(pod, "status.containerStatuses");
+	const json_t *const statuses = sim_json_at(pod, "status.containerStatuses");
 	char error[REASON_MAX] = "";
 	bool running = false;
 
 	for (size_t i = json_array_size(statuses); i-- > 0;) {
 		const json_t *const c = json_array_get(statuses, i);
-		const json_t *const ended = json_at(c, "state.terminated");
-		const char *const waiting = json_text_at(c, "state.waiting.reason");
+		const json_t *const ended = sim_json_at(c, "state.terminated");
+		const char *const waiting = sim_json_text_at(c, "state.waiting.reason");
 
 		note_restarts(c, s);
 		if (waiting[0] != '\0') {
 			snprintf(s->reason, sizeof(s->reason), "%s", waiting);
 		} else if (ended != NULL) {
 			say_terminated(ended, "", s->reason);
-			if (json_int_at(ended, "exitCode", 0) != 0)
+			if (sim_json_int_at(ended, "exitCode", 0) != 0)
 				memcpy(error, s->reason, sizeof(error));
-		} else if (json_is_true(json_object_get(c, "ready")) && json_at(c, "state.running") != NULL) {
+		} else if (json_is_true(json_object_get(c, "ready"))
+		    && sim_json_at(c, "state.running") != NULL) {
 			running = true;
 			s->ready++;
 		}
@@ -185,11 +190,11 @@ look_at_containers(const json_t *pod, struct summary *s)
 }
 
 static void
-note_restarts(const json_t *container, struct summary *s)
+note_restarts(const json_t *container, struct pod_summary *s)
 {
-	const char *const at = json_text_at(container, "lastState.terminated.finishedAt");
+	const char *const at = sim_json_text_at(container, "lastState.terminated.finishedAt");
 
-	s->restarts += json_int_at(container, "restartCount", 0);
+	s->restarts += sim_json_int_at(container, "restartCount", 0);
 	if (strcmp(at, s->last_restart) > 0)
 		s->last_restart = at;
 }
@@ -197,8 +202,8 @@ note_restarts(const json_t *container, struct summary *s)
 static void
 say_terminated(const json_t *ended, const char *prefix, char *reason)
 {
-	const char *const why = json_text(ended, "reason");
-	const int64_t signal = json_int_at(ended, "signal", 0);
+	const char *const why = sim_json_text(ended, "reason");
+	const int64_t signal = sim_json_int_at(ended, "signal", 0);
 
 	if (why[0] != '\0')
 		snprintf(reason, REASON_MAX, "%s%s", prefix, why);
@@ -206,7 +211,7 @@ say_terminated(const json_t *ended, const char *prefix, char *reason)
 		snprintf(reason, REASON_MAX, "%sSignal:%lld", prefix, (long long)signal);
 	else
 		snprintf(reason, REASON_MAX, "%sExitCode:%lld", prefix,
-		    (long long)json_int_at(ended, "exitCode", 0));
+		    (long long)sim_json_int_at(ended, "exitCode", 0));
 }
 
 static bool
@@ -215,9 +220,9 @@ has_condition(const json_t *pod, const char *type, const char *wanted)
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_at(pod, "status.conditions"), i, c) {
-		if (strcmp(json_text(c, "type"), type) == 0)
-			return strcmp(json_text(c, "status"), wanted) == 0;
+	json_array_foreach(sim_json_at(pod, "status.conditions"), i, c) {
+		if (strcmp(sim_json_text(c, "type"), type) == 0)
+			return strcmp(sim_json_text(c, "status"), wanted) == 0;
 	}
 	return false;
 }
@@ -228,9 +233,9 @@ is_sidecar(const json_t *pod, const char *name)
 	size_t i;
 	json_t *c;
 
-	json_array_foreach(json_at(pod, "spec.initContainers"), i, c) {
-		if (strcmp(json_text(c, "name"), name) == 0)
-			return strcmp(json_text(c, "restartPolicy"), "Always") == 0;
+	json_array_foreach(sim_json_at(pod, "spec.initContainers"), i, c) {
+		if (strcmp(sim_json_text(c, "name"), name) == 0)
+			return strcmp(sim_json_text(c, "restartPolicy"), "Always") == 0;
 	}
 	return false;
 }

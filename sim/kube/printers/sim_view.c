@@ -1,6 +1,6 @@
 /*
- * sim/kube/printers/sim_view.c - the forms of an answer. Whole objects and metadata are joined bytes; only Tables
- * need a parser.
+ * sim/kube/printers/sim_view.c - the forms of an answer. Whole objects and metadata are joined
+ * bytes; only Tables need a parser.
  */
 #include "sim_view.h"
 
@@ -15,7 +15,7 @@
 #include "sim/kube/store/sim_store.h"
 #include "sim_table.h"
 
-static const struct form forms[] = {
+static const struct sim_media_form forms[] = {
 	{ "", "", "" },
 	{ "Table", "meta.k8s.io", "v1" },
 	{ "Table", "meta.k8s.io", "v1beta1" },
@@ -25,26 +25,27 @@ static const struct form forms[] = {
 	{ "PartialObjectMetadataList", "meta.k8s.io", "v1beta1" },
 };
 
-static void write_whole(const struct view *, const struct blob *, uint64_t, bool, struct evbuffer *);
-static void write_partial(const struct view *, const struct blob *, uint64_t, struct evbuffer *);
-static void write_row(const struct view *, const struct blob *, uint64_t, struct evbuffer *);
-static void write_table_head(const struct view *, uint64_t, const char *, int64_t, bool, struct evbuffer *);
+static void write_whole(const struct sim_view *, const struct sim_blob *, uint64_t, bool, struct evbuffer *);
+static void write_partial(const struct sim_view *, const struct sim_blob *, uint64_t, struct evbuffer *);
+static void write_row(const struct sim_view *, const struct sim_blob *, uint64_t, struct evbuffer *);
+static void write_table_head(const struct sim_view *, uint64_t, const char *, int64_t, bool,
+    struct evbuffer *);
 static void write_list_meta(uint64_t, const char *, int64_t, struct evbuffer *);
 static void write_json(const json_t *, struct evbuffer *);
 
 bool
-view_read(struct view *v, struct call *c)
+sim_view_read(struct sim_view *v, struct sim_request *c)
 {
-	const int i = accept_choose(call_header(c, "Accept"), forms, NITEMS(forms));
-	const char *const include = call_param(c, "includeObject");
+	const int i = sim_accept_choose(sim_request_header(c, "Accept"), forms, NITEMS(forms));
+	const char *const include = sim_request_param(c, "includeObject");
 
 	if (i < 0) {
-		call_fail(c, 406, "NotAcceptable",
+		sim_request_fail(c, 406, "NotAcceptable",
 		    "only the following media types are accepted: application/json, "
 		    "application/yaml, application/vnd.kubernetes.protobuf");
 		return false;
 	}
-	*v = (struct view){ .resource = c->resource, .meta_version = forms[i].version };
+	*v = (struct sim_view){ .resource = c->resource, .meta_version = forms[i].version };
 	if (strcmp(forms[i].as, "Table") == 0)
 		v->shape = SHAPE_TABLE;
 	else if (forms[i].as[0] != '\0')
@@ -57,7 +58,7 @@ view_read(struct view *v, struct call *c)
 }
 
 void
-view_object(struct view *v, const struct blob *b, uint64_t rv, struct evbuffer *out)
+sim_view_object(struct sim_view *v, const struct sim_blob *b, uint64_t rv, struct evbuffer *out)
 {
 	switch (v->shape) {
 	case SHAPE_OBJECT:
@@ -69,14 +70,14 @@ view_object(struct view *v, const struct blob *b, uint64_t rv, struct evbuffer *
 	case SHAPE_TABLE:
 		write_table_head(v, rv != 0 ? rv : b->rv, "", -1, !v->columns_told, out);
 		write_row(v, b, rv, out);
-		view_list_tail(out);
+		sim_view_list_tail(out);
 		v->columns_told = true;
 		return;
 	}
 }
 
 void
-view_bookmark(struct view *v, uint64_t rv, bool end, struct evbuffer *out)
+sim_view_bookmark(struct sim_view *v, uint64_t rv, bool end, struct evbuffer *out)
 {
 	static const char end_annotation[] = ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}";
 	char version[256];
@@ -88,7 +89,7 @@ view_bookmark(struct view *v, uint64_t rv, bool end, struct evbuffer *out)
 		    "{\"cells\":[],\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":"
 		    "\"meta.k8s.io/%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}}",
 		    v->meta_version, rv, end ? end_annotation : "");
-		view_list_tail(out);
+		sim_view_list_tail(out);
 		return;
 	}
 	if (v->shape == SHAPE_PARTIAL)
@@ -97,13 +98,14 @@ view_bookmark(struct view *v, uint64_t rv, bool end, struct evbuffer *out)
 		    v->meta_version);
 	else
 		evbuffer_add_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\"", v->resource->kind,
-		    resource_api_version(v->resource, version, sizeof(version)));
+		    sim_resource_api_version(v->resource, version, sizeof(version)));
 	evbuffer_add_printf(out, ",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}", rv,
 	    end ? end_annotation : "");
 }
 
 void
-view_list_head(const struct view *v, uint64_t rv, const char *next, int64_t remaining, struct evbuffer *out)
+sim_view_list_head(const struct sim_view *v, uint64_t rv, const char *next, int64_t remaining,
+    struct evbuffer *out)
 {
 	char version[256];
 
@@ -117,13 +119,13 @@ view_list_head(const struct view *v, uint64_t rv, const char *next, int64_t rema
 		    v->meta_version);
 	else
 		evbuffer_add_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\"", v->resource->list_kind,
-		    resource_api_version(v->resource, version, sizeof(version)));
+		    sim_resource_api_version(v->resource, version, sizeof(version)));
 	write_list_meta(rv, next, remaining, out);
 	evbuffer_add_printf(out, ",\"items\":[");
 }
 
 void
-view_list_item(const struct view *v, const struct blob *b, struct evbuffer *out)
+sim_view_list_item(const struct sim_view *v, const struct sim_blob *b, struct evbuffer *out)
 {
 	switch (v->shape) {
 	case SHAPE_OBJECT:
@@ -140,18 +142,18 @@ view_list_item(const struct view *v, const struct blob *b, struct evbuffer *out)
 }
 
 void
-view_list_tail(struct evbuffer *out)
+sim_view_list_tail(struct evbuffer *out)
 {
 	evbuffer_add(out, "]}", 2);
 }
 
 static void
-write_whole(const struct view *v, const struct blob *b, uint64_t rv, bool typed, struct evbuffer *out)
+write_whole(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, bool typed, struct evbuffer *out)
 {
 	char version[256];
 
-	if (blob_needs_conversion(v->resource)) {
-		json_t *const object = blob_parse(b, v->resource);
+	if (sim_blob_needs_conversion(v->resource)) {
+		json_t *const object = sim_blob_parse(b, v->resource);
 
 		if (rv != 0)
 			json_object_set_new(json_object_get(object, "metadata"), "resourceVersion",
@@ -162,28 +164,29 @@ write_whole(const struct view *v, const struct blob *b, uint64_t rv, bool typed,
 	}
 	if (typed)
 		evbuffer_add_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", v->resource->kind,
-		    resource_api_version(v->resource, version, sizeof(version)));
+		    sim_resource_api_version(v->resource, version, sizeof(version)));
 	else
 		evbuffer_add(out, "{", 1);
-	blob_write(out, b, rv);
+	sim_blob_write(out, b, rv);
 }
 
 static void
-write_partial(const struct view *v, const struct blob *b, uint64_t rv, struct evbuffer *out)
+write_partial(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, struct evbuffer *out)
 {
 	evbuffer_add_printf(out,
 	    "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":",
 	    v->meta_version != NULL && v->meta_version[0] != '\0' ? v->meta_version : "v1");
-	blob_write_metadata(out, b, rv);
+	sim_blob_write_metadata(out, b, rv);
 	evbuffer_add(out, "}", 1);
 }
 
 static void
-write_row(const struct view *v, const struct blob *b, uint64_t rv, struct evbuffer *out)
+write_row(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, struct evbuffer *out)
 {
 	/* The columns of events are those of the stored form, whatever version is asked for. */
-	json_t *const object = blob_parse(b, v->resource->builtin ? v->resource->storage->form : v->resource);
-	json_t *const cells = table_cells(v->resource, object, clock_wall_ms() * 1000);
+	json_t *const object = sim_blob_parse(b, v->resource->builtin ? v->resource->storage->form
+	    : v->resource);
+	json_t *const cells = sim_table_cells(v->resource, object, clock_wall_ms() * 1000);
 
 	evbuffer_add_printf(out, "{\"cells\":");
 	write_json(cells, out);
@@ -199,10 +202,10 @@ write_row(const struct view *v, const struct blob *b, uint64_t rv, struct evbuff
 }
 
 static void
-write_table_head(const struct view *v, uint64_t rv, const char *next, int64_t remaining, bool columns,
+write_table_head(const struct sim_view *v, uint64_t rv, const char *next, int64_t remaining, bool columns,
     struct evbuffer *out)
 {
-	json_t *const definitions = columns ? table_columns(v->resource) : json_array();
+	json_t *const definitions = columns ? sim_table_columns(v->resource) : json_array();
 
 	evbuffer_add_printf(out, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\"", v->meta_version);
 	write_list_meta(rv, next, remaining, out);
@@ -226,9 +229,9 @@ write_list_meta(uint64_t rv, const char *next, int64_t remaining, struct evbuffe
 static void
 write_json(const json_t *value, struct evbuffer *out)
 {
-	struct buf b = { 0 };
+	struct sim_buf b = { 0 };
 
-	buf_json(&b, value);
+	sim_buf_json(&b, value);
 	evbuffer_add(out, b.bytes, b.len);
-	buf_free(&b);
+	sim_buf_free(&b);
 }

@@ -12,7 +12,7 @@ static const json_t *whole_member(const char *key);
 static bool is_whole(const json_t *schema, bool whole);
 
 const json_t *
-schema_of(const struct resource *r)
+sim_schema_of(const struct sim_resource *r)
 {
 	static const struct {
 		const char *group, *prefix;
@@ -31,23 +31,23 @@ schema_of(const struct resource *r)
 
 		snprintf(name, sizeof(name), "%s%s", prefixes[i].prefix, r->kind);
 		if (strcmp(prefixes[i].group, r->group) == 0)
-			return json_object_get(schema_types(), name);
+			return json_object_get(sim_schema_types(), name);
 	}
 	return NULL;
 }
 
 const json_t *
-schema_follow(const json_t *schema)
+sim_schema_follow(const json_t *schema)
 {
 	const json_t *name = json_object_get(schema, "$ref");
 
-	return name == NULL ? schema : json_object_get(schema_types(), json_string_value(name));
+	return name == NULL ? schema : json_object_get(sim_schema_types(), json_string_value(name));
 }
 
 const json_t *
-schema_member(const json_t *schema, const char *key, bool whole)
+sim_schema_member(const json_t *schema, const char *key, bool whole)
 {
-	schema = schema_follow(schema);
+	schema = sim_schema_follow(schema);
 	const json_t *member = json_object_get(json_object_get(schema, "properties"), key);
 
 	if (is_whole(schema, whole) && whole_member(key) != NULL)
@@ -58,32 +58,33 @@ schema_member(const json_t *schema, const char *key, bool whole)
 }
 
 const json_t *
-schema_items(const json_t *schema)
+sim_schema_items(const json_t *schema)
 {
-	const json_t *items = json_object_get(schema_follow(schema), "items");
+	const json_t *items = json_object_get(sim_schema_follow(schema), "items");
 
 	return json_is_object(items) ? items : NULL;
 }
 
 bool
-schema_names(const json_t *schema, const char *key, bool whole)
+sim_schema_names(const json_t *schema, const char *key, bool whole)
 {
-	schema = schema_follow(schema);
+	schema = sim_schema_follow(schema);
 	return (is_whole(schema, whole) && whole_member(key) != NULL)
 	    || json_object_get(json_object_get(schema, "properties"), key) != NULL;
 }
 
 bool
-schema_keeps_unknown(const json_t *schema)
+sim_schema_keeps_unknown(const json_t *schema)
 {
-	return json_is_true(json_object_get(schema_follow(schema), "x-kubernetes-preserve-unknown-fields"));
+	return json_is_true(json_object_get(sim_schema_follow(schema),
+	    "x-kubernetes-preserve-unknown-fields"));
 }
 
-enum list_type
-schema_list(const json_t *schema, const json_t **keys)
+enum sim_list_type
+sim_schema_list(const json_t *schema, const json_t **keys)
 {
-	schema = schema_follow(schema);
-	const char *type = json_text(schema, "x-kubernetes-list-type");
+	schema = sim_schema_follow(schema);
+	const char *type = sim_json_text(schema, "x-kubernetes-list-type");
 
 	*keys = json_object_get(schema, "x-kubernetes-list-map-keys");
 	return strcmp(type, "map") == 0 ? LIST_MAP : strcmp(type, "set") == 0 ? LIST_SET : LIST_ATOMIC;
@@ -100,7 +101,7 @@ whole_member(const char *key)
 {
 	for (size_t i = 0; i < NITEMS(whole_fields); i++)
 		if (strcmp(whole_fields[i], key) == 0)
-			return json_object_get(json_object_get(json_object_get(schema_types(),
+			return json_object_get(json_object_get(json_object_get(sim_schema_types(),
 			    "io.k8s.api.core.v1.Node"), "properties"), key);
 	return NULL;
 }

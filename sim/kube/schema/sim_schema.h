@@ -1,6 +1,6 @@
 /*
- * sim/kube/schema/sim_schema.h - the types of objects: a CRD's openAPIV3Schema, or our table of the built-in kinds
- * (sim_schema_types.def).
+ * sim/kube/schema/sim_schema.h - the types of objects: a CRD's openAPIV3Schema, or our table of the
+ * built-in kinds (sim_schema_types.def).
  *
  * Both are JSON schemas of the form a CRD has; a built-in one also says
  *	$ref				the name of another type of the table
@@ -20,26 +20,26 @@
 #include "sim/kube/semantics/sim_semantics.h"
 
 /* The table of built-in types, by name ("io.k8s.api.core.v1.Node"); made once. */
-const json_t *schema_types(void);
+const json_t *sim_schema_types(void);
 
 /* The schema of a kind. NULL: nothing is known of it, everything is let through. */
-const json_t *schema_of(const struct resource *r);
+const json_t *sim_schema_of(const struct sim_resource *r);
 /* The type that a $ref names, or the schema itself. */
-const json_t *schema_follow(const json_t *schema);
+const json_t *sim_schema_follow(const json_t *schema);
 /*
  * The schema of a member: of properties, else of additionalProperties; NULL: unknown. whole: the
  * schema is that of a whole object, which has apiVersion, kind and metadata though its schema does
  * not say so.
  */
-const json_t *schema_member(const json_t *schema, const char *key, bool whole);
-const json_t *schema_items(const json_t *schema);
+const json_t *sim_schema_member(const json_t *schema, const char *key, bool whole);
+const json_t *sim_schema_items(const json_t *schema);
 /* The member is declared by its name, not one of a map. */
-bool schema_names(const json_t *schema, const char *key, bool whole);
-bool schema_keeps_unknown(const json_t *schema);
+bool sim_schema_names(const json_t *schema, const char *key, bool whole);
+bool sim_schema_keeps_unknown(const json_t *schema);
 
-enum list_type { LIST_ATOMIC, LIST_SET, LIST_MAP };
+enum sim_list_type { LIST_ATOMIC, LIST_SET, LIST_MAP };
 /* How server-side apply sees a list; *keys (of LIST_MAP) is an array of texts. */
-enum list_type schema_list(const json_t *schema, const json_t **keys);
+enum sim_list_type sim_schema_list(const json_t *schema, const json_t **keys);
 
 /*
  * What the server makes of the object it got: unknown fields dropped (refused or warned of, by
@@ -47,26 +47,27 @@ enum list_type schema_list(const json_t *schema, const json_t **keys);
  * where the object itself was sent; strategic: the real server reads the result of such a patch
  * another way, and says so in other words.
  */
-json_t *schema_decode(const struct ask *a, const json_t *body, const json_t *patch, bool strategic,
+json_t *sim_schema_decode(const struct sim_write_params *a, const json_t *body, const json_t *patch,
+    bool strategic,
     json_t **status);
 /* Its last step, which an apply needs alone: zeroes, defaults, what a kind completes. */
-void schema_complete(const struct ask *a, json_t *object);
+void sim_schema_complete(const struct sim_write_params *a, json_t *object);
 /* The parts of it. Unknown fields are put in `unknown`, an array of paths. */
-json_t *schema_typed(const json_t *schema, const json_t *value, const char *path, json_t *unknown,
+json_t *sim_schema_typed(const json_t *schema, const json_t *value, const char *path, json_t *unknown,
     bool strategic, char **flaw);
-void schema_prune(const json_t *schema, json_t *object, json_t *unknown);
-void schema_default(const json_t *schema, json_t *value);
+void sim_schema_prune(const json_t *schema, json_t *object, json_t *unknown);
+void sim_schema_default(const json_t *schema, json_t *value);
 /* What Go prints where nothing is set: of a whole object, and added to what is there. */
-json_t *schema_zero(const json_t *schema);
-void schema_fill_zero(const json_t *schema, json_t *value);
+json_t *sim_schema_zero(const json_t *schema);
+void sim_schema_fill_zero(const json_t *schema, json_t *value);
 
 /*
  * Values against the schema of a CRD; what did not change since `old` is let through. status_only:
  * just the status.
  */
-void schema_check(json_t *flaws, const struct resource *r, const json_t *object, const json_t *old,
+void sim_schema_check(json_t *errors, const struct sim_resource *r, const json_t *object, const json_t *old,
     bool status_only);
 /* One value, at this path. */
-void schema_check_value(json_t *flaws, const json_t *schema, const json_t *value, const char *path);
+void sim_schema_check_value(json_t *errors, const json_t *schema, const json_t *value, const char *path);
 
 #endif

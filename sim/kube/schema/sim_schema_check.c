@@ -16,50 +16,51 @@
 #include "sim/kube/semantics/sim_field_errors.h"
 #include "sim/base/sim_json_member.h"
 
-static void check_members(const struct at *at, const json_t *old);
-static void check_items(const struct at *at, const json_t *old);
-static void check_unique(const struct at *at, size_t index);
-static bool type_is_right(const struct at *at);
+static void check_members(const struct sim_schema_at *at, const json_t *old);
+static void check_items(const struct sim_schema_at *at, const json_t *old);
+static void check_unique(const struct sim_schema_at *at, size_t index);
+static bool type_is_right(const struct sim_schema_at *at);
 static const char *type_of(const json_t *value);
 static const json_t *old_item(const json_t *schema, const json_t *old, const json_t *item);
 static bool same_keys(const json_t *keys, const json_t *a, const json_t *b);
 static json_t *keys_of(const json_t *item, const json_t *keys);
 static bool has_rules(const json_t *schema);
-static bool is_blocking(const json_t *flaws);
+static bool is_blocking(const json_t *errors);
 
 void
-schema_check(json_t *flaws, const struct resource *r, const json_t *object, const json_t *old,
+sim_schema_check(json_t *errors, const struct sim_resource *r, const json_t *object, const json_t *old,
     bool status_only)
 {
-	struct at at = { .flaws = flaws, .path = "", .schema = r->schema, .value = object };
-	const size_t before = json_array_size(flaws);
+	struct sim_schema_at at = { .errors = errors, .path = "", .schema = r->schema, .value = object };
+	const size_t before = json_array_size(errors);
 
 	if (r->builtin || r->schema == NULL)
 		return;
 	if (status_only) {
 		at.path = "status";
 		at.skip = strlen("status.");
-		at.schema = schema_member(r->schema, "status", false);
+		at.schema = sim_schema_member(r->schema, "status", false);
 		at.value = json_object_get(object, "status");
 		old = json_object_get(old, "status");
 	}
 	if (at.value != NULL && at.schema != NULL)
-		schema_check_at(&at, old);
-	if (json_array_size(flaws) > before && is_blocking(flaws) && has_rules(r->schema))
-		flaw(flaws, FLAW_INVALID, "<nil>", NULL,
+		sim_schema_check_at(&at, old);
+	if (json_array_size(errors) > before && is_blocking(errors) && has_rules(r->schema))
+		sim_field_error(errors, FIELD_INVALID, "<nil>", NULL,
 		    "some validation rules were not checked because the object was invalid; correct the "
 		    "existing errors to complete validation");
 }
 
 void
-schema_check_value(json_t *flaws, const json_t *schema, const json_t *value, const char *path)
+sim_schema_check_value(json_t *errors, const json_t *schema, const json_t *value, const char *path)
 {
-	schema_check_at(&(struct at){ .flaws = flaws, .path = path, .skip = strlen(path), .schema = schema,
+	sim_schema_check_at(&(struct sim_schema_at){ .errors = errors, .path = path,
+	    .skip = strlen(path), .schema = schema,
 	    .value = value }, NULL);
 }
 
 void
-schema_check_at(const struct at *at, const json_t *old)
+sim_schema_check_at(const struct sim_schema_at *at, const json_t *old)
 {
 	if (old != NULL && json_equal(at->value, old))
 		return;
@@ -71,58 +72,59 @@ schema_check_at(const struct at *at, const json_t *old)
 		check_members(at, old);
 	if (json_is_array(at->value))
 		check_items(at, old);
-	schema_rules(at);
+	sim_schema_rules(at);
 
-	const char *format = json_text(at->schema, "format");
+	const char *format = sim_json_text(at->schema, "format");
 
-	if (json_is_string(at->value) && !schema_format_fits(format, json_string_value(at->value))) {
-		char *shown = flaw_value(at->value);
+	if (json_is_string(at->value) && !sim_schema_format_fits(format, json_string_value(at->value))) {
+		char *shown = sim_field_error_value(at->value);
 
-		flaw(at->flaws, FLAW_TYPE, at->path, at->value, "%s in body must be of type %s: %s",
+		sim_field_error(at->errors, FIELD_TYPE, at->path, at->value,
+		    "%s in body must be of type %s: %s",
 		    at->path + at->skip, format, shown);
 		free(shown);
 	}
 }
 
 static void
-check_members(const struct at *at, const json_t *old)
+check_members(const struct sim_schema_at *at, const json_t *old)
 {
 	const char *key;
 	json_t *child;
 
 	JSON_EACH(at->value, key, child) {
-		const json_t *schema = schema_member(at->schema, key, false);
+		const json_t *schema = sim_schema_member(at->schema, key, false);
 		char *path;
 
 		if (schema == NULL)
 			continue;
 		MUST(asprintf(&path, "%s%s%s", at->path, *at->path == '\0' ? "" : ".", key) > 0);
-		struct at deeper = *at;
+		struct sim_schema_at deeper = *at;
 
 		deeper.path = path;
 		deeper.schema = schema;
 		deeper.value = child;
-		schema_check_at(&deeper, json_object_get(old, key));
+		sim_schema_check_at(&deeper, json_object_get(old, key));
 		free(path);
 	}
 }
 
 static void
-check_items(const struct at *at, const json_t *old)
+check_items(const struct sim_schema_at *at, const json_t *old)
 {
 	size_t i;
 	json_t *child;
 
 	json_array_foreach(at->value, i, child) {
-		struct at deeper = *at;
+		struct sim_schema_at deeper = *at;
 		char *path;
 
 		MUST(asprintf(&path, "%s[%zu]", at->path, i) > 0);
 		deeper.path = path;
-		deeper.schema = schema_items(at->schema);
+		deeper.schema = sim_schema_items(at->schema);
 		deeper.value = child;
 		if (deeper.schema != NULL)
-			schema_check_at(&deeper, old_item(at->schema, old, child));
+			sim_schema_check_at(&deeper, old_item(at->schema, old, child));
 		check_unique(at, i);
 		free(path);
 	}
@@ -130,10 +132,10 @@ check_items(const struct at *at, const json_t *old)
 
 /* Sets hold a value once, maps a key once. */
 static void
-check_unique(const struct at *at, size_t index)
+check_unique(const struct sim_schema_at *at, size_t index)
 {
 	const json_t *keys, *item = json_array_get(at->value, index);
-	const enum list_type type = schema_list(at->schema, &keys);
+	const enum sim_list_type type = sim_schema_list(at->schema, &keys);
 
 	for (size_t i = 0; type != LIST_ATOMIC && i < index; i++) {
 		const json_t *other = json_array_get(at->value, i);
@@ -145,7 +147,7 @@ check_unique(const struct at *at, size_t index)
 		char *path;
 
 		MUST(asprintf(&path, "%s[%zu]", at->path, index) > 0);
-		flaw(at->flaws, FLAW_DUPLICATE, path, shown, "%s", "");
+		sim_field_error(at->errors, FIELD_DUPLICATE, path, shown, "%s", "");
 		free(path);
 		json_decref(shown);
 		return;
@@ -153,10 +155,10 @@ check_unique(const struct at *at, size_t index)
 }
 
 static bool
-type_is_right(const struct at *at)
+type_is_right(const struct sim_schema_at *at)
 {
 	const bool either = json_is_true(json_object_get(at->schema, "x-kubernetes-int-or-string"));
-	const char *wanted = either ? "integer,string" : json_text(at->schema, "type");
+	const char *wanted = either ? "integer,string" : sim_json_text(at->schema, "type");
 	const char *is = type_of(at->value);
 	const bool whole = json_is_real(at->value)
 	    && floor(json_real_value(at->value)) == json_real_value(at->value);
@@ -167,7 +169,7 @@ type_is_right(const struct at *at)
 	if ((strcmp(wanted, "number") == 0 && json_is_integer(at->value))
 	    || (strcmp(wanted, "integer") == 0 && whole))
 		return true;
-	flaw_text(at->flaws, FLAW_TYPE, at->path, is, "%s in body must be of type %s: \"%s\"",
+	sim_field_error_text(at->errors, FIELD_TYPE, at->path, is, "%s in body must be of type %s: \"%s\"",
 	    at->path + at->skip, wanted, is);
 	return false;
 }
@@ -197,7 +199,7 @@ old_item(const json_t *schema, const json_t *old, const json_t *item)
 	size_t i;
 	json_t *before;
 
-	if (schema_list(schema, &keys) != LIST_MAP)
+	if (sim_schema_list(schema, &keys) != LIST_MAP)
 		return NULL;
 	json_array_foreach(old, i, before)
 		if (same_keys(keys, before, item))
@@ -245,14 +247,14 @@ has_rules(const json_t *schema)
 	JSON_EACH(json_object_get(schema, "properties"), key, child)
 		if (has_rules(child))
 			return true;
-	return (schema_items(schema) != NULL && has_rules(schema_items(schema)))
+	return (sim_schema_items(schema) != NULL && has_rules(sim_schema_items(schema)))
 	    || (json_is_object(json_object_get(schema, "additionalProperties"))
 	    && has_rules(json_object_get(schema, "additionalProperties")));
 }
 
 /* Flaws after which the real server does not try its rules. */
 static bool
-is_blocking(const json_t *flaws)
+is_blocking(const json_t *errors)
 {
 	static const char *const reasons[] = {
 		"FieldValueNotSupported", "FieldValueRequired", "FieldValueTooLong", "FieldValueTooMany",
@@ -261,7 +263,7 @@ is_blocking(const json_t *flaws)
 	size_t i;
 	json_t *cause;
 
-	json_array_foreach(flaws, i, cause)
+	json_array_foreach(errors, i, cause)
 		for (size_t k = 0; k < NITEMS(reasons); k++)
 			if (is_text(json_object_get(cause, "reason"), reasons[k]))
 				return true;

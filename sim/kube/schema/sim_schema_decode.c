@@ -1,4 +1,7 @@
-/* sim/kube/schema/sim_schema_decode.c - from the object that was sent to the object the server goes on with, or a refusal. */
+/*
+ * sim/kube/schema/sim_schema_decode.c - from the object that was sent to the object the server goes
+ * on with, or a refusal.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,20 +12,22 @@
 #include "sim/base/sim_json_member.h"
 #include "sim/kube/semantics/sim_semantics_rules.h"
 
-static json_t *type_refusal(const struct ask *a, const json_t *body);
-static json_t *builtin_refusal(const struct resource *r, const char *kind, const char *version,
+static json_t *type_refusal(const struct sim_write_params *a, const json_t *body);
+static json_t *builtin_refusal(const struct sim_resource *r, const char *kind, const char *version,
     const char *expected);
-static json_t *decode_custom(const struct resource *r, const json_t *body, json_t *unknown, char **flaw);
-static json_t *refusal(const struct ask *a, const json_t *body, const json_t *strategic, bool patched,
+static json_t *decode_custom(const struct sim_resource *r, const json_t *body, json_t *unknown, char **flaw);
+static json_t *refusal(const struct sim_write_params *a, const json_t *body,
+    const json_t *strategic, bool patched,
     const char *why);
 static char *unknown_text(const json_t *unknown);
-static void warn(const struct ask *a, const json_t *unknown);
-static void set_type(const struct ask *a, json_t *object);
+static void warn(const struct sim_write_params *a, const json_t *unknown);
+static void set_type(const struct sim_write_params *a, json_t *object);
 
 json_t *
-schema_decode(const struct ask *a, const json_t *body, const json_t *patch, bool strategic, json_t **status)
+sim_schema_decode(const struct sim_write_params *a, const json_t *body, const json_t *patch,
+    bool strategic, json_t **status)
 {
-	const json_t *schema = schema_of(a->resource);
+	const json_t *schema = sim_schema_of(a->resource);
 	json_t *unknown = json_array(), *object;
 	char *flaw = NULL;
 
@@ -33,7 +38,7 @@ schema_decode(const struct ask *a, const json_t *body, const json_t *patch, bool
 	if (schema == NULL)
 		object = json_deep_copy(body);
 	else
-		object = a->resource->builtin ? schema_typed(schema, body, "", unknown, strategic, &flaw)
+		object = a->resource->builtin ? sim_schema_typed(schema, body, "", unknown, strategic, &flaw)
 		    : decode_custom(a->resource, body, unknown, &flaw);
 	if (flaw == NULL && json_array_size(unknown) > 0 && strcmp(a->field_validation, "Strict") == 0)
 		flaw = unknown_text(unknown);
@@ -44,7 +49,7 @@ schema_decode(const struct ask *a, const json_t *body, const json_t *patch, bool
 	} else {
 		warn(a, unknown);
 		set_type(a, object);
-		schema_complete(a, object);
+		sim_schema_complete(a, object);
 	}
 	free(flaw);
 	json_decref(unknown);
@@ -53,94 +58,98 @@ schema_decode(const struct ask *a, const json_t *body, const json_t *patch, bool
 
 /* After the decoding proper: what Go's defaulting functions do. */
 void
-schema_complete(const struct ask *a, json_t *object)
+sim_schema_complete(const struct sim_write_params *a, json_t *object)
 {
-	const json_t *schema = schema_of(a->resource);
+	const json_t *schema = sim_schema_of(a->resource);
 
 	if (schema == NULL)
 		return;
 	if (a->resource->builtin)
-		schema_fill_zero(schema, object);
-	schema_default(schema, object);
-	if (kind_rules(a->resource)->complete != NULL)
-		kind_rules(a->resource)->complete(object);
+		sim_schema_fill_zero(schema, object);
+	sim_schema_default(schema, object);
+	if (sim_kind_rules(a->resource)->complete != NULL)
+		sim_kind_rules(a->resource)->complete(object);
 }
 
 /* Whether the body is of the kind that the URL names; a built-in kind need not say what it is. */
 static json_t *
-type_refusal(const struct ask *a, const json_t *body)
+type_refusal(const struct sim_write_params *a, const json_t *body)
 {
-	const char *version = json_text(body, "apiVersion"), *kind = json_text(body, "kind");
+	const char *version = sim_json_text(body, "apiVersion"), *kind = sim_json_text(body, "kind");
 	char expected[256];
 
-	resource_api_version(a->resource, expected, sizeof(expected));
+	sim_resource_api_version(a->resource, expected, sizeof(expected));
 	if (a->resource->builtin)
 		return builtin_refusal(a->resource, *kind == '\0' ? a->resource->kind : kind,
 		    *version == '\0' ? expected : version, expected);
 	if (*kind == '\0') {
 		char *text = json_dumps(body, JSON_COMPACT);
-		json_t *status = status_bad_request(
+		json_t *status = sim_status_bad_request(
 		    "the object provided is unrecognized (must be of type %s): Object 'Kind' is missing "
 		    "in '%s' (%.30s ...)", a->resource->kind, text, text);
 
 		free(text);
 		return status;
 	}
-	return strcmp(version, expected) == 0 ? NULL : status_bad_request("the API version in the data (%s) "
+	return strcmp(version, expected) == 0 ? NULL
+	    : sim_status_bad_request("the API version in the data (%s) "
 	    "does not match the expected API version (%s)", version, expected);
 }
 
 /* Of another built-in kind, or of one that no one has heard of. */
 static json_t *
-builtin_refusal(const struct resource *r, const char *kind, const char *version, const char *expected)
+builtin_refusal(const struct sim_resource *r, const char *kind, const char *version, const char *expected)
 {
-	const struct resource named = { .group = r->group, .kind = kind, .builtin = true };
+	const struct sim_resource named = { .group = r->group, .kind = kind, .builtin = true };
 	const char *slash = strrchr(version, '/');
 
 	if (strcmp(kind, r->kind) == 0 && strcmp(version, expected) == 0)
 		return NULL;
-	if (strcmp(version, expected) == 0 && schema_of(&named) != NULL)
-		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: converting "
+	if (strcmp(version, expected) == 0 && sim_schema_of(&named) != NULL)
+		return sim_status_bad_request("%s in version \"%s\" cannot be handled as a %s: converting "
 		    "(v1.%s) to (%s.%s): unknown conversion", kind, r->version, r->kind, kind,
 		    *r->group == '\0' ? "core" : r->group, r->kind);
-	return status_bad_request("%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
+	return sim_status_bad_request("%s in version \"%s\" cannot be handled as a %s: no kind \"%s\" is "
 	    "registered for version \"%s\" in scheme \"pkg/runtime/scheme.go:111\"", kind, slash == NULL
 	    ? version : slash + 1, r->kind, kind, version);
 }
 
 /* metadata is read as Go reads it; the rest follows the structural schema. */
 static json_t *
-decode_custom(const struct resource *r, const json_t *body, json_t *unknown, char **flaw)
+decode_custom(const struct sim_resource *r, const json_t *body, json_t *unknown, char **flaw)
 {
 	const json_t *meta = json_object_get(body, "metadata");
 	json_t *object = json_deep_copy(body);
 
 	if (meta != NULL && !json_is_null(meta)) {
-		json_t *read = schema_typed(schema_member(r->schema, "metadata", true), meta, "metadata",
+		json_t *read = sim_schema_typed(sim_schema_member(r->schema, "metadata", true),
+		    meta, "metadata",
 		    unknown, false, flaw);
 
 		if (read == NULL)
 			return object;
 		json_object_set_new(object, "metadata", read);
 	}
-	schema_prune(r->schema, object, unknown);
+	sim_schema_prune(r->schema, object, unknown);
 	return object;
 }
 
 /* A patch that leads to a malformed object is told with the whole object, a strategic one with the patch. */
 static json_t *
-refusal(const struct ask *a, const json_t *body, const json_t *strategic, bool patched, const char *why)
+refusal(const struct sim_write_params *a, const json_t *body, const json_t *strategic, bool patched,
+    const char *why)
 {
 	if (!patched)
-		return status_bad_request("%s in version \"%s\" cannot be handled as a %s: %s",
+		return sim_status_bad_request("%s in version \"%s\" cannot be handled as a %s: %s",
 		    a->resource->kind, a->resource->version, a->resource->kind, why);
 
-	char *text = strategic != NULL ? flaw_go(strategic) : json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
-	json_t *flaws = json_array();
+	char *text = strategic != NULL ? sim_go_format(strategic)
+	    : json_dumps(body, JSON_COMPACT | JSON_SORT_KEYS);
+	json_t *errors = json_array();
 
-	flaw_text(flaws, FLAW_INVALID, "patch", text, "%s", why);
+	sim_field_error_text(errors, FIELD_INVALID, "patch", text, "%s", why);
 	free(text);
-	return flaws_status(flaws, "", "", "");
+	return sim_field_errors_status(errors, "", "", "");
 }
 
 static char *
@@ -160,7 +169,7 @@ unknown_text(const json_t *unknown)
 }
 
 static void
-warn(const struct ask *a, const json_t *unknown)
+warn(const struct sim_write_params *a, const json_t *unknown)
 {
 	size_t i;
 	json_t *path;
@@ -178,13 +187,13 @@ warn(const struct ask *a, const json_t *unknown)
 
 /* What is kept always says what it is. */
 static void
-set_type(const struct ask *a, json_t *object)
+set_type(const struct sim_write_params *a, json_t *object)
 {
 	char version[256];
 
-	if (*json_text(object, "kind") == '\0' || a->resource->builtin)
+	if (*sim_json_text(object, "kind") == '\0' || a->resource->builtin)
 		json_object_set_new(object, "kind", json_string(a->resource->kind));
-	if (*json_text(object, "apiVersion") == '\0' || a->resource->builtin)
+	if (*sim_json_text(object, "apiVersion") == '\0' || a->resource->builtin)
 		json_object_set_new(object, "apiVersion",
-		    json_string(resource_api_version(a->resource, version, sizeof(version))));
+		    json_string(sim_resource_api_version(a->resource, version, sizeof(version))));
 }

@@ -13,7 +13,7 @@
 #include "sim_schema_format.h"
 
 /* One character class, as the set of its bytes. */
-struct class {
+struct character_class {
 	bool	has[UCHAR_MAX + 1];
 };
 
@@ -23,9 +23,9 @@ static fits is_date_time, is_date, is_ipv4, is_ipv6, is_cidr, is_uuid, is_byte, 
 static char *translated(const char *pattern, int *flags);
 static const char *copy_escape(FILE *out, const char *p, bool *ok);
 static const char *copy_class(FILE *out, const char *p, bool *ok);
-static const char *read_class_item(struct class *c, const char *p, int *last, bool *ok);
-static void add_letters(struct class *c, char which);
-static void write_class(FILE *out, const struct class *c, bool negated);
+static const char *read_class_item(struct character_class *c, const char *p, int *last, bool *ok);
+static void add_letters(struct character_class *c, char which);
+static void write_class(FILE *out, const struct character_class *c, bool negated);
 
 static const struct {
 	const char	*name;
@@ -44,7 +44,7 @@ static const struct {
 };
 
 bool
-schema_format_fits(const char *format, const char *text)
+sim_schema_format_fits(const char *format, const char *text)
 {
 	for (size_t i = 0; i < NITEMS(formats); i++)
 		if (strcmp(formats[i].name, format) == 0)
@@ -53,7 +53,7 @@ schema_format_fits(const char *format, const char *text)
 }
 
 long long
-schema_format_length(const char *text)
+sim_schema_format_length(const char *text)
 {
 	long long n = 0;
 
@@ -63,7 +63,7 @@ schema_format_length(const char *text)
 }
 
 bool
-schema_pattern_fits(const char *pattern, const char *text)
+sim_schema_pattern_fits(const char *pattern, const char *text)
 {
 	int flags = REG_EXTENDED | REG_NOSUB;
 	char *posix = translated(pattern, &flags);
@@ -119,7 +119,7 @@ translated(const char *pattern, int *flags)
 static const char *
 copy_escape(FILE *out, const char *p, bool *ok)
 {
-	struct class c = { 0 };
+	struct character_class c = { 0 };
 
 	p++;
 	if (*p != '\0' && strchr("dwsDWS", *p) != NULL) {
@@ -143,7 +143,7 @@ copy_escape(FILE *out, const char *p, bool *ok)
 static const char *
 copy_class(FILE *out, const char *p, bool *ok)
 {
-	struct class c = { 0 };
+	struct character_class c = { 0 };
 	const bool negated = p[1] == '^';
 	int last = -1;
 
@@ -170,7 +170,7 @@ copy_class(FILE *out, const char *p, bool *ok)
 
 /* *last: the byte that was read, for a range; -1: none. */
 static const char *
-read_class_item(struct class *c, const char *p, int *last, bool *ok)
+read_class_item(struct character_class *c, const char *p, int *last, bool *ok)
 {
 	static const struct {
 		const char *name;
@@ -207,7 +207,7 @@ read_class_item(struct class *c, const char *p, int *last, bool *ok)
 }
 
 static void
-add_letters(struct class *c, char which)
+add_letters(struct character_class *c, char which)
 {
 	for (int b = 0; b < 128; b++)
 		c->has[b] = c->has[b] || (which == 'd' && isdigit(b))
@@ -217,7 +217,7 @@ add_letters(struct class *c, char which)
 
 /* In an order in which POSIX takes every byte for itself: ] first, - last, ^ never first. */
 static void
-write_class(FILE *out, const struct class *c, bool negated)
+write_class(FILE *out, const struct character_class *c, bool negated)
 {
 	bool any = false;
 
@@ -286,27 +286,27 @@ is_cidr(const char *text)
 static bool
 is_uuid(const char *text)
 {
-	return schema_pattern_fits(
+	return sim_schema_pattern_fits(
 	    "(?i)^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$", text);
 }
 
 static bool
 is_byte(const char *text)
 {
-	return schema_pattern_fits("^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$", text);
+	return sim_schema_pattern_fits("^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$", text);
 }
 
 static bool
 is_duration(const char *text)
 {
-	return schema_pattern_fits("^[-+]?([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$", text)
-	    || schema_pattern_fits("(?i)^[0-9]+ *(n|ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|"
-	    "millis?|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hr|hours?|d|days?|w|wk|weeks?)$", text)
+	return sim_schema_pattern_fits("^[-+]?([0-9]+(\\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$", text)
+	    || sim_schema_pattern_fits("(?i)^[0-9]+ *(n|ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|"
+	    "ms|millis?|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hr|hours?|d|days?|w|wk|weeks?)$", text)
 	    || strcmp(text, "0") == 0;
 }
 
 static bool
 is_mac(const char *text)
 {
-	return schema_pattern_fits("(?i)^[0-9a-f]{2}([:-][0-9a-f]{2}){5}$", text);
+	return sim_schema_pattern_fits("(?i)^[0-9a-f]{2}([:-][0-9a-f]{2}){5}$", text);
 }

@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-bool schema_format_fits(const char *format, const char *text);
-bool schema_pattern_fits(const char *pattern, const char *text);
+bool sim_schema_format_fits(const char *format, const char *text);
+bool sim_schema_pattern_fits(const char *pattern, const char *text);
 /* In code points. */
-long long schema_format_length(const char *text);
+long long sim_schema_format_length(const char *text);
 
 #endif

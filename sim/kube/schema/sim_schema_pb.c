@@ -46,7 +46,7 @@ static const struct {
 };
 
 json_t *
-schema_read_protobuf(const char *bytes, size_t len)
+sim_schema_read_protobuf(const char *bytes, size_t len)
 {
 	struct pb_field meta, raw;
 
@@ -78,13 +78,14 @@ type_of(const char *version, const char *kind)
 
 	if (slash != NULL)
 		group[slash - version] = '\0';
-	const json_t *type = schema_of(&(struct resource){ .group = group, .kind = kind, .builtin = true });
+	const json_t *type = sim_schema_of(&(struct sim_resource){ .group = group, .kind = kind,
+	    .builtin = true });
 
 	free(group);
 	if (strcmp(kind, "CustomResourceDefinition") == 0)
 		return NULL;
 	snprintf(name, sizeof(name), "io.k8s.apimachinery.pkg.apis.meta.v1.%s", kind);
-	return type != NULL ? type : json_object_get(schema_types(), name);
+	return type != NULL ? type : json_object_get(sim_schema_types(), name);
 }
 
 /* prefix: of the numbers, where the message is one that JSON has not ("2/"). */
@@ -115,12 +116,13 @@ read_field(const json_t *type, const struct pb_field *f, const char *prefix, jso
 	if (schema == NULL)
 		return true;
 	if (json_object_get(schema, "additionalProperties") != NULL)
-		return f->wire == PB_BYTES && read_entry(schema, pb_inside(f), json_branch(object, name),
+		return f->wire == PB_BYTES && read_entry(schema, pb_inside(f), sim_json_branch(object, name),
 		    depth);
 
-	json_t *value = read_value(schema_items(schema) == NULL ? schema : schema_items(schema), f, depth);
+	json_t *value = read_value(sim_schema_items(schema) == NULL ? schema
+	    : sim_schema_items(schema), f, depth);
 
-	if (value != NULL && schema_items(schema) != NULL) {
+	if (value != NULL && sim_schema_items(schema) != NULL) {
 		if (json_object_get(object, name) == NULL)
 			json_object_set_new(object, name, json_array());
 		return json_array_append_new(json_object_get(object, name), value) == 0;
@@ -153,7 +155,7 @@ read_entry(const json_t *schema, struct pb m, json_t *map, int depth)
 static json_t *
 read_value(const json_t *schema, const struct pb_field *f, int depth)
 {
-	const json_t *type = schema_follow(schema);
+	const json_t *type = sim_schema_follow(schema);
 
 	if (json_object_get(type, "properties") != NULL) {
 		json_t *object = json_object();
@@ -164,7 +166,7 @@ read_value(const json_t *schema, const struct pb_field *f, int depth)
 		return NULL;
 	}
 	for (size_t i = 0; i < NITEMS(readers); i++)
-		if (strcmp(readers[i].go, json_text(type, "x-muster-go")) == 0)
+		if (strcmp(readers[i].go, sim_json_text(type, "x-muster-go")) == 0)
 			return f->wire == readers[i].wire ? readers[i].read(schema, f, depth) : NULL;
 	return NULL;
 }
@@ -182,7 +184,7 @@ read_bytes(const json_t *schema, const struct pb_field *f, int depth)
 {
 	(void)schema;
 	(void)depth;
-	return json_base64(f->p, f->len);
+	return sim_json_base64(f->p, f->len);
 }
 
 static json_t *
@@ -216,7 +218,7 @@ read_number(const json_t *schema, const struct pb_field *f, int depth)
 static json_t *
 read_time(const json_t *schema, const struct pb_field *f, int depth)
 {
-	const bool micro = strcmp(json_text(schema, "x-muster-go"), "v1.MicroTime") == 0;
+	const bool micro = strcmp(sim_json_text(schema, "x-muster-go"), "v1.MicroTime") == 0;
 	struct pb_field seconds = { 0 }, nanos = { 0 };
 	char text[TIME_TEXT_MAX];
 
@@ -280,7 +282,7 @@ field_of(const json_t *type, const char *number, const char **name, bool *inline
 
 	*inlined = false;
 	JSON_EACH(json_object_get(type, "properties"), *name, field) {
-		const char *its = json_text(field, "x-muster-number");
+		const char *its = sim_json_text(field, "x-muster-number");
 
 		if (strcmp(its, number) == 0)
 			return field;

@@ -1,5 +1,6 @@
 /*
- * sim/kube/schema/sim_schema_pb.h - bodies that are protobuf: so kubectl and controller-runtime send built-in kinds.
+ * sim/kube/schema/sim_schema_pb.h - bodies that are protobuf: so kubectl and controller-runtime
+ * send built-in kinds.
  *
  * Only read, never written: answers are JSON. Definitions of CRDs are not read: clients send them
  * as JSON.
@@ -11,6 +12,6 @@
 #include <stddef.h>
 
 /* The object in the envelope ("k8s\0", runtime.Unknown); NULL: broken, or of a kind we do not know. */
-json_t *schema_read_protobuf(const char *bytes, size_t len);
+json_t *sim_schema_read_protobuf(const char *bytes, size_t len);
 
 #endif

@@ -21,21 +21,21 @@ static bool is_unwanted_null(const json_t *schema, const json_t *value);
 static char *under(const char *path, const char *key);
 
 void
-schema_prune(const json_t *schema, json_t *object, json_t *unknown)
+sim_schema_prune(const json_t *schema, json_t *object, json_t *unknown)
 {
 	prune(schema, object, "", true, false, unknown);
 	drop_nulls(schema, object);
 }
 
 void
-schema_default(const json_t *schema, json_t *value)
+sim_schema_default(const json_t *schema, json_t *value)
 {
 	const char *key;
 	void *next;
 	json_t *child;
 	size_t i;
 
-	schema = schema_follow(schema);
+	schema = sim_schema_follow(schema);
 	if (json_is_object(value)) {
 		JSON_EACH(json_object_get(schema, "properties"), key, child) {
 			const json_t *have = json_object_get(value, key);
@@ -46,10 +46,10 @@ schema_default(const json_t *schema, json_t *value)
 				json_object_set_new(value, key, json_deep_copy(usual));
 		}
 		json_object_foreach_safe(value, next, key, child)
-			schema_default(schema_member(schema, key, false), child);
+			sim_schema_default(sim_schema_member(schema, key, false), child);
 	} else if (json_is_array(value)) {
 		json_array_foreach(value, i, child)
-			schema_default(schema_items(schema), child);
+			sim_schema_default(sim_schema_items(schema), child);
 	}
 }
 
@@ -63,7 +63,7 @@ prune(const json_t *schema, json_t *value, const char *path, bool whole, bool ke
 	size_t i;
 	json_t *child;
 
-	keep = keep || schema_keeps_unknown(schema);
+	keep = keep || sim_schema_keeps_unknown(schema);
 	if (json_is_object(value))
 		prune_object(schema, value, path, whole, keep, unknown);
 	if (!json_is_array(value))
@@ -72,7 +72,8 @@ prune(const json_t *schema, json_t *value, const char *path, bool whole, bool ke
 		char *deeper;
 
 		MUST(asprintf(&deeper, "%s[%zu]", path, i) > 0);
-		prune(schema_items(schema), child, deeper, false, keep && schema_items(schema) == NULL,
+		prune(sim_schema_items(schema), child, deeper, false, keep
+		    && sim_schema_items(schema) == NULL,
 		    unknown);
 		free(deeper);
 	}
@@ -91,7 +92,7 @@ prune_object(const json_t *schema, json_t *object, const char *path, bool whole,
 		const json_t *member = json_object_get(json_object_get(schema, "properties"), key);
 		const json_t *others = json_object_get(schema, "additionalProperties");
 
-		if (embedded && schema_names(NULL, key, true)) {
+		if (embedded && sim_schema_names(NULL, key, true)) {
 			if (!whole && strcmp(key, "metadata") == 0)
 				read_metadata(object, path, unknown);
 			continue;
@@ -114,7 +115,7 @@ static void
 read_metadata(json_t *object, const char *path, json_t *unknown)
 {
 	char *deeper = under(path, "metadata"), *flaw = NULL;
-	json_t *read = schema_typed(schema_member(NULL, "metadata", true),
+	json_t *read = sim_schema_typed(sim_schema_member(NULL, "metadata", true),
 	    json_object_get(object, "metadata"), deeper, unknown, false, &flaw);
 
 	if (read != NULL)
@@ -144,7 +145,7 @@ drop_nulls(const json_t *schema, json_t *value)
 
 	if (json_is_object(value)) {
 		json_object_foreach_safe(value, next, key, child) {
-			const json_t *member = schema_member(schema, key, false);
+			const json_t *member = sim_schema_member(schema, key, false);
 
 			if (is_unwanted_null(member, child))
 				json_object_del(value, key);
@@ -153,7 +154,7 @@ drop_nulls(const json_t *schema, json_t *value)
 		}
 	} else if (json_is_array(value)) {
 		json_array_foreach(value, i, child)
-			drop_nulls(schema_items(schema), child);
+			drop_nulls(sim_schema_items(schema), child);
 	}
 }
 

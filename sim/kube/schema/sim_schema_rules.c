@@ -1,4 +1,7 @@
-/* sim/kube/schema/sim_schema_rules.c - the keywords of a schema that limit a value, with the words of the real server. */
+/*
+ * sim/kube/schema/sim_schema_rules.c - the keywords of a schema that limit a value, with the words
+ * of the real server.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,16 +13,16 @@
 #include "sim/kube/semantics/sim_field_errors.h"
 #include "sim/base/sim_json_member.h"
 
-typedef void rule(const struct at *at, const json_t *limit);
+typedef void rule(const struct sim_schema_at *at, const json_t *limit);
 
 static rule minimum, maximum, multiple_of, min_length, max_length, pattern, min_items, max_items,
     min_properties, max_properties, enumeration, required, all_of, any_of, one_of, not_that;
-static void at_least(const struct at *at, const json_t *limit, size_t count, const char *of_what);
-static void at_most(const struct at *at, const json_t *limit, size_t count);
+static void at_least(const struct sim_schema_at *at, const json_t *limit, size_t count, const char *of_what);
+static void at_most(const struct sim_schema_at *at, const json_t *limit, size_t count);
 static json_t *as_whole(const json_t *value, const json_t *limit);
-static json_t *tried(const struct at *at, const json_t *schema);
-static size_t count_satisfied(const struct at *at, const json_t *schemas, json_t **nearest);
-static void say(const struct at *at, const char *words, const json_t *limit);
+static json_t *tried(const struct sim_schema_at *at, const json_t *schema);
+static size_t count_satisfied(const struct sim_schema_at *at, const json_t *schemas, json_t **nearest);
+static void say(const struct sim_schema_at *at, const char *words, const json_t *limit);
 
 /* Of the rules about a text only the first that it breaks is told. */
 static const struct {
@@ -46,20 +49,20 @@ static const struct {
 };
 
 void
-schema_rules(const struct at *at)
+sim_schema_rules(const struct sim_schema_at *at)
 {
-	const size_t before = json_array_size(at->flaws);
+	const size_t before = json_array_size(at->errors);
 
 	for (size_t i = 0; i < NITEMS(rules); i++) {
 		const json_t *limit = json_object_get(at->schema, rules[i].keyword);
 
-		if (limit != NULL && !(rules[i].of_text && json_array_size(at->flaws) > before))
+		if (limit != NULL && !(rules[i].of_text && json_array_size(at->errors) > before))
 			rules[i].check(at, limit);
 	}
 }
 
 static void
-minimum(const struct at *at, const json_t *limit)
+minimum(const struct sim_schema_at *at, const json_t *limit)
 {
 	const bool exclusive = json_is_true(json_object_get(at->schema, "exclusiveMinimum"));
 	json_t *whole = as_whole(at->value, limit);
@@ -71,7 +74,7 @@ minimum(const struct at *at, const json_t *limit)
 }
 
 static void
-maximum(const struct at *at, const json_t *limit)
+maximum(const struct sim_schema_at *at, const json_t *limit)
 {
 	const bool exclusive = json_is_true(json_object_get(at->schema, "exclusiveMaximum"));
 	json_t *whole = as_whole(at->value, limit);
@@ -91,7 +94,7 @@ as_whole(const json_t *value, const json_t *limit)
 }
 
 static void
-multiple_of(const struct at *at, const json_t *limit)
+multiple_of(const struct sim_schema_at *at, const json_t *limit)
 {
 	const double parts = json_number_value(at->value) / json_number_value(limit);
 
@@ -100,87 +103,91 @@ multiple_of(const struct at *at, const json_t *limit)
 }
 
 static void
-min_length(const struct at *at, const json_t *limit)
+min_length(const struct sim_schema_at *at, const json_t *limit)
 {
 	if (json_is_string(at->value)
-	    && schema_format_length(json_string_value(at->value)) < json_integer_value(limit))
-		flaw(at->flaws, FLAW_INVALID, at->path, at->value,
+	    && sim_schema_format_length(json_string_value(at->value)) < json_integer_value(limit))
+		sim_field_error(at->errors, FIELD_INVALID, at->path, at->value,
 		    "%s in body should be at least %lld chars long", at->path + at->skip,
 		    json_integer_value(limit));
 }
 
 static void
-max_length(const struct at *at, const json_t *limit)
+max_length(const struct sim_schema_at *at, const json_t *limit)
 {
 	const json_int_t most = json_integer_value(limit);
 
-	if (json_is_string(at->value) && schema_format_length(json_string_value(at->value)) > most)
-		flaw(at->flaws, FLAW_TOO_LONG, at->path, NULL, "may not be more than %lld byte%s", most,
+	if (json_is_string(at->value) && sim_schema_format_length(json_string_value(at->value)) > most)
+		sim_field_error(at->errors, FIELD_TOO_LONG, at->path, NULL,
+		    "may not be more than %lld byte%s", most,
 		    most == 1 ? "" : "s");
 }
 
 static void
-pattern(const struct at *at, const json_t *limit)
+pattern(const struct sim_schema_at *at, const json_t *limit)
 {
-	if (json_is_string(at->value) && !schema_pattern_fits(json_string_value(limit),
+	if (json_is_string(at->value) && !sim_schema_pattern_fits(json_string_value(limit),
 	    json_string_value(at->value)))
-		flaw(at->flaws, FLAW_INVALID, at->path, at->value, "%s in body should match '%s'",
+		sim_field_error(at->errors, FIELD_INVALID, at->path, at->value,
+		    "%s in body should match '%s'",
 		    at->path + at->skip, json_string_value(limit));
 }
 
 static void
-min_items(const struct at *at, const json_t *limit)
+min_items(const struct sim_schema_at *at, const json_t *limit)
 {
 	if (json_is_array(at->value))
 		at_least(at, limit, json_array_size(at->value), "items");
 }
 
 static void
-max_items(const struct at *at, const json_t *limit)
+max_items(const struct sim_schema_at *at, const json_t *limit)
 {
 	if (json_is_array(at->value))
 		at_most(at, limit, json_array_size(at->value));
 }
 
 static void
-min_properties(const struct at *at, const json_t *limit)
+min_properties(const struct sim_schema_at *at, const json_t *limit)
 {
 	if (json_is_object(at->value))
 		at_least(at, limit, json_object_size(at->value), "properties");
 }
 
 static void
-max_properties(const struct at *at, const json_t *limit)
+max_properties(const struct sim_schema_at *at, const json_t *limit)
 {
 	if (json_is_object(at->value))
 		at_most(at, limit, json_object_size(at->value));
 }
 
 static void
-at_least(const struct at *at, const json_t *limit, size_t count, const char *of_what)
+at_least(const struct sim_schema_at *at, const json_t *limit, size_t count, const char *of_what)
 {
 	json_t *shown = json_integer((json_int_t)count);
 
 	if ((json_int_t)count < json_integer_value(limit))
-		flaw(at->flaws, FLAW_INVALID, at->path, shown, "%s in body should have at least %lld %s",
+		sim_field_error(at->errors, FIELD_INVALID, at->path, shown,
+		    "%s in body should have at least %lld %s",
 		    at->path + at->skip, json_integer_value(limit), of_what);
 	json_decref(shown);
 }
 
 static void
-at_most(const struct at *at, const json_t *limit, size_t count)
+at_most(const struct sim_schema_at *at, const json_t *limit, size_t count)
 {
 	const json_int_t most = json_integer_value(limit);
 	json_t *shown = json_integer((json_int_t)count);
 
 	if ((json_int_t)count > most)
-		flaw(at->flaws, FLAW_TOO_MANY, at->path, shown, "must have at most %lld item%s", most,
+		sim_field_error(at->errors, FIELD_TOO_MANY, at->path, shown,
+		    "must have at most %lld item%s", most,
 		    most == 1 ? "" : "s");
 	json_decref(shown);
 }
 
 static void
-enumeration(const struct at *at, const json_t *limit)
+enumeration(const struct sim_schema_at *at, const json_t *limit)
 {
 	char *list = NULL;
 	size_t size, i;
@@ -190,8 +197,8 @@ enumeration(const struct at *at, const json_t *limit)
 	MUST(out != NULL);
 	json_array_foreach(limit, i, allowed) {
 		char *plain = json_is_string(allowed) ? obj_strdup(json_string_value(allowed))
-		    : flaw_value(allowed);
-		char *quoted = flaw_quote(plain);
+		    : sim_field_error_value(allowed);
+		char *quoted = sim_go_quote(plain);
 
 		fprintf(out, "%s%s", i == 0 ? "" : ", ", quoted);
 		free(quoted);
@@ -204,12 +211,13 @@ enumeration(const struct at *at, const json_t *limit)
 	json_array_foreach(limit, i, allowed)
 		found = found || json_equal(allowed, at->value);
 	if (!found)
-		flaw(at->flaws, FLAW_UNSUPPORTED, at->path, at->value, "supported values: %s", list);
+		sim_field_error(at->errors, FIELD_UNSUPPORTED, at->path, at->value,
+		    "supported values: %s", list);
 	free(list);
 }
 
 static void
-required(const struct at *at, const json_t *limit)
+required(const struct sim_schema_at *at, const json_t *limit)
 {
 	size_t i;
 	json_t *key;
@@ -221,14 +229,14 @@ required(const struct at *at, const json_t *limit)
 			continue;
 		MUST(asprintf(&path, "%s%s%s", at->path, *at->path == '\0' ? "" : ".",
 		    json_string_value(key)) > 0);
-		flaw(at->flaws, FLAW_REQUIRED, path, NULL, "%s", "");
+		sim_field_error(at->errors, FIELD_REQUIRED, path, NULL, "%s", "");
 		free(path);
 	}
 }
 
 /* What such a rule finds has no field of its own. */
 static void
-all_of(const struct at *at, const json_t *limit)
+all_of(const struct sim_schema_at *at, const json_t *limit)
 {
 	const size_t fit = count_satisfied(at, limit, NULL);
 	size_t i;
@@ -237,30 +245,31 @@ all_of(const struct at *at, const json_t *limit)
 	if (fit == json_array_size(limit))
 		return;
 	json_array_foreach(limit, i, schema) {
-		json_t *flaws = tried(at, schema);
+		json_t *errors = tried(at, schema);
 
-		json_array_extend(at->flaws, flaws);
-		json_decref(flaws);
+		json_array_extend(at->errors, errors);
+		json_decref(errors);
 	}
-	flaw_text(at->flaws, FLAW_INVALID, "<nil>", "", "\"%s\" must validate all the schemas (allOf)%s",
+	sim_field_error_text(at->errors, FIELD_INVALID, "<nil>", "",
+	    "\"%s\" must validate all the schemas (allOf)%s",
 	    at->path + at->skip, fit == 0 ? ". None validated" : "");
 }
 
 static void
-any_of(const struct at *at, const json_t *limit)
+any_of(const struct sim_schema_at *at, const json_t *limit)
 {
 	json_t *nearest = NULL;
 
 	if (count_satisfied(at, limit, &nearest) == 0) {
-		flaw_text(at->flaws, FLAW_INVALID, "<nil>", "",
+		sim_field_error_text(at->errors, FIELD_INVALID, "<nil>", "",
 		    "\"%s\" must validate at least one schema (anyOf)", at->path + at->skip);
-		json_array_extend(at->flaws, nearest);
+		json_array_extend(at->errors, nearest);
 	}
 	json_decref(nearest);
 }
 
 static void
-one_of(const struct at *at, const json_t *limit)
+one_of(const struct sim_schema_at *at, const json_t *limit)
 {
 	json_t *nearest = NULL;
 	const size_t fit = count_satisfied(at, limit, &nearest);
@@ -269,63 +278,65 @@ one_of(const struct at *at, const json_t *limit)
 	if (fit > 1)
 		snprintf(found, sizeof(found), "Found %zu valid alternatives", fit);
 	if (fit != 1)
-		flaw_text(at->flaws, FLAW_INVALID, "<nil>", "",
+		sim_field_error_text(at->errors, FIELD_INVALID, "<nil>", "",
 		    "\"%s\" must validate one and only one schema (oneOf). %s", at->path + at->skip, found);
 	if (fit == 0)
-		json_array_extend(at->flaws, nearest);
+		json_array_extend(at->errors, nearest);
 	json_decref(nearest);
 }
 
 static void
-not_that(const struct at *at, const json_t *limit)
+not_that(const struct sim_schema_at *at, const json_t *limit)
 {
-	json_t *flaws = tried(at, limit);
+	json_t *errors = tried(at, limit);
 
-	if (json_array_size(flaws) == 0)
-		flaw_text(at->flaws, FLAW_INVALID, "<nil>", "", "\"%s\" must not validate the schema (not)",
+	if (json_array_size(errors) == 0)
+		sim_field_error_text(at->errors, FIELD_INVALID, "<nil>", "",
+		    "\"%s\" must not validate the schema (not)",
 		    at->path + at->skip);
-	json_decref(flaws);
+	json_decref(errors);
 }
 
 /* The flaws that the value would have by another schema. */
 static json_t *
-tried(const struct at *at, const json_t *schema)
+tried(const struct sim_schema_at *at, const json_t *schema)
 {
-	struct at trial = *at;
+	struct sim_schema_at trial = *at;
 
-	trial.flaws = json_array();
+	trial.errors = json_array();
 	trial.schema = schema;
-	schema_check_at(&trial, NULL);
-	return trial.flaws;
+	sim_schema_check_at(&trial, NULL);
+	return trial.errors;
 }
 
 /* *nearest: the flaws by the first of those that find the fewest. */
 static size_t
-count_satisfied(const struct at *at, const json_t *schemas, json_t **nearest)
+count_satisfied(const struct sim_schema_at *at, const json_t *schemas, json_t **nearest)
 {
 	size_t fit = 0, i;
 	json_t *schema;
 
 	json_array_foreach(schemas, i, schema) {
-		json_t *flaws = tried(at, schema);
+		json_t *errors = tried(at, schema);
 
-		fit += json_array_size(flaws) == 0;
+		fit += json_array_size(errors) == 0;
 		if (nearest != NULL && (*nearest == NULL
-		    || json_array_size(flaws) < json_array_size(*nearest))) {
+		    || json_array_size(errors) < json_array_size(*nearest))) {
 			json_decref(*nearest);
-			*nearest = json_incref(flaws);
+			*nearest = json_incref(errors);
 		}
-		json_decref(flaws);
+		json_decref(errors);
 	}
 	return fit;
 }
 
 static void
-say(const struct at *at, const char *words, const json_t *limit)
+say(const struct sim_schema_at *at, const char *words, const json_t *limit)
 {
-	char *shown = flaw_value(limit);
+	char *shown = sim_field_error_value(limit);
 
-	flaw(at->flaws, FLAW_INVALID, at->path, at->value, "%s in body %s %s", at->path + at->skip, words,
+	sim_field_error(at->errors, FIELD_INVALID, at->path, at->value, "%s in body %s %s",
+	    at->path + at->skip, words,
 	    shown);
 	free(shown);
 }

@@ -1,4 +1,7 @@
-/* sim/kube/schema/sim_schema_rules.h - the keywords of a schema that limit a value; one place in an object that is judged. */
+/*
+ * sim/kube/schema/sim_schema_rules.h - the keywords of a schema that limit a value; one place in an
+ * object that is judged.
+ */
 #ifndef MUSTER_SIM_SCHEMA_RULES_H
 #define MUSTER_SIM_SCHEMA_RULES_H
 
@@ -6,8 +9,8 @@
 #include <stddef.h>
 
 /* Where in the object we are. The words of a flaw leave out the first `skip` characters of the path. */
-struct at {
-	json_t		*flaws;
+struct sim_schema_at {
+	json_t		*errors;
 	const char	*path;
 	size_t		 skip;
 	const json_t	*schema;
@@ -15,9 +18,9 @@ struct at {
 };
 
 /* By every keyword that the schema has. */
-void schema_rules(const struct at *at);
+void sim_schema_rules(const struct sim_schema_at *at);
 
 /* The whole of it, what is below included (sim_schema_check.c); what equals `old` is let through. */
-void schema_check_at(const struct at *at, const json_t *old);
+void sim_schema_check_at(const struct sim_schema_at *at, const json_t *old);
 
 #endif

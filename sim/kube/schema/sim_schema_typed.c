@@ -1,7 +1,7 @@
 /*
- * sim/kube/schema/sim_schema_typed.c - reads an object of a built-in type as Go reads it into a struct: a value of
- * the wrong type is an error in Go's words, unknown fields are noted and dropped, and what Go would
- * not print again is dropped too.
+ * sim/kube/schema/sim_schema_typed.c - reads an object of a built-in type as Go reads it into a
+ * struct: a value of the wrong type is an error in Go's words, unknown fields are noted and
+ * dropped, and what Go would not print again is dropped too.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "sim_schema.h"
 #include "sim/base/sim_json_member.h"
 
-struct reading {
+struct typed_decoder {
 	json_t		*unknown;
 	char		*flaw;		/* the first one; then nothing more is read */
 	const char	*type;		/* the struct that is being read */
@@ -25,18 +25,18 @@ struct reading {
 };
 
 /* How far a path was before something was put behind it. */
-struct mark {
+struct typed_mark {
 	size_t		 path, fields;
 	const char	*type;
 };
 
-typedef json_t *reader(struct reading *r, const json_t *schema, const json_t *value);
+typedef json_t *reader(struct typed_decoder *r, const json_t *schema, const json_t *value);
 
 static reader read_value, read_struct, read_map, read_list, read_text, read_integer, read_number,
     read_boolean, read_int_or_text, read_bytes, read_quantity, read_time;
-static struct mark enter(struct reading *r, const char *key, size_t index);
-static void leave(struct reading *r, struct mark m);
-static json_t *mismatch(struct reading *r, const json_t *schema, const json_t *value);
+static struct typed_mark enter(struct typed_decoder *r, const char *key, size_t index);
+static void leave(struct typed_decoder *r, struct typed_mark m);
+static json_t *mismatch(struct typed_decoder *r, const json_t *schema, const json_t *value);
 static const char *go_type(const json_t *schema, char *buf, size_t size);
 static bool is_dropped(const json_t *schema, const json_t *value);
 
@@ -53,10 +53,10 @@ static const struct {
 };
 
 json_t *
-schema_typed(const json_t *schema, const json_t *value, const char *path, json_t *unknown, bool strategic,
+sim_schema_typed(const json_t *schema, const json_t *value, const char *path, json_t *unknown, bool strategic,
     char **flaw)
 {
-	struct reading r = { .unknown = unknown, .type = "", .strategic = strategic };
+	struct typed_decoder r = { .unknown = unknown, .type = "", .strategic = strategic };
 
 	snprintf(r.path, sizeof(r.path), "%s", path);
 	json_t *read = read_value(&r, schema, value);
@@ -66,23 +66,23 @@ schema_typed(const json_t *schema, const json_t *value, const char *path, json_t
 }
 
 json_t *
-schema_zero(const json_t *schema)
+sim_schema_zero(const json_t *schema)
 {
 	json_t *zero = json_object();
 
-	schema_fill_zero(schema, zero);
+	sim_schema_fill_zero(schema, zero);
 	return zero;
 }
 
 void
-schema_fill_zero(const json_t *schema, json_t *value)
+sim_schema_fill_zero(const json_t *schema, json_t *value)
 {
 	const char *key;
 	void *next;
 	json_t *child;
 	size_t i;
 
-	schema = schema_follow(schema);
+	schema = sim_schema_follow(schema);
 	if (json_is_object(value)) {
 		JSON_EACH(json_object_get(schema, "properties"), key, child) {
 			json_t *zero = json_object_get(child, "x-muster-zero");
@@ -91,19 +91,19 @@ schema_fill_zero(const json_t *schema, json_t *value)
 				json_object_set_new(value, key, json_deep_copy(zero));
 		}
 		json_object_foreach_safe(value, next, key, child)
-			schema_fill_zero(schema_member(schema, key, false), child);
+			sim_schema_fill_zero(sim_schema_member(schema, key, false), child);
 	} else if (json_is_array(value)) {
 		json_array_foreach(value, i, child)
-			schema_fill_zero(schema_items(schema), child);
+			sim_schema_fill_zero(sim_schema_items(schema), child);
 	}
 }
 
 /* New reference; NULL: r->flaw says why. */
 static json_t *
-read_value(struct reading *r, const json_t *schema, const json_t *value)
+read_value(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
-	const json_t *type = schema_follow(schema);
-	const char *name = json_text(type, "type");
+	const json_t *type = sim_schema_follow(schema);
+	const char *name = sim_json_text(type, "type");
 
 	if (json_is_true(json_object_get(type, "x-kubernetes-int-or-string")))
 		return read_int_or_text(r, schema, value);
@@ -114,9 +114,9 @@ read_value(struct reading *r, const json_t *schema, const json_t *value)
 }
 
 static json_t *
-read_struct(struct reading *r, const json_t *schema, const json_t *value)
+read_struct(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
-	const json_t *type = schema_follow(schema);
+	const json_t *type = sim_schema_follow(schema);
 	const char *key;
 	json_t *child;
 
@@ -129,9 +129,9 @@ read_struct(struct reading *r, const json_t *schema, const json_t *value)
 
 	JSON_EACH(value, key, child) {
 		const json_t *member = json_object_get(json_object_get(type, "properties"), key);
-		const struct mark m = enter(r, key, 0);
+		const struct typed_mark m = enter(r, key, 0);
 
-		r->type = json_text(type, "x-muster-name");
+		r->type = sim_json_text(type, "x-muster-name");
 		if (member == NULL) {
 			json_array_append_new(r->unknown, json_string(r->path));
 		} else if (!json_is_null(child)) {
@@ -151,9 +151,9 @@ read_struct(struct reading *r, const json_t *schema, const json_t *value)
 }
 
 static json_t *
-read_map(struct reading *r, const json_t *schema, const json_t *value)
+read_map(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
-	const json_t *inner = json_object_get(schema_follow(schema), "additionalProperties");
+	const json_t *inner = json_object_get(sim_schema_follow(schema), "additionalProperties");
 	const char *key;
 	json_t *child;
 
@@ -163,7 +163,7 @@ read_map(struct reading *r, const json_t *schema, const json_t *value)
 	json_t *map = json_object();
 
 	JSON_EACH(value, key, child) {
-		struct mark m = enter(r, key, 0);
+		struct typed_mark m = enter(r, key, 0);
 		json_t *read;
 
 		r->fields[m.fields] = '\0';	/* Go does not name the keys of a map */
@@ -179,7 +179,7 @@ read_map(struct reading *r, const json_t *schema, const json_t *value)
 }
 
 static json_t *
-read_list(struct reading *r, const json_t *schema, const json_t *value)
+read_list(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
 	size_t i;
 	json_t *child;
@@ -190,8 +190,8 @@ read_list(struct reading *r, const json_t *schema, const json_t *value)
 	json_t *list = json_array();
 
 	json_array_foreach(value, i, child) {
-		const struct mark m = enter(r, NULL, i);
-		json_t *read = read_value(r, schema_items(schema), child);
+		const struct typed_mark m = enter(r, NULL, i);
+		json_t *read = read_value(r, sim_schema_items(schema), child);
 
 		leave(r, m);
 		if (read == NULL) {
@@ -204,7 +204,7 @@ read_list(struct reading *r, const json_t *schema, const json_t *value)
 }
 
 static json_t *
-read_text(struct reading *r, const json_t *schema, const json_t *value)
+read_text(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
 	static const struct {
 		const char	*format;
@@ -214,7 +214,7 @@ read_text(struct reading *r, const json_t *schema, const json_t *value)
 		{ "quantity",	read_quantity	},
 		{ "date-time",	read_time	},
 	};
-	const char *format = json_text(schema, "format");
+	const char *format = sim_json_text(schema, "format");
 
 	for (size_t i = 0; i < NITEMS(formats); i++)
 		if (strcmp(formats[i].format, format) == 0)
@@ -224,7 +224,7 @@ read_text(struct reading *r, const json_t *schema, const json_t *value)
 
 /* A number is a quantity too; it is printed in its canonical form. */
 static json_t *
-read_quantity(struct reading *r, const json_t *schema, const json_t *value)
+read_quantity(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
 	char *digits = json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
 	const char *text = digits == NULL ? json_string_value(value) : digits;
@@ -245,9 +245,9 @@ read_quantity(struct reading *r, const json_t *schema, const json_t *value)
 }
 
 static json_t *
-read_time(struct reading *r, const json_t *schema, const json_t *value)
+read_time(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
-	const bool micro = strcmp(json_text(schema, "x-muster-go"), "v1.MicroTime") == 0;
+	const bool micro = strcmp(sim_json_text(schema, "x-muster-go"), "v1.MicroTime") == 0;
 	const char *text = json_string_value(value);
 	char canonical[TIME_TEXT_MAX];
 	int64_t us;
@@ -267,7 +267,7 @@ read_time(struct reading *r, const json_t *schema, const json_t *value)
 }
 
 static json_t *
-read_bytes(struct reading *r, const json_t *schema, const json_t *value)
+read_bytes(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const char *text = json_string_value(value);
@@ -286,9 +286,9 @@ read_bytes(struct reading *r, const json_t *schema, const json_t *value)
 }
 
 static json_t *
-read_integer(struct reading *r, const json_t *schema, const json_t *value)
+read_integer(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
-	const bool fits = strcmp(json_text(schema, "format"), "int32") != 0
+	const bool fits = strcmp(sim_json_text(schema, "format"), "int32") != 0
 	    || (json_integer_value(value) <= INT32_MAX && json_integer_value(value) >= INT32_MIN);
 
 	return json_is_integer(value) && fits ? json_incref((json_t *)(uintptr_t)value)
@@ -296,19 +296,19 @@ read_integer(struct reading *r, const json_t *schema, const json_t *value)
 }
 
 static json_t *
-read_number(struct reading *r, const json_t *schema, const json_t *value)
+read_number(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
 	return json_is_number(value) ? json_incref((json_t *)(uintptr_t)value) : mismatch(r, schema, value);
 }
 
 static json_t *
-read_boolean(struct reading *r, const json_t *schema, const json_t *value)
+read_boolean(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
 	return json_is_boolean(value) ? json_incref((json_t *)(uintptr_t)value) : mismatch(r, schema, value);
 }
 
 static json_t *
-read_int_or_text(struct reading *r, const json_t *schema, const json_t *value)
+read_int_or_text(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
 	const bool ok = json_is_integer(value) || json_is_string(value);
 
@@ -316,10 +316,10 @@ read_int_or_text(struct reading *r, const json_t *schema, const json_t *value)
 }
 
 /* key NULL: an item of a list. */
-static struct mark
-enter(struct reading *r, const char *key, size_t index)
+static struct typed_mark
+enter(struct typed_decoder *r, const char *key, size_t index)
 {
-	const struct mark m = { strlen(r->path), strlen(r->fields), r->type };
+	const struct typed_mark m = { strlen(r->path), strlen(r->fields), r->type };
 
 	if (key == NULL) {
 		snprintf(r->path + m.path, sizeof(r->path) - m.path, "[%zu]", index);
@@ -331,7 +331,7 @@ enter(struct reading *r, const char *key, size_t index)
 }
 
 static void
-leave(struct reading *r, struct mark m)
+leave(struct typed_decoder *r, struct typed_mark m)
 {
 	r->path[m.path] = '\0';
 	r->fields[m.fields] = '\0';
@@ -339,7 +339,7 @@ leave(struct reading *r, struct mark m)
 }
 
 static json_t *
-mismatch(struct reading *r, const json_t *schema, const json_t *value)
+mismatch(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
 	static const char *const called[] = {
 		[JSON_OBJECT]	= "object",
@@ -351,7 +351,7 @@ mismatch(struct reading *r, const json_t *schema, const json_t *value)
 		[JSON_FALSE]	= "bool",
 		[JSON_NULL]	= "null",
 	};
-	const bool wants_integer = strcmp(json_text(schema, "type"), "integer") == 0;
+	const bool wants_integer = strcmp(sim_json_text(schema, "type"), "integer") == 0;
 	char *digits = wants_integer && json_is_number(value) ? json_dumps(value, JSON_ENCODE_ANY) : NULL;
 	char go[128];
 
@@ -369,7 +369,7 @@ static const char *
 go_type(const json_t *schema, char *buf, size_t size)
 {
 	const json_t *inner = json_object_get(schema, "items");
-	const char *name = json_text(schema_follow(schema), "x-muster-name");
+	const char *name = sim_json_text(sim_schema_follow(schema), "x-muster-name");
 	char deeper[128];
 
 	if (inner == NULL)
@@ -380,7 +380,7 @@ go_type(const json_t *schema, char *buf, size_t size)
 	else if (*name != '\0')
 		snprintf(buf, size, "v1.%s", name);
 	else
-		snprintf(buf, size, "%s", json_text(schema, "x-muster-go"));
+		snprintf(buf, size, "%s", sim_json_text(schema, "x-muster-go"));
 	return buf;
 }
 

@@ -8,11 +8,11 @@
 #include "sim_schema.h"
 #include "sim/base/sim_json_member.h"
 
-struct section {
+struct type_section {
 	const char	*name, *prefix;
 };
 
-struct row {
+struct type_row {
 	const char	*name, *fields;		/* fields NULL: a section starts, with this prefix */
 };
 
@@ -36,7 +36,7 @@ static const struct letter {
 
 #define SECTION(name, prefix)		{ #name, prefix },
 #define TYPE(name, fields)
-static const struct section sections[] = {
+static const struct type_section sections[] = {
 #include "sim_schema_types.def"
 };
 #undef SECTION
@@ -44,14 +44,14 @@ static const struct section sections[] = {
 
 #define SECTION(name, prefix)		{ prefix, NULL },
 #define TYPE(name, fields)		{ name, fields },
-static const struct row rows[] = {
+static const struct type_row rows[] = {
 #include "sim_schema_types.def"
 };
 #undef SECTION
 #undef TYPE
 
 static json_t *read_types(void);
-static json_t *read_type(const struct row *row, const char *prefix);
+static json_t *read_type(const struct type_row *row, const char *prefix);
 static void read_field(json_t *type, const char *text, const char *prefix);
 static json_t *read_shape(const char **at, const char *prefix);
 static json_t *read_letter(const char **at);
@@ -63,7 +63,7 @@ static json_t *zero_of(const json_t *field);
 static char *word(const char **at, const char *ends);
 
 const json_t *
-schema_types(void)
+sim_schema_types(void)
 {
 	static json_t *types;
 
@@ -92,7 +92,7 @@ read_types(void)
 }
 
 static json_t *
-read_type(const struct row *row, const char *prefix)
+read_type(const struct type_row *row, const char *prefix)
 {
 	const size_t len = strcspn(row->name, "#");
 	json_t *type = json_pack("{s:s, s:s%, s:{}}", "type", "object", "x-muster-name", row->name, len,
@@ -274,11 +274,11 @@ default_of(const json_t *field, const char *text)
 static json_t *
 zero_of(const json_t *field)
 {
-	const char *type = json_text(field, "type");
+	const char *type = sim_json_text(field, "type");
 
 	if (json_object_get(field, "$ref") != NULL)
 		return json_object();
-	if (strcmp(type, "string") == 0 && *json_text(field, "format") == '\0')
+	if (strcmp(type, "string") == 0 && *sim_json_text(field, "format") == '\0')
 		return json_string("");
 	if (strcmp(type, "integer") == 0)
 		return json_integer(0);

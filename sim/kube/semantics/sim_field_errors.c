@@ -1,4 +1,7 @@
-/* sim/kube/semantics/sim_field_errors.c - field errors in the words of apimachinery, and the Status that carries them. */
+/*
+ * sim/kube/semantics/sim_field_errors.c - field errors in the words of apimachinery, and the Status
+ * that carries them.
+ */
 #include <math.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,62 +17,65 @@
 static const struct {
 	const char	*reason, *words;
 	bool		 shows_value;
-} kinds[FLAW_MAX] = {
-	[FLAW_INVALID]		= { "FieldValueInvalid",	"Invalid value",	true },
-	[FLAW_TYPE]		= { "FieldValueTypeInvalid",	"Invalid value",	true },
-	[FLAW_UNSUPPORTED]	= { "FieldValueNotSupported",	"Unsupported value",	true },
-	[FLAW_DUPLICATE]	= { "FieldValueDuplicate",	"Duplicate value",	true },
-	[FLAW_TOO_MANY]		= { "FieldValueTooMany",	"Too many",		true },
-	[FLAW_TOO_LONG]		= { "FieldValueTooLong",	"Too long",		false },
-	[FLAW_REQUIRED]		= { "FieldValueRequired",	"Required value",	false },
-	[FLAW_FORBIDDEN]	= { "FieldValueForbidden",	"Forbidden",		false },
+} kinds[FIELD_MAX] = {
+	[FIELD_INVALID]		= { "FieldValueInvalid",	"Invalid value",	true },
+	[FIELD_TYPE]		= { "FieldValueTypeInvalid",	"Invalid value",	true },
+	[FIELD_UNSUPPORTED]	= { "FieldValueNotSupported",	"Unsupported value",	true },
+	[FIELD_DUPLICATE]	= { "FieldValueDuplicate",	"Duplicate value",	true },
+	[FIELD_TOO_MANY]		= { "FieldValueTooMany",	"Too many",		true },
+	[FIELD_TOO_LONG]		= { "FieldValueTooLong",	"Too long",		false },
+	[FIELD_REQUIRED]		= { "FieldValueRequired",	"Required value",	false },
+	[FIELD_FORBIDDEN]	= { "FieldValueForbidden",	"Forbidden",		false },
 };
 
-static void add(json_t *flaws, enum flaw what, const char *field, const json_t *value, const char *format,
+static void add(json_t *errors, enum sim_field_error what, const char *field, const json_t *value,
+    const char *format,
     va_list args) __attribute__((format(printf, 5, 0)));
 static void write_go(FILE *out, const json_t *value);
 static const char **sorted_names(const json_t *object);
 static int by_text(const void *a, const void *b);
-static char *texts(const json_t *flaws);
+static char *texts(const json_t *errors);
 static char *number(double real);
 
 void
-flaw(json_t *flaws, enum flaw what, const char *field, const json_t *value, const char *format, ...)
+sim_field_error(json_t *errors, enum sim_field_error what, const char *field, const json_t *value,
+    const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	add(flaws, what, field, value, format, args);
+	add(errors, what, field, value, format, args);
 	va_end(args);
 }
 
 void
-flaw_text(json_t *flaws, enum flaw what, const char *field, const char *value, const char *format, ...)
+sim_field_error_text(json_t *errors, enum sim_field_error what, const char *field,
+    const char *value, const char *format, ...)
 {
 	json_t *text = json_string(value);
 	va_list args;
 
 	va_start(args, format);
-	add(flaws, what, field, text, format, args);
+	add(errors, what, field, text, format, args);
 	va_end(args);
 	json_decref(text);
 }
 
 json_t *
-flaws_status(json_t *flaws, const char *group, const char *kind, const char *name)
+sim_field_errors_status(json_t *errors, const char *group, const char *kind, const char *name)
 {
-	if (json_array_size(flaws) == 0) {
-		json_decref(flaws);
+	if (json_array_size(errors) == 0) {
+		json_decref(errors);
 		return NULL;
 	}
 
-	const struct resource r = { .group = group, .plural = kind };
-	char *all = texts(flaws);
+	const struct sim_resource r = { .group = group, .plural = kind };
+	char *all = texts(errors);
 	char *message;
 
 	MUST(asprintf(&message, "%s%s%s \"%s\" is invalid: %s", kind, *group == '\0' ? "" : ".", group,
 	    name, all) > 0);
-	json_t *status = semantics_failure(422, "Invalid", message, &r, name, flaws);
+	json_t *status = sim_semantics_failure(422, "Invalid", message, &r, name, errors);
 
 	free(message);
 	free(all);
@@ -77,10 +83,10 @@ flaws_status(json_t *flaws, const char *group, const char *kind, const char *nam
 }
 
 char *
-flaw_value(const json_t *value)
+sim_field_error_value(const json_t *value)
 {
 	if (json_is_string(value))
-		return flaw_quote(json_string_value(value));
+		return sim_go_quote(json_string_value(value));
 	if (json_is_real(value))
 		return number(json_real_value(value));
 	if (value == NULL)
@@ -93,7 +99,7 @@ flaw_value(const json_t *value)
 }
 
 char *
-flaw_quote(const char *text)
+sim_go_quote(const char *text)
 {
 	static const char short_names[] = {
 		['\a'] = 'a', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
@@ -119,7 +125,7 @@ flaw_quote(const char *text)
 }
 
 char *
-flaw_go(const json_t *value)
+sim_go_format(const json_t *value)
 {
 	char *text = NULL;
 	size_t size;
@@ -157,7 +163,7 @@ write_go(FILE *out, const json_t *value)
 	} else if (json_is_string(value)) {
 		fputs(json_string_value(value), out);
 	} else {
-		char *plain = json_is_null(value) ? obj_strdup("<nil>") : flaw_value(value);
+		char *plain = json_is_null(value) ? obj_strdup("<nil>") : sim_field_error_value(value);
 
 		fputs(plain, out);
 		free(plain);
@@ -187,15 +193,16 @@ by_text(const void *a, const void *b)
 }
 
 static void
-add(json_t *flaws, enum flaw what, const char *field, const json_t *value, const char *format, va_list args)
+add(json_t *errors, enum sim_field_error what, const char *field, const json_t *value,
+    const char *format, va_list args)
 {
 	char *detail, *message;
-	char *shown = kinds[what].shows_value ? flaw_value(value) : obj_strdup("");
+	char *shown = kinds[what].shows_value ? sim_field_error_value(value) : obj_strdup("");
 
 	MUST(vasprintf(&detail, format, args) >= 0);
 	MUST(asprintf(&message, "%s%s%s%s%s", kinds[what].words, kinds[what].shows_value ? ": " : "", shown,
 	    *detail == '\0' ? "" : ": ", detail) > 0);
-	json_array_append_new(flaws, json_pack("{s:s, s:s, s:s}", "reason", kinds[what].reason, "message",
+	json_array_append_new(errors, json_pack("{s:s, s:s, s:s}", "reason", kinds[what].reason, "message",
 	    message, "field", field));
 	free(message);
 	free(detail);
@@ -204,16 +211,17 @@ add(json_t *flaws, enum flaw what, const char *field, const json_t *value, const
 
 /* One as it is, several in brackets; the same text is said once. */
 static char *
-texts(const json_t *flaws)
+texts(const json_t *errors)
 {
 	json_t *seen = json_object();
 	size_t i;
 	json_t *cause;
 
-	json_array_foreach(flaws, i, cause) {
+	json_array_foreach(errors, i, cause) {
 		char *line;
 
-		MUST(asprintf(&line, "%s: %s", json_text(cause, "field"), json_text(cause, "message")) > 0);
+		MUST(asprintf(&line, "%s: %s", sim_json_text(cause, "field"),
+		    sim_json_text(cause, "message")) > 0);
 		json_object_set_new(seen, line, json_true());
 		free(line);
 	}

@@ -11,24 +11,24 @@
 #include "sim/base/sim_json_member.h"
 #include "sim_semantics_rules.h"
 
-static json_t *create(const struct ask *a, json_t *object, json_t **status);
-static json_t *update(const struct ask *a, json_t *object, const json_t *old, json_t **status);
-static json_t *as_kept(const struct ask *a, const json_t *old);
-static void separate_status(const struct ask *a, json_t *object, const json_t *old);
-static void count_generation(const struct ask *a, json_t *object, const json_t *old);
-static json_t *flaws_of(const struct ask *a, const json_t *object, const json_t *old);
-static void check_type(json_t *flaws, const struct ask *a, const json_t *object);
-static void warn_of_finalizers(const struct ask *a, const json_t *object, const json_t *old);
-static bool is_status(const struct ask *a);
+static json_t *create(const struct sim_write_params *a, json_t *object, json_t **status);
+static json_t *update(const struct sim_write_params *a, json_t *object, const json_t *old, json_t **status);
+static json_t *as_kept(const struct sim_write_params *a, const json_t *old);
+static void separate_status(const struct sim_write_params *a, json_t *object, const json_t *old);
+static void count_generation(const struct sim_write_params *a, json_t *object, const json_t *old);
+static json_t *flaws_of(const struct sim_write_params *a, const json_t *object, const json_t *old);
+static void check_type(json_t *errors, const struct sim_write_params *a, const json_t *object);
+static void warn_of_finalizers(const struct sim_write_params *a, const json_t *object, const json_t *old);
+static bool is_status(const struct sim_write_params *a);
 static json_t *refused(json_t *object, json_t *why, json_t **status);
 
 json_t *
-semantics_create(const struct ask *a, const json_t *body, json_t **status)
+sim_semantics_create(const struct sim_write_params *a, const json_t *body, json_t **status)
 {
-	if ((*status = refuse_options(a, "CreateOptions", false, false)) != NULL)
+	if ((*status = sim_refuse_options(a, "CreateOptions", false, false)) != NULL)
 		return NULL;
 
-	json_t *object = schema_decode(a, body, NULL, false, status);
+	json_t *object = sim_schema_decode(a, body, NULL, false, status);
 
 	if (object == NULL)
 		return NULL;
@@ -36,72 +36,73 @@ semantics_create(const struct ask *a, const json_t *body, json_t **status)
 	const char *namespace = meta_text(object, "namespace");
 
 	if (a->resource->namespaced && *namespace != '\0' && strcmp(namespace, a->namespace) != 0)
-		return refused(object, status_other_namespace(), status);
+		return refused(object, sim_status_other_namespace(), status);
 
 	const bool versioned = *meta_text(object, "resourceVersion") != '\0';
 
-	metadata_wipe(object);
-	apply_track(a, object, NULL);
+	sim_metadata_wipe(object);
+	sim_apply_track(a, object, NULL);
 	object = create(a, object, status);
 	if (object != NULL && versioned)
-		return refused(object, semantics_failure(500, "",
+		return refused(object, sim_semantics_failure(500, "",
 		    "resourceVersion should not be set on objects to be created", NULL, "", NULL), status);
 	return object;
 }
 
 json_t *
-semantics_update(const struct ask *a, const json_t *old, const json_t *body, json_t **status)
+sim_semantics_update(const struct sim_write_params *a, const json_t *old, const json_t *body, json_t **status)
 {
-	if ((*status = refuse_options(a, "UpdateOptions", false, false)) != NULL)
+	if ((*status = sim_refuse_options(a, "UpdateOptions", false, false)) != NULL)
 		return NULL;
 
-	json_t *object = schema_decode(a, body, NULL, false, status);
+	json_t *object = sim_schema_decode(a, body, NULL, false, status);
 	json_t *why;
 
 	if (object == NULL)
 		return NULL;
-	if ((why = refuse_address(a, object)) != NULL)
+	if ((why = sim_refuse_address(a, object)) != NULL)
 		return refused(object, why, status);
 	if (old == NULL) {
-		if (!kind_rules(a->resource)->creates_on_update)
-			return refused(object, semantics_not_found(a->resource, a->name), status);
-		apply_track(a, object, NULL);
+		if (!sim_kind_rules(a->resource)->creates_on_update)
+			return refused(object, sim_semantics_not_found(a->resource, a->name), status);
+		sim_apply_track(a, object, NULL);
 		return create(a, object, status);
 	}
-	if ((why = refuse_uid(a, object, old)) != NULL)
+	if ((why = sim_refuse_uid(a, object, old)) != NULL)
 		return refused(object, why, status);
 
 	json_t *before = as_kept(a, old);
 
-	apply_track(a, object, before);
+	sim_apply_track(a, object, before);
 	object = update(a, object, before, status);
 	json_decref(before);
 	return object;
 }
 
 json_t *
-semantics_patch(const struct ask *a, const json_t *old, enum patch_type type, const char *bytes, size_t len,
+sim_semantics_patch(const struct sim_write_params *a, const json_t *old, enum sim_patch_type type,
+    const char *bytes, size_t len,
     json_t **status)
 {
-	if ((*status = refuse_options(a, "PatchOptions", true, type == PATCH_APPLY)) != NULL)
+	if ((*status = sim_refuse_options(a, "PatchOptions", true, type == PATCH_APPLY)) != NULL)
 		return NULL;
 	if (old == NULL && (type != PATCH_APPLY || *a->subresource != '\0')) {
-		*status = semantics_not_found(a->resource, a->name);
+		*status = sim_semantics_not_found(a->resource, a->name);
 		return NULL;
 	}
 
 	json_t *before = old == NULL ? NULL : as_kept(a, old);
-	json_t *object = patch_object(a, before, type, bytes, len, status), *why = NULL;
+	json_t *object = sim_patch_object(a, before, type, bytes, len, status), *why = NULL;
 
-	if (object != NULL && (why = refuse_address(a, object)) == NULL && before == NULL)
-		why = refuse_orphan_uid(a, object);
+	if (object != NULL && (why = sim_refuse_address(a, object)) == NULL && before == NULL)
+		why = sim_refuse_orphan_uid(a, object);
 	if (why != NULL) {
 		object = refused(object, why, status);
 	} else if (object != NULL && before == NULL) {
 		object = create(a, object, status);
 	} else if (object != NULL) {
 		if (type != PATCH_APPLY)
-			apply_track(a, object, before);
+			sim_apply_track(a, object, before);
 		object = update(a, object, before, status);
 	}
 	json_decref(before);
@@ -110,31 +111,31 @@ semantics_patch(const struct ask *a, const json_t *old, enum patch_type type, co
 
 /* The old object as this server would have kept it, whoever put it there. */
 static json_t *
-as_kept(const struct ask *a, const json_t *old)
+as_kept(const struct sim_write_params *a, const json_t *old)
 {
 	json_t *object = json_deep_copy(old);
 
-	if (a->resource->builtin && schema_of(a->resource) != NULL)
-		schema_fill_zero(schema_of(a->resource), object);
+	if (a->resource->builtin && sim_schema_of(a->resource) != NULL)
+		sim_schema_fill_zero(sim_schema_of(a->resource), object);
 	return object;
 }
 
 /* Takes object. */
 static json_t *
-create(const struct ask *a, json_t *object, json_t **status)
+create(const struct sim_write_params *a, json_t *object, json_t **status)
 {
-	const struct kind_rules *rules = kind_rules(a->resource);
+	const struct sim_kind_rules *rules = sim_kind_rules(a->resource);
 
-	metadata_fill(a, object);
+	sim_metadata_fill(a, object);
 	if (a->resource->has_status && !rules->keeps_status)
 		json_object_del(object, "status");
 	if (rules->zero_status)
-		schema_fill_zero(schema_of(a->resource), object);
+		sim_schema_fill_zero(sim_schema_of(a->resource), object);
 	if (a->resource->counts_generation)
-		json_object_set_new(metadata_of(object), "generation", json_integer(1));
+		json_object_set_new(sim_metadata_of(object), "generation", json_integer(1));
 	if (rules->prepare != NULL)
 		rules->prepare(a, object, NULL);
-	json_object_del(metadata_of(object), "resourceVersion");
+	json_object_del(sim_metadata_of(object), "resourceVersion");
 
 	json_t *why = flaws_of(a, object, NULL);
 
@@ -143,28 +144,28 @@ create(const struct ask *a, json_t *object, json_t **status)
 
 /* Takes object. */
 static json_t *
-update(const struct ask *a, json_t *object, const json_t *old, json_t **status)
+update(const struct sim_write_params *a, json_t *object, const json_t *old, json_t **status)
 {
-	json_t *why = refuse_version(a, object, old);
+	json_t *why = sim_refuse_version(a, object, old);
 
 	if (why != NULL)
 		return refused(object, why, status);
-	metadata_place(a, object);
+	sim_metadata_place(a, object);
 	separate_status(a, object, old);
-	metadata_keep(object, old);
+	sim_metadata_keep(object, old);
 	count_generation(a, object, old);
-	if (kind_rules(a->resource)->prepare != NULL)
-		kind_rules(a->resource)->prepare(a, object, old);
+	if (sim_kind_rules(a->resource)->prepare != NULL)
+		sim_kind_rules(a->resource)->prepare(a, object, old);
 	if ((why = flaws_of(a, object, old)) != NULL)
 		return refused(object, why, status);
 	take_member(object, old, "apiVersion");
-	apply_settle(object, old);
+	sim_apply_keep_times(object, old);
 	return object;
 }
 
 /* The main endpoint leaves the status alone; /status leaves everything else alone. */
 static void
-separate_status(const struct ask *a, json_t *object, const json_t *old)
+separate_status(const struct sim_write_params *a, json_t *object, const json_t *old)
 {
 	if (!a->resource->has_status)
 		return;
@@ -183,16 +184,16 @@ separate_status(const struct ask *a, json_t *object, const json_t *old)
 	JSON_EACH(old, key, value)
 		if (strcmp(key, "status") != 0 && strcmp(key, "metadata") != 0)
 			take_member(object, old, key);
-	if (kind_rules(a->resource)->status_keeps_metadata) {
+	if (sim_kind_rules(a->resource)->status_keeps_metadata) {
 		json_t *managed = json_incref(json_object_get(meta_of(object), "managedFields"));
 
 		take_member(object, old, "metadata");
-		json_object_set_new(metadata_of(object), "managedFields", managed);
+		json_object_set_new(sim_metadata_of(object), "managedFields", managed);
 	}
 }
 
 static void
-count_generation(const struct ask *a, json_t *object, const json_t *old)
+count_generation(const struct sim_write_params *a, json_t *object, const json_t *old)
 {
 	if (!a->resource->counts_generation || is_status(a))
 		return;
@@ -207,51 +208,52 @@ count_generation(const struct ask *a, json_t *object, const json_t *old)
 	if (!json_equal(now, before)) {
 		const json_int_t generation = json_integer_value(json_object_get(meta_of(old), "generation"));
 
-		json_object_set_new(metadata_of(object), "generation", json_integer(generation + 1));
+		json_object_set_new(sim_metadata_of(object), "generation", json_integer(generation + 1));
 	}
 	json_decref(now);
 	json_decref(before);
 }
 
 static json_t *
-flaws_of(const struct ask *a, const json_t *object, const json_t *old)
+flaws_of(const struct sim_write_params *a, const json_t *object, const json_t *old)
 {
-	const struct kind_rules *rules = kind_rules(a->resource);
-	json_t *flaws = json_array();
+	const struct sim_kind_rules *rules = sim_kind_rules(a->resource);
+	json_t *errors = json_array();
 
 	if (!a->resource->builtin)
-		check_type(flaws, a, object);
-	if (json_array_size(flaws) == 0) {
+		check_type(errors, a, object);
+	if (json_array_size(errors) == 0) {
 		if (old == NULL)
-			metadata_check(flaws, a->resource, object, rules->name_form);
+			sim_metadata_check(errors, a->resource, object, rules->name_form);
 		else
-			metadata_check_update(flaws, object, old, !a->resource->builtin);
-		schema_check(flaws, a->resource, object, old, is_status(a));
+			sim_metadata_check_update(errors, object, old, !a->resource->builtin);
+		sim_schema_check(errors, a->resource, object, old, is_status(a));
 		if (rules->check != NULL)
-			rules->check(flaws, a, object, old);
+			rules->check(errors, a, object, old);
 	}
-	if (json_array_size(flaws) == 0 && !a->resource->builtin && !is_status(a))
+	if (json_array_size(errors) == 0 && !a->resource->builtin && !is_status(a))
 		warn_of_finalizers(a, object, old);
-	return flaws_status(flaws, rules->invalid_group == NULL ? a->resource->group : rules->invalid_group,
-	    json_text(object, "kind"), meta_text(object, "name"));
+	return sim_field_errors_status(errors, rules->invalid_group == NULL ? a->resource->group
+	    : rules->invalid_group,
+	    sim_json_text(object, "kind"), meta_text(object, "name"));
 }
 
 static void
-check_type(json_t *flaws, const struct ask *a, const json_t *object)
+check_type(json_t *errors, const struct sim_write_params *a, const json_t *object)
 {
 	char version[256];
 
-	resource_api_version(a->resource, version, sizeof(version));
+	sim_resource_api_version(a->resource, version, sizeof(version));
 	if (!is_text(json_object_get(object, "kind"), a->resource->kind))
-		flaw(flaws, FLAW_INVALID, "kind", json_object_get(object, "kind"), "must be %s",
+		sim_field_error(errors, FIELD_INVALID, "kind", json_object_get(object, "kind"), "must be %s",
 		    a->resource->kind);
 	if (!is_text(json_object_get(object, "apiVersion"), version))
-		flaw(flaws, FLAW_INVALID, "apiVersion", json_object_get(object, "apiVersion"),
+		sim_field_error(errors, FIELD_INVALID, "apiVersion", json_object_get(object, "apiVersion"),
 		    "must be %s", version);
 }
 
 static void
-warn_of_finalizers(const struct ask *a, const json_t *object, const json_t *old)
+warn_of_finalizers(const struct sim_write_params *a, const json_t *object, const json_t *old)
 {
 	const json_t *before = json_object_get(meta_of(old), "finalizers");
 	size_t i;
@@ -274,7 +276,7 @@ warn_of_finalizers(const struct ask *a, const json_t *object, const json_t *old)
 }
 
 static bool
-is_status(const struct ask *a)
+is_status(const struct sim_write_params *a)
 {
 	return strcmp(a->subresource, "status") == 0;
 }

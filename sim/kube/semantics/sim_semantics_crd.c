@@ -1,6 +1,6 @@
 /*
- * sim/kube/semantics/sim_semantics_crd.c - what the server refuses in a CustomResourceDefinition: names, versions, the
- * structural schema.
+ * sim/kube/semantics/sim_semantics_crd.c - what the server refuses in a CustomResourceDefinition:
+ * names, versions, the structural schema.
  *
  * Not checked: CEL rules, the conversion webhook, selectable fields, the approval of groups of
  * Kubernetes itself.
@@ -17,70 +17,70 @@
 #include "sim/base/sim_json_member.h"
 #include "sim_semantics_rules.h"
 
-static void check_group(json_t *flaws, const json_t *crd);
-static void check_names(json_t *flaws, const json_t *names);
-static void check_kind(json_t *flaws, const char *field, const char *kind);
-static void check_versions(json_t *flaws, const json_t *versions);
-static void check_storage(json_t *flaws, const json_t *versions);
-static void check_schemas(json_t *flaws, const json_t *versions);
-static void check_columns(json_t *flaws, const json_t *columns, const char *path);
-static void check_schema(json_t *flaws, const json_t *schema, const char *path, bool root, bool item);
-static void check_type(json_t *flaws, const json_t *schema, const char *path, bool root, bool item);
-static void check_list(json_t *flaws, const json_t *schema, const char *path);
-static void check_below(json_t *flaws, const json_t *schema, const char *path);
+static void check_group(json_t *errors, const json_t *crd);
+static void check_names(json_t *errors, const json_t *names);
+static void check_kind(json_t *errors, const char *field, const char *kind);
+static void check_versions(json_t *errors, const json_t *versions);
+static void check_storage(json_t *errors, const json_t *versions);
+static void check_schemas(json_t *errors, const json_t *versions);
+static void check_columns(json_t *errors, const json_t *columns, const char *path);
+static void check_schema(json_t *errors, const json_t *schema, const char *path, bool root, bool item);
+static void check_type(json_t *errors, const json_t *schema, const char *path, bool root, bool item);
+static void check_list(json_t *errors, const json_t *schema, const char *path);
+static void check_below(json_t *errors, const json_t *schema, const char *path);
 static bool all_alike(const json_t *versions, const char *key);
 static json_t *inner_form(const json_t *versions);
-static void required(json_t *flaws, const json_t *object, const char *key, const char *field);
+static void required(json_t *errors, const json_t *object, const char *key, const char *field);
 static char *join(const char *path, const char *more);
 
 json_t *
-semantics_crd_refusal(const json_t *crd)
+sim_semantics_crd_refusal(const json_t *crd)
 {
 	static const char *const scopes[] = { "Cluster", "Namespaced" };
 	const json_t *spec = json_object_get(crd, "spec");
-	const char *scope = json_text(spec, "scope");
-	json_t *flaws = json_array();
+	const char *scope = sim_json_text(spec, "scope");
+	json_t *errors = json_array();
 
-	check_group(flaws, crd);
+	check_group(errors, crd);
 	if (json_is_true(json_object_get(spec, "preserveUnknownFields")))
-		flaw(flaws, FLAW_INVALID, "spec.preserveUnknownFields", json_true(),
+		sim_field_error(errors, FIELD_INVALID, "spec.preserveUnknownFields", json_true(),
 		    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
 		    "spec.versions[*].schema instead");
 	if (*scope == '\0')
-		flaw(flaws, FLAW_REQUIRED, "spec.scope", NULL, "%s", "");
+		sim_field_error(errors, FIELD_REQUIRED, "spec.scope", NULL, "%s", "");
 	else if (strcmp(scope, scopes[0]) != 0 && strcmp(scope, scopes[1]) != 0)
-		flaw_text(flaws, FLAW_UNSUPPORTED, "spec.scope", scope,
+		sim_field_error_text(errors, FIELD_UNSUPPORTED, "spec.scope", scope,
 		    "supported values: \"Cluster\", \"Namespaced\"");
-	check_versions(flaws, json_object_get(spec, "versions"));
-	check_names(flaws, json_object_get(spec, "names"));
-	check_schemas(flaws, json_object_get(spec, "versions"));
-	return flaws_status(flaws, "apiextensions.k8s.io", "CustomResourceDefinition",
+	check_versions(errors, json_object_get(spec, "versions"));
+	check_names(errors, json_object_get(spec, "names"));
+	check_schemas(errors, json_object_get(spec, "versions"));
+	return sim_field_errors_status(errors, "apiextensions.k8s.io", "CustomResourceDefinition",
 	    meta_text(crd, "name"));
 }
 
 static void
-check_group(json_t *flaws, const json_t *crd)
+check_group(json_t *errors, const json_t *crd)
 {
 	const json_t *spec = json_object_get(crd, "spec");
-	const char *group = json_text(spec, "group"), *name = meta_text(crd, "name");
+	const char *group = sim_json_text(spec, "group"), *name = meta_text(crd, "name");
 	char *wanted;
 
-	MUST(asprintf(&wanted, "%s.%s", json_text(json_object_get(spec, "names"), "plural"), group) > 0);
+	MUST(asprintf(&wanted, "%s.%s", sim_json_text(json_object_get(spec, "names"), "plural"), group) > 0);
 	if (strcmp(name, wanted) != 0)
-		flaw_text(flaws, FLAW_INVALID, "metadata.name", name,
+		sim_field_error_text(errors, FIELD_INVALID, "metadata.name", name,
 		    "must be spec.names.plural+\".\"+spec.group");
 	free(wanted);
 	if (*group == '\0')
-		flaw(flaws, FLAW_REQUIRED, "spec.group", NULL, "%s", "");
+		sim_field_error(errors, FIELD_REQUIRED, "spec.group", NULL, "%s", "");
 	else if (strchr(group, '.') == NULL)
-		flaw_text(flaws, FLAW_INVALID, "spec.group", group,
+		sim_field_error_text(errors, FIELD_INVALID, "spec.group", group,
 		    "should be a domain with at least one dot");
 	else
-		name_check(flaws, "spec.group", group, NAME_SUBDOMAIN, false);
+		sim_name_check(errors, "spec.group", group, NAME_SUBDOMAIN, false);
 }
 
 static void
-check_names(json_t *flaws, const json_t *names)
+check_names(json_t *errors, const json_t *names)
 {
 	static const char *const resources[] = { "plural", "singular" };
 	size_t i;
@@ -90,29 +90,31 @@ check_names(json_t *flaws, const json_t *names)
 		char field[64];
 
 		snprintf(field, sizeof(field), "spec.names.%s", resources[k]);
-		required(flaws, names, resources[k], field);
-		if (*json_text(names, resources[k]) != '\0')
-			name_check(flaws, field, json_text(names, resources[k]), NAME_RESOURCE, false);
+		required(errors, names, resources[k], field);
+		if (*sim_json_text(names, resources[k]) != '\0')
+			sim_name_check(errors, field, sim_json_text(names, resources[k]),
+			    NAME_RESOURCE, false);
 	}
-	required(flaws, names, "kind", "spec.names.kind");
-	check_kind(flaws, "spec.names.kind", json_text(names, "kind"));
-	required(flaws, names, "listKind", "spec.names.listKind");
-	check_kind(flaws, "spec.names.listKind", json_text(names, "listKind"));
+	required(errors, names, "kind", "spec.names.kind");
+	check_kind(errors, "spec.names.kind", sim_json_text(names, "kind"));
+	required(errors, names, "listKind", "spec.names.listKind");
+	check_kind(errors, "spec.names.listKind", sim_json_text(names, "listKind"));
 	json_array_foreach(json_object_get(names, "shortNames"), i, name) {
 		char field[64];
 
 		snprintf(field, sizeof(field), "spec.names.shortNames[%zu]", i);
-		name_check(flaws, field, json_string_value(name), NAME_RESOURCE, false);
+		sim_name_check(errors, field, json_string_value(name), NAME_RESOURCE, false);
 	}
-	if (*json_text(names, "kind") != '\0'
-	    && strcmp(json_text(names, "kind"), json_text(names, "listKind")) == 0)
-		flaw_text(flaws, FLAW_INVALID, "spec.names.listKind", json_text(names, "listKind"),
+	if (*sim_json_text(names, "kind") != '\0'
+	    && strcmp(sim_json_text(names, "kind"), sim_json_text(names, "listKind")) == 0)
+		sim_field_error_text(errors, FIELD_INVALID, "spec.names.listKind",
+		    sim_json_text(names, "listKind"),
 		    "kind and listKind may not be the same");
 }
 
 /* As a resource, but for the case. */
 static void
-check_kind(json_t *flaws, const char *field, const char *kind)
+check_kind(json_t *errors, const char *field, const char *kind)
 {
 	char *lower = obj_strdup(kind);
 	json_t *wrong = json_array(), *cause;
@@ -121,11 +123,11 @@ check_kind(json_t *flaws, const char *field, const char *kind)
 	for (char *p = lower; *p != '\0'; p++)
 		*p = (char)tolower((unsigned char)*p);
 	if (*kind != '\0')
-		name_check(wrong, field, lower, NAME_RESOURCE, false);
+		sim_name_check(wrong, field, lower, NAME_RESOURCE, false);
 	json_array_foreach(wrong, i, cause) {
-		const char *why = strstr(json_text(cause, "message"), "\": ");
+		const char *why = strstr(sim_json_text(cause, "message"), "\": ");
 
-		flaw_text(flaws, FLAW_INVALID, field, kind,
+		sim_field_error_text(errors, FIELD_INVALID, field, kind,
 		    "may have mixed case, but should otherwise match: %s", why == NULL ? ""
 		    : why + strlen("\": "));
 	}
@@ -134,7 +136,7 @@ check_kind(json_t *flaws, const char *field, const char *kind)
 }
 
 static void
-check_versions(json_t *flaws, const json_t *versions)
+check_versions(json_t *errors, const json_t *versions)
 {
 	const bool alike = all_alike(versions, "schema");
 	size_t i;
@@ -144,30 +146,30 @@ check_versions(json_t *flaws, const json_t *versions)
 		char field[64];
 
 		snprintf(field, sizeof(field), "spec.versions[%zu].name", i);
-		name_check(flaws, field, json_text(version, "name"), NAME_RESOURCE, false);
+		sim_name_check(errors, field, sim_json_text(version, "name"), NAME_RESOURCE, false);
 		snprintf(field, sizeof(field), "spec.versions[%zu].schema.openAPIV3Schema", i);
-		if (json_at(version, "schema.openAPIV3Schema") == NULL)
-			flaw(flaws, FLAW_REQUIRED, field, NULL, "%s", "");
+		if (sim_json_at(version, "schema.openAPIV3Schema") == NULL)
+			sim_field_error(errors, FIELD_REQUIRED, field, NULL, "%s", "");
 		for (size_t k = 0; k < i; k++) {
 			if (!same_member(version, json_array_get(versions, k), "name"))
 				continue;
 			json_t *shown = inner_form(versions);
 
-			flaw(flaws, FLAW_INVALID, "spec.versions", shown,
+			sim_field_error(errors, FIELD_INVALID, "spec.versions", shown,
 			    "must contain unique version names");
 			json_decref(shown);
 			break;
 		}
 	}
-	check_storage(flaws, versions);
+	check_storage(errors, versions);
 	/* Of the inner form, which has one schema and one version where all have the same. */
 	if (alike && json_array_size(versions) > 0)
-		name_check(flaws, "spec.version", json_text(json_array_get(versions, 0), "name"),
+		sim_name_check(errors, "spec.version", sim_json_text(json_array_get(versions, 0), "name"),
 		    NAME_RESOURCE, false);
 }
 
 static void
-check_storage(json_t *flaws, const json_t *versions)
+check_storage(json_t *errors, const json_t *versions)
 {
 	const char *first = NULL, *last = NULL;
 	size_t n = 0, i;
@@ -177,7 +179,7 @@ check_storage(json_t *flaws, const json_t *versions)
 		if (!json_is_true(json_object_get(version, "storage")))
 			continue;
 		n++;
-		last = json_text(version, "name");
+		last = sim_json_text(version, "name");
 		first = first == NULL ? last : first;
 	}
 	if (n == 1)
@@ -185,13 +187,13 @@ check_storage(json_t *flaws, const json_t *versions)
 
 	json_t *shown = inner_form(versions), *stored = first == NULL ? json_null() : json_pack("[s]", first);
 
-	flaw(flaws, FLAW_INVALID, "spec.versions", shown,
+	sim_field_error(errors, FIELD_INVALID, "spec.versions", shown,
 	    "must have exactly one version marked as storage version");
 	if (n == 0)
-		flaw(flaws, FLAW_INVALID, "status.storedVersions", stored,
+		sim_field_error(errors, FIELD_INVALID, "status.storedVersions", stored,
 		    "must have at least one stored version");
 	else
-		flaw(flaws, FLAW_INVALID, "status.storedVersions", stored,
+		sim_field_error(errors, FIELD_INVALID, "status.storedVersions", stored,
 		    "must have the storage version %s", last);
 	json_decref(shown);
 	json_decref(stored);
@@ -199,7 +201,7 @@ check_storage(json_t *flaws, const json_t *versions)
 
 /* What all versions have in common is told once, of the place where the inner form keeps it. */
 static void
-check_schemas(json_t *flaws, const json_t *versions)
+check_schemas(json_t *errors, const json_t *versions)
 {
 	const bool one_schema = all_alike(versions, "schema"),
 	    one_table = all_alike(versions, "additionalPrinterColumns");
@@ -207,29 +209,30 @@ check_schemas(json_t *flaws, const json_t *versions)
 	json_t *version;
 
 	json_array_foreach(versions, i, version) {
-		const json_t *schema = json_at(version, "schema.openAPIV3Schema");
+		const json_t *schema = sim_json_at(version, "schema.openAPIV3Schema");
 		char path[64];
 
 		snprintf(path, sizeof(path), "spec.versions[%zu].schema.openAPIV3Schema", i);
 		if (schema != NULL && (!one_schema || i == 0))
-			check_schema(flaws, schema, one_schema ? "spec.validation.openAPIV3Schema" : path,
+			check_schema(errors, schema, one_schema ? "spec.validation.openAPIV3Schema" : path,
 			    true, false);
 		snprintf(path, sizeof(path), "spec.versions[%zu].additionalPrinterColumns", i);
 		if (!one_table || i == 0)
-			check_columns(flaws, json_object_get(version, "additionalPrinterColumns"),
+			check_columns(errors, json_object_get(version, "additionalPrinterColumns"),
 			    one_table ? "spec.additionalPrinterColumns" : path);
 	}
 }
 
 static void
-check_columns(json_t *flaws, const json_t *columns, const char *path)
+check_columns(json_t *errors, const json_t *columns, const char *path)
 {
 	static const char *const types[] = { "boolean", "date", "integer", "number", "string" };
 	size_t i;
 	json_t *column;
 
 	json_array_foreach(columns, i, column) {
-		const char *type = json_text(column, "type"), *json_path = json_text(column, "jsonPath");
+		const char *type = sim_json_text(column, "type"),
+		    *json_path = sim_json_text(column, "jsonPath");
 		bool known = false;
 		char field[128];
 
@@ -237,91 +240,92 @@ check_columns(json_t *flaws, const json_t *columns, const char *path)
 			known = known || strcmp(types[k], type) == 0;
 		snprintf(field, sizeof(field), "%s[%zu].type", path, i);
 		if (!known)
-			flaw_text(flaws, FLAW_INVALID, field, type,
+			sim_field_error_text(errors, FIELD_INVALID, field, type,
 			    "must be one of boolean,date,integer,number,string");
 		snprintf(field, sizeof(field), "%s[%zu].JSONPath", path, i);
 		if (*json_path != '.')
-			flaw_text(flaws, FLAW_INVALID, field, json_path,
+			sim_field_error_text(errors, FIELD_INVALID, field, json_path,
 			    "must be a simple json path starting with .");
 	}
 }
 
 /* A structural schema says the type of everything. */
 static void
-check_schema(json_t *flaws, const json_t *schema, const char *path, bool root, bool item)
+check_schema(json_t *errors, const json_t *schema, const char *path, bool root, bool item)
 {
 	const json_t *usual = json_object_get(schema, "default");
 	char *field;
 
-	check_below(flaws, schema, path);
-	check_type(flaws, schema, path, root, item);
-	check_list(flaws, schema, path);
+	check_below(errors, schema, path);
+	check_type(errors, schema, path, root, item);
+	check_list(errors, schema, path);
 	if (json_object_get(schema, "properties") != NULL
 	    && json_is_object(json_object_get(schema, "additionalProperties"))) {
 		field = join(path, ".additionalProperties");
-		flaw(flaws, FLAW_FORBIDDEN, field, NULL,
+		sim_field_error(errors, FIELD_FORBIDDEN, field, NULL,
 		    "additionalProperties and properties are mutual exclusive");
 		free(field);
 	}
 	if (usual != NULL) {
 		field = join(path, ".default");
-		schema_check_value(flaws, schema, usual, field);
+		sim_schema_check_value(errors, schema, usual, field);
 		free(field);
 	}
 }
 
 static void
-check_type(json_t *flaws, const json_t *schema, const char *path, bool root, bool item)
+check_type(json_t *errors, const json_t *schema, const char *path, bool root, bool item)
 {
 	static const char *const types[] = { "array", "boolean", "integer", "number", "object", "string" };
-	const char *type = json_text(schema, "type");
+	const char *type = sim_json_text(schema, "type");
 	char *field = join(path, ".type");
 	bool known = *type == '\0';
 
 	for (size_t i = 0; i < NITEMS(types); i++)
 		known = known || strcmp(types[i], type) == 0;
 	if (!known)
-		flaw_text(flaws, FLAW_UNSUPPORTED, field, type,
+		sim_field_error_text(errors, FIELD_UNSUPPORTED, field, type,
 		    "supported values: \"array\", \"boolean\", \"integer\", \"number\", \"object\", "
 		    "\"string\"");
 	if (root && *type != '\0' && strcmp(type, "object") != 0)
-		flaw_text(flaws, FLAW_INVALID, field, type, "must be object at the root");
+		sim_field_error_text(errors, FIELD_INVALID, field, type, "must be object at the root");
 	if (*type == '\0' && !json_is_true(json_object_get(schema, "x-kubernetes-int-or-string"))
-	    && !schema_keeps_unknown(schema))
-		flaw(flaws, FLAW_REQUIRED, field, NULL, "must not be empty %s",
+	    && !sim_schema_keeps_unknown(schema))
+		sim_field_error(errors, FIELD_REQUIRED, field, NULL, "must not be empty %s",
 		    root ? "at the root" : item ? "for specified array items" :
 		    "for specified object fields");
 	free(field);
 }
 
 static void
-check_list(json_t *flaws, const json_t *schema, const char *path)
+check_list(json_t *errors, const json_t *schema, const char *path)
 {
-	const json_t *keys, *items = schema_items(schema);
+	const json_t *keys, *items = sim_schema_items(schema);
 	size_t i;
 	json_t *key;
 	char *field;
 
-	if (strcmp(json_text(schema, "type"), "array") == 0 && items == NULL) {
+	if (strcmp(sim_json_text(schema, "type"), "array") == 0 && items == NULL) {
 		field = join(path, ".items");
-		flaw(flaws, FLAW_REQUIRED, field, NULL, "must be specified");
+		sim_field_error(errors, FIELD_REQUIRED, field, NULL, "must be specified");
 		free(field);
 	}
-	if (schema_list(schema, &keys) != LIST_MAP)
+	if (sim_schema_list(schema, &keys) != LIST_MAP)
 		return;
 	if (json_array_size(keys) == 0) {
 		field = join(path, ".x-kubernetes-list-map-keys");
-		flaw(flaws, FLAW_REQUIRED, field, NULL, "must not be empty if x-kubernetes-list-type is map");
+		sim_field_error(errors, FIELD_REQUIRED, field, NULL,
+		    "must not be empty if x-kubernetes-list-type is map");
 		free(field);
 	}
 	json_array_foreach(keys, i, key) {
-		const json_t *member = schema_member(items, json_string_value(key), false);
+		const json_t *member = sim_schema_member(items, json_string_value(key), false);
 
 		if (has_text(json_object_get(items, "required"), json_string_value(key))
 		    || json_object_get(member, "default") != NULL)
 			continue;
 		MUST(asprintf(&field, "%s.items.properties[%s].default", path, json_string_value(key)) > 0);
-		flaw(flaws, FLAW_REQUIRED, field, NULL,
+		sim_field_error(errors, FIELD_REQUIRED, field, NULL,
 		    "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
 		    "required property");
 		free(field);
@@ -329,7 +333,7 @@ check_list(json_t *flaws, const json_t *schema, const char *path)
 }
 
 static void
-check_below(json_t *flaws, const json_t *schema, const char *path)
+check_below(json_t *errors, const json_t *schema, const char *path)
 {
 	const json_t *others = json_object_get(schema, "additionalProperties");
 	const char *key;
@@ -338,17 +342,17 @@ check_below(json_t *flaws, const json_t *schema, const char *path)
 
 	JSON_EACH(json_object_get(schema, "properties"), key, member) {
 		MUST(asprintf(&field, "%s.properties[%s]", path, key) > 0);
-		check_schema(flaws, member, field, false, false);
+		check_schema(errors, member, field, false, false);
 		free(field);
 	}
-	if (schema_items(schema) != NULL) {
+	if (sim_schema_items(schema) != NULL) {
 		field = join(path, ".items");
-		check_schema(flaws, schema_items(schema), field, false, true);
+		check_schema(errors, sim_schema_items(schema), field, false, true);
 		free(field);
 	}
 	if (json_is_object(others)) {
 		field = join(path, ".additionalProperties");
-		check_schema(flaws, others, field, false, false);
+		check_schema(errors, others, field, false, false);
 		free(field);
 	}
 }
@@ -375,7 +379,7 @@ inner_form(const json_t *versions)
 
 	json_array_foreach(versions, i, version)
 		json_array_append_new(list, json_pack("{s:s, s:b, s:b, s:b, s:n, s:n, s:n, s:n, s:n}",
-		    "Name", json_text(version, "name"), "Served",
+		    "Name", sim_json_text(version, "name"), "Served",
 		    json_is_true(json_object_get(version, "served")), "Storage",
 		    json_is_true(json_object_get(version, "storage")), "Deprecated",
 		    json_is_true(json_object_get(version, "deprecated")), "DeprecationWarning", "Schema",
@@ -384,10 +388,10 @@ inner_form(const json_t *versions)
 }
 
 static void
-required(json_t *flaws, const json_t *object, const char *key, const char *field)
+required(json_t *errors, const json_t *object, const char *key, const char *field)
 {
-	if (*json_text(object, key) == '\0')
-		flaw(flaws, FLAW_REQUIRED, field, NULL, "%s", "");
+	if (*sim_json_text(object, key) == '\0')
+		sim_field_error(errors, FIELD_REQUIRED, field, NULL, "%s", "");
 }
 
 static char *

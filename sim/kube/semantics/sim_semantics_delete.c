@@ -18,17 +18,19 @@
 #include "sim_semantics_rules.h"
 
 static json_t *options_refusal(const json_t *options);
-static json_t *precondition_refusal(const struct ask *a, const json_t *old, const json_t *options);
-static json_t *eviction_refusal(const struct ask *a, const json_t *eviction);
-static long grace_of(const struct ask *a, const json_t *old, const json_t *options);
-static json_t *marked_by(const struct ask *a, const json_t *old, long grace_seconds);
+static json_t *precondition_refusal(const struct sim_write_params *a, const json_t *old,
+    const json_t *options);
+static json_t *eviction_refusal(const struct sim_write_params *a, const json_t *eviction);
+static long grace_of(const struct sim_write_params *a, const json_t *old, const json_t *options);
+static json_t *marked_by(const struct sim_write_params *a, const json_t *old, long grace_seconds);
 static bool is_held(const json_t *object);
-static bool is_kind(const struct resource *r, const char *group, const char *kind);
+static bool is_kind(const struct sim_resource *r, const char *group, const char *kind);
 static time_t seconds_of(const char *time);
 static json_t *time_of(time_t seconds);
 
-enum deletion
-semantics_delete(const struct ask *a, const json_t *old, const json_t *options, json_t **marked,
+enum sim_deletion
+sim_semantics_delete(const struct sim_write_params *a, const json_t *old, const json_t *options,
+    json_t **marked,
     json_t **status)
 {
 	const bool evicted = strcmp(a->subresource, "eviction") == 0;
@@ -54,7 +56,7 @@ semantics_delete(const struct ask *a, const json_t *old, const json_t *options, 
 }
 
 json_t *
-semantics_deleted(const struct ask *a, const json_t *object, enum deletion how)
+sim_semantics_deleted(const struct sim_write_params *a, const json_t *object, enum sim_deletion how)
 {
 	if (strcmp(a->subresource, "eviction") == 0)
 		return json_pack("{s:s, s:s, s:{}, s:s, s:i}", "kind", "Status", "apiVersion", "v1",
@@ -75,7 +77,7 @@ semantics_deleted(const struct ask *a, const json_t *object, enum deletion how)
 }
 
 bool
-semantics_finished(const json_t *object)
+sim_semantics_finished(const json_t *object)
 {
 	const json_t *meta = meta_of(object);
 
@@ -88,18 +90,18 @@ options_refusal(const json_t *options)
 {
 	static const char *const policies[] = { "Foreground", "Background", "Orphan" };
 	const json_t *policy = json_object_get(options, "propagationPolicy");
-	json_t *flaws = json_array();
+	json_t *errors = json_array();
 	bool known = policy == NULL || json_is_null(policy);
 
 	for (size_t i = 0; i < NITEMS(policies); i++)
 		known = known || is_text(policy, policies[i]);
 	if (!known)
-		flaw(flaws, FLAW_UNSUPPORTED, "propagationPolicy", policy,
+		sim_field_error(errors, FIELD_UNSUPPORTED, "propagationPolicy", policy,
 		    "supported values: \"Foreground\", \"Background\", \"Orphan\", \"nil\"");
 	if (json_is_string(policy) && json_is_boolean(json_object_get(options, "orphanDependents")))
-		flaw(flaws, FLAW_INVALID, "propagationPolicy", policy,
+		sim_field_error(errors, FIELD_INVALID, "propagationPolicy", policy,
 		    "orphanDependents and deletionPropagation cannot be both set");
-	return flaws_status(flaws, "meta.k8s.io", "DeleteOptions", "");
+	return sim_field_errors_status(errors, "meta.k8s.io", "DeleteOptions", "");
 }
 
 /*
@@ -107,7 +109,7 @@ options_refusal(const json_t *options)
  * their own.
  */
 static json_t *
-precondition_refusal(const struct ask *a, const json_t *old, const json_t *options)
+precondition_refusal(const struct sim_write_params *a, const json_t *old, const json_t *options)
 {
 	static const struct {
 		const char *key, *called, *may_have_been;
@@ -124,10 +126,10 @@ precondition_refusal(const struct ask *a, const json_t *old, const json_t *optio
 		if (want == NULL || strcmp(want, is) == 0)
 			continue;
 		if (is_kind(a->resource, "", "Namespace"))
-			return status_conflict(a->resource, a->resource->plural, a->name,
+			return sim_status_conflict(a->resource, a->resource->plural, a->name,
 			    "Precondition failed: %s in precondition: %s, %s in object meta: %s",
 			    rows[i].called, want, rows[i].called, is);
-		return status_conflict(a->resource, a->resource->kind, a->name,
+		return sim_status_conflict(a->resource, a->resource->kind, a->name,
 		    "the %s in the precondition (%s) does not match the %s in record (%s). The object "
 		    "might have been %s", rows[i].called, want, rows[i].called, is, rows[i].may_have_been);
 	}
@@ -135,25 +137,25 @@ precondition_refusal(const struct ask *a, const json_t *old, const json_t *optio
 }
 
 static json_t *
-eviction_refusal(const struct ask *a, const json_t *eviction)
+eviction_refusal(const struct sim_write_params *a, const json_t *eviction)
 {
 	const char *namespace = meta_text(eviction, "namespace");
 
 	if (*namespace != '\0' && strcmp(namespace, a->namespace) != 0)
-		return status_other_namespace();
+		return sim_status_other_namespace();
 	if (strcmp(meta_text(eviction, "name"), a->name) != 0)
-		return status_bad_request("name in URL does not match name in Eviction object");
+		return sim_status_bad_request("name in URL does not match name in Eviction object");
 	return NULL;
 }
 
 /* Only a Pod that is on a node and still runs is given time. */
 static long
-grace_of(const struct ask *a, const json_t *old, const json_t *options)
+grace_of(const struct sim_write_params *a, const json_t *old, const json_t *options)
 {
 	const json_t *spec = json_object_get(old, "spec");
-	const char *phase = json_text(json_object_get(old, "status"), "phase");
+	const char *phase = sim_json_text(json_object_get(old, "status"), "phase");
 
-	if (!is_kind(a->resource, "", "Pod") || *json_text(spec, "nodeName") == '\0'
+	if (!is_kind(a->resource, "", "Pod") || *sim_json_text(spec, "nodeName") == '\0'
 	    || strcmp(phase, "Failed") == 0 || strcmp(phase, "Succeeded") == 0)
 		return 0;
 
@@ -166,16 +168,17 @@ grace_of(const struct ask *a, const json_t *old, const json_t *options)
 
 /* Already marked: a shorter grace period is taken, nothing else changes. */
 static json_t *
-marked_by(const struct ask *a, const json_t *old, long grace_seconds)
+marked_by(const struct sim_write_params *a, const json_t *old, long grace_seconds)
 {
 	json_t *object = json_deep_copy(old);
-	json_t *meta = metadata_of(object);
+	json_t *meta = sim_metadata_of(object);
 	const json_t *had = json_object_get(meta, "deletionGracePeriodSeconds");
 	const bool again = json_object_get(meta, "deletionTimestamp") != NULL;
 	time_t at = seconds_of(a->now) + grace_seconds;
 
 	if (again) {
-		const time_t was = seconds_of(json_text(meta, "deletionTimestamp")) - json_integer_value(had);
+		const time_t was = seconds_of(sim_json_text(meta,
+		    "deletionTimestamp")) - json_integer_value(had);
 
 		if (grace_seconds >= json_integer_value(had))
 			return object;
@@ -201,12 +204,12 @@ is_held(const json_t *object)
 	const bool namespace = is_text(json_object_get(object, "kind"), "Namespace")
 	    && is_text(json_object_get(object, "apiVersion"), "v1");
 
-	return json_array_size(json_at(object, "metadata.finalizers")) > 0
-	    || (namespace && json_array_size(json_at(object, "spec.finalizers")) > 0);
+	return json_array_size(sim_json_at(object, "metadata.finalizers")) > 0
+	    || (namespace && json_array_size(sim_json_at(object, "spec.finalizers")) > 0);
 }
 
 static bool
-is_kind(const struct resource *r, const char *group, const char *kind)
+is_kind(const struct sim_resource *r, const char *group, const char *kind)
 {
 	return strcmp(r->group, group) == 0 && strcmp(r->kind, kind) == 0;
 }

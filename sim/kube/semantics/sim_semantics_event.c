@@ -1,5 +1,6 @@
 /*
- * sim/kube/semantics/sim_semantics_event.c - the rules of Events and Leases: small objects that are written often.
+ * sim/kube/semantics/sim_semantics_event.c - the rules of Events and Leases: small objects that are
+ * written often.
  *
  * An Event is judged by its stored (core) form whatever form it was sent in: so do the field names
  * in the texts.
@@ -13,7 +14,7 @@
 #include "sim_semantics_rules.h"
 
 /* stored: as the texts call it; the other two: as the forms call it. */
-static const struct field {
+static const struct event_field {
 	const char	*stored, *core, *new;
 	size_t		 max;		/* 0: no limit */
 	bool		 required;
@@ -44,34 +45,34 @@ static const struct {
 	{ "reportingInstance",	"reportingInstance"		},
 };
 
-static void check_any(json_t *flaws, bool is_new, const json_t *event);
-static void check_new(json_t *flaws, const json_t *event);
-static void check_series(json_t *flaws, const json_t *series);
-static void check_namespace(json_t *flaws, const char *namespace, const char *of_object, bool dated);
+static void check_any(json_t *errors, bool is_new, const json_t *event);
+static void check_new(json_t *errors, const json_t *event);
+static void check_series(json_t *errors, const json_t *series);
+static void check_namespace(json_t *errors, const char *namespace, const char *of_object, bool dated);
 static bool is_set(const json_t *object, const char *key);
 
 void
-event_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old)
+sim_event_check(json_t *errors, const struct sim_write_params *a, const json_t *object, const json_t *old)
 {
 	const bool is_new = strcmp(a->resource->group, "events.k8s.io") == 0;
 
-	check_any(flaws, is_new, object);
+	check_any(errors, is_new, object);
 	if (!is_new)
 		return;
 	if (old == NULL) {
-		check_new(flaws, object);
+		check_new(errors, object);
 		return;
 	}
 	if (!same_member(object, old, "series"))
-		check_series(flaws, json_object_get(object, "series"));
+		check_series(errors, json_object_get(object, "series"));
 	for (size_t i = 0; i < NITEMS(immutable); i++)
 		if (!same_member(object, old, immutable[i].new))
-			flaw(flaws, FLAW_INVALID, immutable[i].stored,
+			sim_field_error(errors, FIELD_INVALID, immutable[i].stored,
 			    json_object_get(object, immutable[i].new), "field is immutable");
 }
 
 void
-lease_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old)
+sim_lease_check(json_t *errors, const struct sim_write_params *a, const json_t *object, const json_t *old)
 {
 	const json_t *spec = json_object_get(object, "spec");
 	const json_t *seconds = json_object_get(spec, "leaseDurationSeconds"),
@@ -80,39 +81,42 @@ lease_check(json_t *flaws, const struct ask *a, const json_t *object, const json
 	(void)a;
 	(void)old;
 	if (seconds != NULL && json_integer_value(seconds) <= 0)
-		flaw(flaws, FLAW_INVALID, "spec.leaseDurationSeconds", seconds, "must be greater than 0");
+		sim_field_error(errors, FIELD_INVALID, "spec.leaseDurationSeconds", seconds,
+		    "must be greater than 0");
 	if (moves != NULL && json_integer_value(moves) < 0)
-		flaw(flaws, FLAW_INVALID, "spec.leaseTransitions", moves,
+		sim_field_error(errors, FIELD_INVALID, "spec.leaseTransitions", moves,
 		    "must be greater than or equal to 0");
 }
 
 /* What holds in both forms; an Event with eventTime is one of the new kind. */
 static void
-check_any(json_t *flaws, bool is_new, const json_t *event)
+check_any(json_t *errors, bool is_new, const json_t *event)
 {
 	const bool dated = is_set(event, "eventTime");
 	const char *controller = is_new ? "reportingController" : "reportingComponent";
 
-	check_namespace(flaws, meta_text(event, "namespace"),
-	    json_text(json_object_get(event, is_new ? "regarding" : "involvedObject"), "namespace"), dated);
+	check_namespace(errors, meta_text(event, "namespace"),
+	    sim_json_text(json_object_get(event, is_new ? "regarding" : "involvedObject"),
+	    "namespace"), dated);
 	if (!dated)
 		return;
-	if (*json_text(event, controller) == '\0')
-		flaw(flaws, FLAW_REQUIRED, controller, NULL, "%s", "");
-	name_check_qualified(flaws, controller, json_text(event, controller), json_text(event, controller));
+	if (*sim_json_text(event, controller) == '\0')
+		sim_field_error(errors, FIELD_REQUIRED, controller, NULL, "%s", "");
+	sim_name_check_qualified(errors, controller, sim_json_text(event, controller),
+	    sim_json_text(event, controller));
 	for (size_t i = 0; i < NITEMS(fields); i++) {
-		const size_t len = strlen(json_text(event, is_new ? fields[i].new : fields[i].core));
+		const size_t len = strlen(sim_json_text(event, is_new ? fields[i].new : fields[i].core));
 
 		if (len == 0 && fields[i].required)
-			flaw(flaws, FLAW_REQUIRED, fields[i].stored, NULL, "%s", "");
+			sim_field_error(errors, FIELD_REQUIRED, fields[i].stored, NULL, "%s", "");
 		if (len > fields[i].max)
-			flaw_text(flaws, FLAW_INVALID, fields[i].stored, "",
+			sim_field_error_text(errors, FIELD_INVALID, fields[i].stored, "",
 			    "can have at most %zu characters", fields[i].max);
 	}
 }
 
 static void
-check_new(json_t *flaws, const json_t *event)
+check_new(json_t *errors, const json_t *event)
 {
 	static const struct {
 		const char *stored, *new;
@@ -120,30 +124,30 @@ check_new(json_t *flaws, const json_t *event)
 		{ "firstTimestamp", "deprecatedFirstTimestamp" }, { "lastTimestamp", "deprecatedLastTimestamp" },
 		{ "count", "deprecatedCount" },
 	};
-	const char *type = json_text(event, "type");
+	const char *type = sim_json_text(event, "type");
 	const json_t *source = json_object_get(event, "deprecatedSource");
 
-	check_series(flaws, json_object_get(event, "series"));
+	check_series(errors, json_object_get(event, "series"));
 	if (!is_set(event, "eventTime"))
-		flaw(flaws, FLAW_REQUIRED, "eventTime", NULL, "%s", "");
+		sim_field_error(errors, FIELD_REQUIRED, "eventTime", NULL, "%s", "");
 	if (strcmp(type, "Normal") != 0 && strcmp(type, "Warning") != 0)
-		flaw_text(flaws, FLAW_INVALID, "type", "", "has invalid value: %s", type);
+		sim_field_error_text(errors, FIELD_INVALID, "type", "", "has invalid value: %s", type);
 	for (size_t i = 0; i < NITEMS(unset); i++)
 		if (is_set(event, unset[i].new))
-			flaw_text(flaws, FLAW_INVALID, unset[i].stored, "", "needs to be unset");
+			sim_field_error_text(errors, FIELD_INVALID, unset[i].stored, "", "needs to be unset");
 	if (json_object_size(source) > 0)
-		flaw_text(flaws, FLAW_INVALID, "source", "", "needs to be unset");
+		sim_field_error_text(errors, FIELD_INVALID, "source", "", "needs to be unset");
 }
 
 static void
-check_series(json_t *flaws, const json_t *series)
+check_series(json_t *errors, const json_t *series)
 {
 	if (series == NULL)
 		return;
 	if (json_integer_value(json_object_get(series, "count")) < 2)
-		flaw_text(flaws, FLAW_INVALID, "series.count", "", "should be at least 2");
+		sim_field_error_text(errors, FIELD_INVALID, "series.count", "", "should be at least 2");
 	if (!is_set(series, "lastObservedTime"))
-		flaw(flaws, FLAW_REQUIRED, "series.lastObservedTime", NULL, "%s", "");
+		sim_field_error(errors, FIELD_REQUIRED, "series.lastObservedTime", NULL, "%s", "");
 }
 
 /*
@@ -151,14 +155,14 @@ check_series(json_t *flaws, const json_t *series)
  * kube-system).
  */
 static void
-check_namespace(json_t *flaws, const char *namespace, const char *of_object, bool dated)
+check_namespace(json_t *errors, const char *namespace, const char *of_object, bool dated)
 {
 	const bool at_home = strcmp(namespace, "default") == 0
 	    || (dated && strcmp(namespace, "kube-system") == 0);
 	const bool fits = *of_object == '\0' ? at_home : dated || strcmp(namespace, of_object) == 0;
 
 	if (!fits)
-		flaw_text(flaws, FLAW_INVALID, "involvedObject.namespace", of_object,
+		sim_field_error_text(errors, FIELD_INVALID, "involvedObject.namespace", of_object,
 		    "does not match event.namespace");
 }
 

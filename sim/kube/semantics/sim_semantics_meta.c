@@ -1,4 +1,7 @@
-/* sim/kube/semantics/sim_semantics_meta.c - metadata: what the server fills in, what nobody may change, what is malformed. */
+/*
+ * sim/kube/semantics/sim_semantics_meta.c - metadata: what the server fills in, what nobody may
+ * change, what is malformed.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,13 +14,13 @@
 
 enum { ANNOTATIONS_MAX = 256 << 10, GENERATED_BASE_MAX = 58 };
 
-static void check_content(json_t *flaws, const json_t *meta);
-static void check_changes(json_t *flaws, const json_t *object, const json_t *old);
-static void check_labels(json_t *flaws, const json_t *labels);
-static void check_annotations(json_t *flaws, const json_t *annotations);
-static void check_owners(json_t *flaws, const json_t *owners);
-static void check_finalizers(json_t *flaws, const json_t *finalizers);
-static void check_no_new_finalizers(json_t *flaws, const json_t *now, const json_t *before);
+static void check_content(json_t *errors, const json_t *meta);
+static void check_changes(json_t *errors, const json_t *object, const json_t *old);
+static void check_labels(json_t *errors, const json_t *labels);
+static void check_annotations(json_t *errors, const json_t *annotations);
+static void check_owners(json_t *errors, const json_t *owners);
+static void check_finalizers(json_t *errors, const json_t *finalizers);
+static void check_no_new_finalizers(json_t *errors, const json_t *now, const json_t *before);
 static int by_text(const void *a, const void *b);
 
 /* Changes of these are refused; the names are the fields after "metadata.". */
@@ -26,7 +29,7 @@ static const char *const immutable[] = {
 };
 
 json_t *
-metadata_of(json_t *object)
+sim_metadata_of(json_t *object)
 {
 	json_t *meta = json_object_get(object, "metadata");
 
@@ -38,89 +41,92 @@ metadata_of(json_t *object)
 }
 
 void
-metadata_wipe(json_t *object)
+sim_metadata_wipe(json_t *object)
 {
 	static const char *const fields[] = {
 		"creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
 	};
 
 	for (size_t i = 0; i < NITEMS(fields); i++)
-		json_object_del(metadata_of(object), fields[i]);
+		json_object_del(sim_metadata_of(object), fields[i]);
 }
 
 void
-metadata_fill(const struct ask *a, json_t *object)
+sim_metadata_fill(const struct sim_write_params *a, json_t *object)
 {
-	json_t *meta = metadata_of(object);
-	const char *base = json_text(meta, "generateName");
+	json_t *meta = sim_metadata_of(object);
+	const char *base = sim_json_text(meta, "generateName");
 
-	metadata_wipe(object);
+	sim_metadata_wipe(object);
 	json_object_set_new(meta, "creationTimestamp", json_string(a->now));
 	json_object_set_new(meta, "uid", json_string(a->new_uid));
-	if (*base != '\0' && *json_text(meta, "name") == '\0') {
+	if (*base != '\0' && *sim_json_text(meta, "name") == '\0') {
 		char *name;
 
 		MUST(asprintf(&name, "%.*s%s", GENERATED_BASE_MAX, base, a->suffix) > 0);
 		json_object_set_new(meta, "name", json_string(name));
 		free(name);
 	}
-	metadata_place(a, object);
+	sim_metadata_place(a, object);
 }
 
 void
-metadata_place(const struct ask *a, json_t *object)
+sim_metadata_place(const struct sim_write_params *a, json_t *object)
 {
 	if (a->resource->namespaced)
-		json_object_set_new(metadata_of(object), "namespace", json_string(a->namespace));
+		json_object_set_new(sim_metadata_of(object), "namespace", json_string(a->namespace));
 	else
-		json_object_del(metadata_of(object), "namespace");
+		json_object_del(sim_metadata_of(object), "namespace");
 }
 
 void
-metadata_check(json_t *flaws, const struct resource *r, const json_t *object, enum name_form form)
+sim_metadata_check(json_t *errors, const struct sim_resource *r, const json_t *object,
+    enum sim_name_form form)
 {
 	const json_t *meta = meta_of(object);
-	const char *name = json_text(meta, "name"), *base = json_text(meta, "generateName");
+	const char *name = sim_json_text(meta, "name"), *base = sim_json_text(meta, "generateName");
 
 	if (*base != '\0')
-		name_check(flaws, "metadata.generateName", base, form, true);
+		sim_name_check(errors, "metadata.generateName", base, form, true);
 	if (*name == '\0')
-		flaw(flaws, FLAW_REQUIRED, "metadata.name", NULL, "name or generateName is required");
+		sim_field_error(errors, FIELD_REQUIRED, "metadata.name", NULL,
+		    "name or generateName is required");
 	else
-		name_check(flaws, "metadata.name", name, form, false);
+		sim_name_check(errors, "metadata.name", name, form, false);
 	if (r->namespaced)
-		name_check(flaws, "metadata.namespace", json_text(meta, "namespace"), NAME_LABEL, false);
-	check_content(flaws, meta);
-	check_finalizers(flaws, json_object_get(meta, "finalizers"));
+		sim_name_check(errors, "metadata.namespace", sim_json_text(meta, "namespace"),
+		    NAME_LABEL, false);
+	check_content(errors, meta);
+	check_finalizers(errors, json_object_get(meta, "finalizers"));
 }
 
 /* The causes show how often the real server looks: its generic part twice, its kinds once or twice. */
 void
-metadata_check_update(json_t *flaws, const json_t *object, const json_t *old, bool custom)
+sim_metadata_check_update(json_t *errors, const json_t *object, const json_t *old, bool custom)
 {
 	const json_t *meta = meta_of(object);
 
-	check_content(flaws, meta);
-	check_finalizers(flaws, json_object_get(meta, "finalizers"));
-	check_changes(flaws, object, old);
+	check_content(errors, meta);
+	check_finalizers(errors, json_object_get(meta, "finalizers"));
+	check_changes(errors, object, old);
 	if (!custom) {
-		check_content(flaws, meta);
-		check_finalizers(flaws, json_object_get(meta, "finalizers"));
+		check_content(errors, meta);
+		check_finalizers(errors, json_object_get(meta, "finalizers"));
 	}
-	check_changes(flaws, object, old);
+	check_changes(errors, object, old);
 }
 
 void
-metadata_keep(json_t *object, const json_t *old)
+sim_metadata_keep(json_t *object, const json_t *old)
 {
-	json_t *meta = metadata_of(object);
+	json_t *meta = sim_metadata_of(object);
 	const json_t *before = meta_of(old);
 
 	take_member(meta, before, "resourceVersion");
 	take_member(meta, before, "generation");
 	take_member(meta, before, "creationTimestamp");
 	json_object_del(meta, "selfLink");
-	if (*json_text(meta, "uid") == '\0')
+	if (*sim_json_text(meta, "uid") == '\0')
 		take_member(meta, before, "uid");
 	if (json_object_get(before, "deletionTimestamp") != NULL)
 		take_member(meta, before, "deletionTimestamp");
@@ -129,50 +135,50 @@ metadata_keep(json_t *object, const json_t *old)
 }
 
 static void
-check_content(json_t *flaws, const json_t *meta)
+check_content(json_t *errors, const json_t *meta)
 {
-	check_labels(flaws, json_object_get(meta, "labels"));
-	check_annotations(flaws, json_object_get(meta, "annotations"));
-	check_owners(flaws, json_object_get(meta, "ownerReferences"));
+	check_labels(errors, json_object_get(meta, "labels"));
+	check_annotations(errors, json_object_get(meta, "annotations"));
+	check_owners(errors, json_object_get(meta, "ownerReferences"));
 }
 
 /* What may not change, and what does not fit then. */
 static void
-check_changes(json_t *flaws, const json_t *object, const json_t *old)
+check_changes(json_t *errors, const json_t *object, const json_t *old)
 {
 	const json_t *meta = meta_of(object), *before = meta_of(old);
 
 	if (json_object_get(before, "deletionTimestamp") != NULL)
-		check_no_new_finalizers(flaws, json_object_get(meta, "finalizers"),
+		check_no_new_finalizers(errors, json_object_get(meta, "finalizers"),
 		    json_object_get(before, "finalizers"));
 	for (size_t i = 0; i < NITEMS(immutable); i++) {
 		if (!same_member(meta, before, immutable[i])) {
 			char field[64];
 
 			snprintf(field, sizeof(field), "metadata.%s", immutable[i]);
-			flaw(flaws, FLAW_INVALID, field, json_object_get(meta, immutable[i]),
+			sim_field_error(errors, FIELD_INVALID, field, json_object_get(meta, immutable[i]),
 			    "field is immutable");
 		}
 	}
-	check_content(flaws, meta);
+	check_content(errors, meta);
 }
 
 static void
-check_labels(json_t *flaws, const json_t *labels)
+check_labels(json_t *errors, const json_t *labels)
 {
 	const char *key;
 	json_t *value;
 
 	JSON_EACH(labels, key, value) {
-		name_check_qualified(flaws, "metadata.labels", key, key);
-		name_check_label_value(flaws, "metadata.labels", json_is_string(value)
+		sim_name_check_qualified(errors, "metadata.labels", key, key);
+		sim_name_check_label_value(errors, "metadata.labels", json_is_string(value)
 		    ? json_string_value(value) : "");
 	}
 }
 
 /* Keys are judged in lower case, and named as they are. */
 static void
-check_annotations(json_t *flaws, const json_t *annotations)
+check_annotations(json_t *errors, const json_t *annotations)
 {
 	size_t total = 0;
 	const char *key;
@@ -183,17 +189,18 @@ check_annotations(json_t *flaws, const json_t *annotations)
 
 		for (char *p = lower; *p != '\0'; p++)
 			*p = (char)tolower((unsigned char)*p);
-		name_check_qualified(flaws, "metadata.annotations", key, lower);
+		sim_name_check_qualified(errors, "metadata.annotations", key, lower);
 		free(lower);
 		total += strlen(key) + json_string_length(value);
 	}
 	if (total > ANNOTATIONS_MAX)
-		flaw(flaws, FLAW_TOO_LONG, "metadata.annotations", NULL, "may not be more than %d bytes",
+		sim_field_error(errors, FIELD_TOO_LONG, "metadata.annotations", NULL,
+		    "may not be more than %d bytes",
 		    ANNOTATIONS_MAX);
 }
 
 static void
-check_owners(json_t *flaws, const json_t *owners)
+check_owners(json_t *errors, const json_t *owners)
 {
 	static const struct { const char *key, *flaw; } wanted[] = {
 		{ "apiVersion",	"version must not be empty" },
@@ -210,17 +217,18 @@ check_owners(json_t *flaws, const json_t *owners)
 			char field[64];
 
 			snprintf(field, sizeof(field), "metadata.ownerReferences.%s", wanted[k].key);
-			if (*json_text(owner, wanted[k].key) == '\0')
-				flaw_text(flaws, FLAW_INVALID, field, "", "%s", wanted[k].flaw);
+			if (*sim_json_text(owner, wanted[k].key) == '\0')
+				sim_field_error_text(errors, FIELD_INVALID, field, "", "%s", wanted[k].flaw);
 		}
 		if (!json_is_true(json_object_get(owner, "controller")))
 			continue;
 
 		char this[512];
 
-		snprintf(this, sizeof(this), "%s/%s", json_text(owner, "kind"), json_text(owner, "name"));
+		snprintf(this, sizeof(this), "%s/%s", sim_json_text(owner, "kind"),
+		    sim_json_text(owner, "name"));
 		if (*controller != '\0')
-			flaw(flaws, FLAW_INVALID, "metadata.ownerReferences", owners,
+			sim_field_error(errors, FIELD_INVALID, "metadata.ownerReferences", owners,
 			    "Only one reference can have Controller set to true. Found \"true\" in "
 			    "references for %s and %s", controller, this);
 		else
@@ -229,7 +237,7 @@ check_owners(json_t *flaws, const json_t *owners)
 }
 
 static void
-check_finalizers(json_t *flaws, const json_t *finalizers)
+check_finalizers(json_t *errors, const json_t *finalizers)
 {
 	size_t i;
 	json_t *value;
@@ -237,16 +245,16 @@ check_finalizers(json_t *flaws, const json_t *finalizers)
 	json_array_foreach(finalizers, i, value) {
 		const char *name = json_is_string(value) ? json_string_value(value) : "";
 
-		name_check_qualified(flaws, "metadata.finalizers", name, name);
+		sim_name_check_qualified(errors, "metadata.finalizers", name, name);
 	}
 	if (has_text(finalizers, "orphan") && has_text(finalizers, "foregroundDeletion"))
-		flaw(flaws, FLAW_INVALID, "metadata.finalizers", finalizers,
+		sim_field_error(errors, FIELD_INVALID, "metadata.finalizers", finalizers,
 		    "finalizer orphan and foregroundDeletion cannot be both set");
 }
 
 /* The new ones are listed in order, as Go prints a []string: []string{"a", "b"}. */
 static void
-check_no_new_finalizers(json_t *flaws, const json_t *now, const json_t *before)
+check_no_new_finalizers(json_t *errors, const json_t *now, const json_t *before)
 {
 	const char **added = obj_alloc((json_array_size(now) + 1) * sizeof(*added));
 	size_t nadded = 0, i;
@@ -266,7 +274,7 @@ check_no_new_finalizers(json_t *flaws, const json_t *now, const json_t *before)
 			if (i == 0 || strcmp(added[i], added[i - 1]) != 0)
 				fprintf(out, "%s\"%s\"", i == 0 ? "" : ", ", added[i]);
 		fclose(out);
-		flaw(flaws, FLAW_FORBIDDEN, "metadata.finalizers", NULL,
+		sim_field_error(errors, FIELD_FORBIDDEN, "metadata.finalizers", NULL,
 		    "no new finalizers can be added if the object is being deleted, found new finalizers "
 		    "[]string{%s}", list);
 		free(list);

@@ -1,4 +1,7 @@
-/* sim/kube/semantics/sim_semantics_name.c - what an object, a label and a finalizer may be called, and the texts when not. */
+/*
+ * sim/kube/semantics/sim_semantics_name.c - what an object, a label and a finalizer may be called,
+ * and the texts when not.
+ */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +42,7 @@ static bool is_subdomain(const char *s, size_t len);
 static bool is_key(const char *s);
 
 void
-name_check(json_t *flaws, const char *field, const char *name, enum name_form form, bool prefix)
+sim_name_check(json_t *errors, const char *field, const char *name, enum sim_name_form form, bool prefix)
 {
 	char *masked = obj_strdup(name);
 	size_t len = strlen(masked);
@@ -52,56 +55,60 @@ name_check(json_t *flaws, const char *field, const char *name, enum name_form fo
 	const size_t max = form == NAME_SUBDOMAIN ? SUBDOMAIN_MAX : LABEL_MAX;
 
 	if (len > max)
-		flaw_text(flaws, FLAW_INVALID, field, name, "must be no more than %zu characters", max);
+		sim_field_error_text(errors, FIELD_INVALID, field, name,
+		    "must be no more than %zu characters", max);
 	if (form == NAME_LABEL && !is_label(masked, len))
-		flaw_text(flaws, FLAW_INVALID, field, name, "%s",
+		sim_field_error_text(errors, FIELD_INVALID, field, name, "%s",
 		    is_subdomain(masked, len) ? "must not contain dots" : not_label);
 	if (form == NAME_RESOURCE && (!is_label(masked, len) || isdigit((unsigned char)*masked)))
-		flaw_text(flaws, FLAW_INVALID, field, name, "%s", not_resource);
+		sim_field_error_text(errors, FIELD_INVALID, field, name, "%s", not_resource);
 	if (form == NAME_SUBDOMAIN && !is_subdomain(masked, len))
-		flaw_text(flaws, FLAW_INVALID, field, name, "%s", not_subdomain);
+		sim_field_error_text(errors, FIELD_INVALID, field, name, "%s", not_subdomain);
 	free(masked);
 }
 
 void
-name_check_qualified(json_t *flaws, const char *field, const char *shown, const char *name)
+sim_name_check_qualified(json_t *errors, const char *field, const char *shown, const char *name)
 {
 	const char *slash = strchr(name, '/');
 	const char *key = slash == NULL ? name : slash + 1;
 
 	if (strchr(key, '/') != NULL) {
-		flaw_text(flaws, FLAW_INVALID, field, shown,
+		sim_field_error_text(errors, FIELD_INVALID, field, shown,
 		    "a valid label key %s with an optional DNS subdomain prefix and '/' (e.g. "
 		    "'example.com/MyName')", not_key);
 		return;
 	}
 	if (slash == name)
-		flaw_text(flaws, FLAW_INVALID, field, shown, "prefix part must be non-empty");
+		sim_field_error_text(errors, FIELD_INVALID, field, shown, "prefix part must be non-empty");
 	if (slash != NULL && slash != name) {
 		const size_t len = (size_t)(slash - name);
 
 		if (len > SUBDOMAIN_MAX)
-			flaw_text(flaws, FLAW_INVALID, field, shown,
+			sim_field_error_text(errors, FIELD_INVALID, field, shown,
 			    "prefix part must be no more than %d bytes", SUBDOMAIN_MAX);
 		if (!is_subdomain(name, len))
-			flaw_text(flaws, FLAW_INVALID, field, shown, "prefix part %s", not_subdomain);
+			sim_field_error_text(errors, FIELD_INVALID, field, shown, "prefix part %s",
+			    not_subdomain);
 	}
 	if (*key == '\0')
-		flaw_text(flaws, FLAW_INVALID, field, shown, "name part must be non-empty");
+		sim_field_error_text(errors, FIELD_INVALID, field, shown, "name part must be non-empty");
 	else if (strlen(key) > LABEL_MAX)
-		flaw_text(flaws, FLAW_INVALID, field, shown, "name part must be no more than %d bytes",
+		sim_field_error_text(errors, FIELD_INVALID, field, shown,
+		    "name part must be no more than %d bytes",
 		    LABEL_MAX);
 	if (!is_key(key))
-		flaw_text(flaws, FLAW_INVALID, field, shown, "name part %s", not_key);
+		sim_field_error_text(errors, FIELD_INVALID, field, shown, "name part %s", not_key);
 }
 
 void
-name_check_label_value(json_t *flaws, const char *field, const char *value)
+sim_name_check_label_value(json_t *errors, const char *field, const char *value)
 {
 	if (strlen(value) > LABEL_MAX)
-		flaw_text(flaws, FLAW_INVALID, field, value, "must be no more than %d bytes", LABEL_MAX);
+		sim_field_error_text(errors, FIELD_INVALID, field, value,
+		    "must be no more than %d bytes", LABEL_MAX);
 	if (*value != '\0' && !is_key(value))
-		flaw_text(flaws, FLAW_INVALID, field, value, "%s", not_value);
+		sim_field_error_text(errors, FIELD_INVALID, field, value, "%s", not_value);
 }
 
 static bool

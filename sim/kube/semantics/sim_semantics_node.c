@@ -9,16 +9,16 @@
 
 #define NOT_READY	"node.kubernetes.io/not-ready"
 
-static void check_taints(json_t *flaws, const json_t *taints);
-static void check_once_set(json_t *flaws, const json_t *spec, const json_t *before);
-static void check_addresses(json_t *flaws, const json_t *addresses);
+static void check_taints(json_t *errors, const json_t *taints);
+static void check_once_set(json_t *errors, const json_t *spec, const json_t *before);
+static void check_addresses(json_t *errors, const json_t *addresses);
 static const json_t *has_taint(const json_t *taints, size_t end, const char *key, const char *effect);
 
 /* podCIDR and podCIDRs are one; what can be used is what there is, until somebody says otherwise. */
 void
-node_complete(json_t *object)
+sim_node_complete(json_t *object)
 {
-	json_t *spec = json_branch(object, "spec"), *status = json_branch(object, "status");
+	json_t *spec = sim_json_branch(object, "spec"), *status = sim_json_branch(object, "status");
 	json_t *capacity = json_object_get(status, "capacity"),
 	    *first = json_array_get(json_object_get(spec, "podCIDRs"), 0);
 
@@ -33,9 +33,9 @@ node_complete(json_t *object)
 
 /* Admission (TaintNodesByCondition): a new Node takes no Pods until it is ready. */
 void
-node_prepare(const struct ask *a, json_t *object, const json_t *old)
+sim_node_prepare(const struct sim_write_params *a, json_t *object, const json_t *old)
 {
-	json_t *spec = json_branch(object, "spec");
+	json_t *spec = sim_json_branch(object, "spec");
 
 	(void)a;
 	if (old != NULL)
@@ -52,47 +52,47 @@ node_prepare(const struct ask *a, json_t *object, const json_t *old)
 
 /* The real one judges taints twice in an update. */
 void
-node_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old)
+sim_node_check(json_t *errors, const struct sim_write_params *a, const json_t *object, const json_t *old)
 {
 	const json_t *spec = json_object_get(object, "spec");
 
 	if (strcmp(a->subresource, "status") != 0)
-		check_taints(flaws, json_object_get(spec, "taints"));
+		check_taints(errors, json_object_get(spec, "taints"));
 	if (old == NULL)
 		return;
-	check_addresses(flaws, json_object_get(json_object_get(object, "status"), "addresses"));
-	check_once_set(flaws, spec, json_object_get(old, "spec"));
-	check_taints(flaws, json_object_get(spec, "taints"));
+	check_addresses(errors, json_object_get(json_object_get(object, "status"), "addresses"));
+	check_once_set(errors, spec, json_object_get(old, "spec"));
+	check_taints(errors, json_object_get(spec, "taints"));
 }
 
 /* They are a part of the spec, but the real server says metadata. */
 static void
-check_taints(json_t *flaws, const json_t *taints)
+check_taints(json_t *errors, const json_t *taints)
 {
 	size_t i;
 	json_t *taint;
 
 	json_array_foreach(taints, i, taint) {
-		const char *key = json_text(taint, "key"), *effect = json_text(taint, "effect");
+		const char *key = sim_json_text(taint, "key"), *effect = sim_json_text(taint, "effect");
 		char field[64];
 
 		snprintf(field, sizeof(field), "metadata.taints[%zu].key", i);
-		name_check_qualified(flaws, field, key, key);
+		sim_name_check_qualified(errors, field, key, key);
 		snprintf(field, sizeof(field), "metadata.taints[%zu].value", i);
-		name_check_label_value(flaws, field, json_text(taint, "value"));
+		sim_name_check_label_value(errors, field, sim_json_text(taint, "value"));
 		snprintf(field, sizeof(field), "metadata.taints[%zu].effect", i);
 		if (*effect == '\0')
-			flaw(flaws, FLAW_REQUIRED, field, NULL, "%s", "");
+			sim_field_error(errors, FIELD_REQUIRED, field, NULL, "%s", "");
 		else if (strcmp(effect, "NoSchedule") != 0 && strcmp(effect, "PreferNoSchedule") != 0
 		    && strcmp(effect, "NoExecute") != 0)
-			flaw_text(flaws, FLAW_UNSUPPORTED, field, effect,
+			sim_field_error_text(errors, FIELD_UNSUPPORTED, field, effect,
 			    "supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\"");
 		if (has_taint(taints, i, key, effect) != NULL) {
 			json_t *shown = json_pack("{s:s, s:s, s:s, s:n}", "Key", key, "Value",
-			    json_text(taint, "value"), "Effect", effect, "TimeAdded");
+			    sim_json_text(taint, "value"), "Effect", effect, "TimeAdded");
 
 			snprintf(field, sizeof(field), "metadata.taints[%zu]", i);
-			flaw(flaws, FLAW_DUPLICATE, field, shown,
+			sim_field_error(errors, FIELD_DUPLICATE, field, shown,
 			    "taints must be unique by key and effect pair");
 			json_decref(shown);
 		}
@@ -100,7 +100,7 @@ check_taints(json_t *flaws, const json_t *taints)
 }
 
 static void
-check_once_set(json_t *flaws, const json_t *spec, const json_t *before)
+check_once_set(json_t *errors, const json_t *spec, const json_t *before)
 {
 	static const struct {
 		const char *field, *called, *path;
@@ -112,12 +112,12 @@ check_once_set(json_t *flaws, const json_t *spec, const json_t *before)
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		if (json_object_get(before, rows[i].field) != NULL && !same_member(spec, before,
 		    rows[i].field))
-			flaw(flaws, FLAW_FORBIDDEN, rows[i].path, NULL,
+			sim_field_error(errors, FIELD_FORBIDDEN, rows[i].path, NULL,
 			    "node updates may not change %s except from \"\" to valid", rows[i].called);
 }
 
 static void
-check_addresses(json_t *flaws, const json_t *addresses)
+check_addresses(json_t *errors, const json_t *addresses)
 {
 	size_t i;
 	json_t *address;
@@ -128,11 +128,12 @@ check_addresses(json_t *flaws, const json_t *addresses)
 
 			if (!json_equal(address, json_array_get(addresses, k)))
 				continue;
-			json_t *shown = json_pack("{s:s, s:s}", "Type", json_text(address, "type"), "Address",
-			    json_text(address, "address"));
+			json_t *shown = json_pack("{s:s, s:s}", "Type",
+			    sim_json_text(address, "type"), "Address",
+			    sim_json_text(address, "address"));
 
 			snprintf(field, sizeof(field), "status.addresses[%zu]", i);
-			flaw(flaws, FLAW_DUPLICATE, field, shown, "%s", "");
+			sim_field_error(errors, FIELD_DUPLICATE, field, shown, "%s", "");
 			json_decref(shown);
 			break;
 		}
@@ -145,8 +146,8 @@ has_taint(const json_t *taints, size_t end, const char *key, const char *effect)
 	for (size_t i = 0; i < end; i++) {
 		const json_t *taint = json_array_get(taints, i);
 
-		if (strcmp(json_text(taint, "key"), key) == 0
-		    && strcmp(json_text(taint, "effect"), effect) == 0)
+		if (strcmp(sim_json_text(taint, "key"), key) == 0
+		    && strcmp(sim_json_text(taint, "effect"), effect) == 0)
 			return taint;
 	}
 	return NULL;

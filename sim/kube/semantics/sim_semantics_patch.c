@@ -14,11 +14,12 @@
 
 enum { OPERATIONS_MAX = 10000 };
 
-static json_t *parse(enum patch_type type, const char *bytes, size_t len, json_t **status);
+static json_t *parse(enum sim_patch_type type, const char *bytes, size_t len, json_t **status);
 static json_t *operations(const json_t *old, const json_t *patch, json_t **status);
 
 json_t *
-patch_object(const struct ask *a, const json_t *old, enum patch_type type, const char *bytes, size_t len,
+sim_patch_object(const struct sim_write_params *a, const json_t *old, enum sim_patch_type type,
+    const char *bytes, size_t len,
     json_t **status)
 {
 	json_t *patch = parse(type, bytes, len, status);
@@ -31,24 +32,24 @@ patch_object(const struct ask *a, const json_t *old, enum patch_type type, const
 		raw = operations(old, patch, status);
 		break;
 	case PATCH_MERGE:
-		raw = patch_merge(old, patch);
+		raw = sim_patch_merge(old, patch);
 		break;
 	case PATCH_STRATEGIC:
-		raw = strategic_merge(schema_of(a->resource), old, patch, status);
+		raw = sim_strategic_merge(sim_schema_of(a->resource), old, patch, status);
 		break;
 	case PATCH_APPLY:
-		object = apply_config(a, old, patch, status);
+		object = sim_apply_config(a, old, patch, status);
 		break;
 	}
 	if (raw != NULL)
-		object = schema_decode(a, raw, patch, type == PATCH_STRATEGIC, status);
+		object = sim_schema_decode(a, raw, patch, type == PATCH_STRATEGIC, status);
 	json_decref(raw);
 	json_decref(patch);
 	return object;
 }
 
 static json_t *
-parse(enum patch_type type, const char *bytes, size_t len, json_t **status)
+parse(enum sim_patch_type type, const char *bytes, size_t len, json_t **status)
 {
 	static const struct {
 		const char *before, *wanted;
@@ -60,18 +61,18 @@ parse(enum patch_type type, const char *bytes, size_t len, json_t **status)
 	};
 	json_error_t error = { 0 };
 	char why[256] = "";
-	json_t *patch = type == PATCH_APPLY ? yaml_parse(bytes, len, why, sizeof(why))
+	json_t *patch = type == PATCH_APPLY ? sim_yaml_parse(bytes, len, why, sizeof(why))
 	    : json_loadb(bytes, len, JSON_DECODE_ANY, &error);
 
 	if (type == PATCH_JSON ? json_is_array(patch) : json_is_object(patch))
 		return patch;
 	if (patch == NULL)
-		*status = status_bad_request("%s%s", words[type].before,
+		*status = sim_status_bad_request("%s%s", words[type].before,
 		    type == PATCH_APPLY ? why : error.text);
 	else if (json_is_null(patch) && type == PATCH_MERGE)
-		*status = status_bad_request("Invalid JSON Patch");
+		*status = sim_status_bad_request("Invalid JSON Patch");
 	else
-		*status = status_bad_request("%sjson: cannot unmarshal %s into Go value of type %s",
+		*status = sim_status_bad_request("%sjson: cannot unmarshal %s into Go value of type %s",
 		    words[type].before, json_is_array(patch) ? "array" : json_is_object(patch) ? "object"
 		    : "value", words[type].wanted);
 	json_decref(patch);
@@ -87,15 +88,15 @@ operations(const json_t *old, const json_t *patch, json_t **status)
 		snprintf(message, sizeof(message),
 		    "Request entity too large: The allowed maximum operations in a JSON patch is %d, "
 		    "got %zu", OPERATIONS_MAX, json_array_size(patch));
-		*status = semantics_failure(413, "RequestEntityTooLarge", message, NULL, "", NULL);
+		*status = sim_semantics_failure(413, "RequestEntityTooLarge", message, NULL, "", NULL);
 		return NULL;
 	}
 
-	json_t *object = patch_operations(old, patch);
+	json_t *object = sim_patch_operations(old, patch);
 
 	if (object == NULL)
-		*status = semantics_failure(422, "Invalid",
+		*status = sim_semantics_failure(422, "Invalid",
 		    "the server rejected our request due to an error in our request",
-		    &(struct resource){ .group = "", .plural = "" }, "", NULL);
+		    &(struct sim_resource){ .group = "", .plural = "" }, "", NULL);
 	return object;
 }

@@ -18,12 +18,12 @@ static void complete_container(json_t *container);
 static void complete_volume(json_t *volume);
 static void tolerate(json_t *spec, const char *key);
 static const char *qos_of(const json_t *spec);
-static void check_containers(json_t *flaws, const json_t *spec);
-static void check_unchanged(json_t *flaws, const json_t *spec, const json_t *before);
+static void check_containers(json_t *errors, const json_t *spec);
+static void check_unchanged(json_t *errors, const json_t *spec, const json_t *before);
 static json_t *comparable(const json_t *spec);
 
 void
-pod_complete(json_t *object)
+sim_pod_complete(json_t *object)
 {
 	json_t *spec = json_object_get(object, "spec"), *item;
 	size_t i;
@@ -43,14 +43,14 @@ pod_complete(json_t *object)
 
 /* Of a new Pod: its first status, and what admission adds (priority, tolerations for dead nodes). */
 void
-pod_prepare(const struct ask *a, json_t *object, const json_t *old)
+sim_pod_prepare(const struct sim_write_params *a, json_t *object, const json_t *old)
 {
-	json_t *spec = json_branch(object, "spec"), *status;
+	json_t *spec = sim_json_branch(object, "spec"), *status;
 
 	if (old != NULL) {
 		status = json_object_get(object, "status");
 		if (strcmp(a->subresource, "status") == 0) {
-			take_member(metadata_of(object), meta_of(old), "ownerReferences");
+			take_member(sim_metadata_of(object), meta_of(old), "ownerReferences");
 			if (json_object_get(status, "qosClass") == NULL)
 				take_member(status, json_object_get(old, "status"), "qosClass");
 		}
@@ -67,21 +67,21 @@ pod_prepare(const struct ask *a, json_t *object, const json_t *old)
 }
 
 void
-pod_check(json_t *flaws, const struct ask *a, const json_t *object, const json_t *old)
+sim_pod_check(json_t *errors, const struct sim_write_params *a, const json_t *object, const json_t *old)
 {
 	const json_t *spec = json_object_get(object, "spec");
 
 	if (strcmp(a->subresource, "status") == 0)
 		return;
-	check_containers(flaws, spec);
+	check_containers(errors, spec);
 	if (old != NULL)
-		check_unchanged(flaws, spec, json_object_get(old, "spec"));
+		check_unchanged(errors, spec, json_object_get(old, "spec"));
 }
 
 static void
 complete_container(json_t *container)
 {
-	const char *image = json_text(container, "image"), *slash = strrchr(image, '/');
+	const char *image = sim_json_text(container, "image"), *slash = strrchr(image, '/');
 	const char *tag = strrchr(slash == NULL ? image : slash, ':');
 	const bool latest = strchr(image, '@') == NULL && (tag == NULL || strcmp(tag, ":latest") == 0);
 	json_t *resources = json_object_get(container, "resources"), *limits = json_object_get(resources,
@@ -92,8 +92,8 @@ complete_container(json_t *container)
 		json_object_set_new(container, "imagePullPolicy",
 		    json_string(latest ? "Always" : "IfNotPresent"));
 	JSON_EACH(limits, key, value)
-		if (json_object_get(json_branch(resources, "requests"), key) == NULL)
-			json_object_set(json_branch(resources, "requests"), key, value);
+		if (json_object_get(sim_json_branch(resources, "requests"), key) == NULL)
+			json_object_set(sim_json_branch(resources, "requests"), key, value);
 }
 
 /* A volume that says nothing but its name is an empty directory. */
@@ -113,9 +113,10 @@ tolerate(json_t *spec, const char *key)
 	if (json_object_get(spec, "tolerations") == NULL)
 		json_object_set_new(spec, "tolerations", json_array());
 	json_array_foreach(json_object_get(spec, "tolerations"), i, toleration) {
-		const char *effect = json_text(toleration, "effect");
+		const char *effect = sim_json_text(toleration, "effect");
 
-		if ((strcmp(json_text(toleration, "key"), key) == 0 || *json_text(toleration, "key") == '\0')
+		if ((strcmp(sim_json_text(toleration, "key"), key) == 0
+		    || *sim_json_text(toleration, "key") == '\0')
 		    && (strcmp(effect, "NoExecute") == 0 || *effect == '\0'))
 			return;
 	}
@@ -133,8 +134,8 @@ qos_of(const json_t *spec)
 	json_t *container;
 
 	json_array_foreach(json_object_get(spec, "containers"), i, container) {
-		const json_t *limits = json_at(container, "resources.limits"),
-		    *requests = json_at(container, "resources.requests");
+		const json_t *limits = sim_json_at(container, "resources.limits"),
+		    *requests = sim_json_at(container, "resources.requests");
 
 		for (size_t k = 0; k < NITEMS(needed); k++) {
 			any = any || json_object_get(limits, needed[k]) != NULL
@@ -147,40 +148,40 @@ qos_of(const json_t *spec)
 }
 
 static void
-check_containers(json_t *flaws, const json_t *spec)
+check_containers(json_t *errors, const json_t *spec)
 {
 	const json_t *containers = json_object_get(spec, "containers");
 	size_t i;
 	json_t *container;
 
 	if (json_array_size(containers) == 0)
-		flaw(flaws, FLAW_REQUIRED, "spec.containers", NULL, "%s", "");
+		sim_field_error(errors, FIELD_REQUIRED, "spec.containers", NULL, "%s", "");
 	json_array_foreach(containers, i, container) {
-		const char *name = json_text(container, "name");
+		const char *name = sim_json_text(container, "name");
 		char field[64];
 
 		snprintf(field, sizeof(field), "spec.containers[%zu].name", i);
 		if (*name == '\0')
-			flaw(flaws, FLAW_REQUIRED, field, NULL, "%s", "");
+			sim_field_error(errors, FIELD_REQUIRED, field, NULL, "%s", "");
 		else
-			name_check(flaws, field, name, NAME_LABEL, false);
+			sim_name_check(errors, field, name, NAME_LABEL, false);
 		for (size_t k = 0; k < i; k++)
 			if (same_member(json_array_get(containers, k), container, "name"))
-				flaw_text(flaws, FLAW_DUPLICATE, field, name, "%s", "");
+				sim_field_error_text(errors, FIELD_DUPLICATE, field, name, "%s", "");
 		snprintf(field, sizeof(field), "spec.containers[%zu].image", i);
-		if (*json_text(container, "image") == '\0')
-			flaw(flaws, FLAW_REQUIRED, field, NULL, "%s", "");
+		if (*sim_json_text(container, "image") == '\0')
+			sim_field_error(errors, FIELD_REQUIRED, field, NULL, "%s", "");
 	}
 }
 
 /* The real server adds a diff of its inner form to the text. */
 static void
-check_unchanged(json_t *flaws, const json_t *spec, const json_t *before)
+check_unchanged(json_t *errors, const json_t *spec, const json_t *before)
 {
 	json_t *now = comparable(spec), *then = comparable(before);
 
 	if (!json_equal(now, then))
-		flaw(flaws, FLAW_FORBIDDEN, "spec", NULL,
+		sim_field_error(errors, FIELD_FORBIDDEN, "spec", NULL,
 		    "pod updates may not change fields other than `spec.containers[*].image`,"
 		    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
 		    "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be "

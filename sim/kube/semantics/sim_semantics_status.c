@@ -8,12 +8,12 @@
 #include "sim/base/sim_json_member.h"
 #include "sim_semantics_rules.h"
 
-static json_t *about_name(int code, const char *reason, const struct resource *r, const char *name,
+static json_t *about_name(int code, const char *reason, const struct sim_resource *r, const char *name,
     const char *what);
 static void set_text(json_t *object, const char *key, const char *text);
 
 json_t *
-semantics_failure(int code, const char *reason, const char *message, const struct resource *r,
+sim_semantics_failure(int code, const char *reason, const char *message, const struct sim_resource *r,
     const char *name, json_t *causes)
 {
 	json_t *status = json_pack("{s:s, s:s, s:{}, s:s, s:s}", "kind", "Status", "apiVersion", "v1",
@@ -36,19 +36,19 @@ semantics_failure(int code, const char *reason, const char *message, const struc
 }
 
 json_t *
-semantics_not_found(const struct resource *r, const char *name)
+sim_semantics_not_found(const struct sim_resource *r, const char *name)
 {
 	return about_name(404, "NotFound", r, name, "not found");
 }
 
 json_t *
-semantics_already_exists(const struct resource *r, const char *name)
+sim_semantics_already_exists(const struct sim_resource *r, const char *name)
 {
 	return about_name(409, "AlreadyExists", r, name, "already exists");
 }
 
 json_t *
-status_bad_request(const char *format, ...)
+sim_status_bad_request(const char *format, ...)
 {
 	char *message;
 	va_list args;
@@ -56,23 +56,24 @@ status_bad_request(const char *format, ...)
 	va_start(args, format);
 	MUST(vasprintf(&message, format, args) >= 0);
 	va_end(args);
-	json_t *status = semantics_failure(400, "BadRequest", message, NULL, "", NULL);
+	json_t *status = sim_semantics_failure(400, "BadRequest", message, NULL, "", NULL);
 
 	free(message);
 	return status;
 }
 
 json_t *
-status_other_namespace(void)
+sim_status_other_namespace(void)
 {
-	return status_bad_request("the namespace of the provided object does not match the namespace "
+	return sim_status_bad_request("the namespace of the provided object does not match the namespace "
 	    "sent on the request");
 }
 
 json_t *
-status_conflict(const struct resource *r, const char *called, const char *name, const char *format, ...)
+sim_status_conflict(const struct sim_resource *r, const char *called, const char *name,
+    const char *format, ...)
 {
-	const struct resource named = { .group = r->group, .plural = called };
+	const struct sim_resource named = { .group = r->group, .plural = called };
 	char *why, *message;
 	va_list args;
 
@@ -81,7 +82,7 @@ status_conflict(const struct resource *r, const char *called, const char *name, 
 	va_end(args);
 	MUST(asprintf(&message, "Operation cannot be fulfilled on %s%s%s \"%s\": %s", called,
 	    *r->group == '\0' ? "" : ".", r->group, name, why) > 0);
-	json_t *status = semantics_failure(409, "Conflict", message, &named, name, NULL);
+	json_t *status = sim_semantics_failure(409, "Conflict", message, &named, name, NULL);
 
 	free(message);
 	free(why);
@@ -89,13 +90,13 @@ status_conflict(const struct resource *r, const char *called, const char *name, 
 }
 
 static json_t *
-about_name(int code, const char *reason, const struct resource *r, const char *name, const char *what)
+about_name(int code, const char *reason, const struct sim_resource *r, const char *name, const char *what)
 {
 	char *message;
 
 	MUST(asprintf(&message, "%s%s%s \"%s\" %s", r->plural, *r->group == '\0' ? "" : ".", r->group,
 	    name, what) > 0);
-	json_t *status = semantics_failure(code, reason, message, r, name, NULL);
+	json_t *status = sim_semantics_failure(code, reason, message, r, name, NULL);
 
 	free(message);
 	return status;

@@ -5,12 +5,12 @@
 
 enum { RING_FIRST = 1024 };
 
-static void forget_oldest(struct history *);
-static void grow(struct history *);
-static struct change *at(const struct history *, size_t);
+static void forget_oldest(struct sim_history *);
+static void grow(struct sim_history *);
+static struct sim_change *at(const struct sim_history *, size_t);
 
 void
-history_add(struct history *h, struct change c)
+sim_history_add(struct sim_history *h, struct sim_change c)
 {
 	MUST(c.rv == h->forgotten + h->n + 1);
 	if (h->n == h->size)
@@ -22,8 +22,8 @@ history_add(struct history *h, struct change c)
 		forget_oldest(h);
 }
 
-const struct change *
-history_get(const struct history *h, uint64_t rv)
+const struct sim_change *
+sim_history_get(const struct sim_history *h, uint64_t rv)
 {
 	if (rv <= h->forgotten || rv > h->forgotten + h->n)
 		return NULL;
@@ -31,38 +31,38 @@ history_get(const struct history *h, uint64_t rv)
 }
 
 void
-history_forget_all(struct history *h)
+sim_history_forget_all(struct sim_history *h)
 {
 	while (h->n > 0)
 		forget_oldest(h);
 }
 
 void
-history_free(struct history *h)
+sim_history_free(struct sim_history *h)
 {
-	history_forget_all(h);
+	sim_history_forget_all(h);
 	free(h->ring);
-	*h = (struct history){ 0 };
+	*h = (struct sim_history){ 0 };
 }
 
 static void
-forget_oldest(struct history *h)
+forget_oldest(struct sim_history *h)
 {
-	struct change *const c = at(h, 0);
+	struct sim_change *const c = at(h, 0);
 
 	h->old_bytes -= c->before != NULL ? c->before->size : 0;
 	h->forgotten = c->rv;
-	blob_unref(&c->before);
-	blob_unref(&c->after);
+	sim_blob_unref(&c->before);
+	sim_blob_unref(&c->after);
 	h->first = (h->first + 1) & (h->size - 1);
 	h->n--;
 }
 
 static void
-grow(struct history *h)
+grow(struct sim_history *h)
 {
 	const size_t size = h->size != 0 ? h->size * 2 : RING_FIRST;
-	struct change *const ring = obj_alloc(size * sizeof(*ring));
+	struct sim_change *const ring = obj_alloc(size * sizeof(*ring));
 
 	for (size_t i = 0; i < h->n; i++)
 		ring[i] = *at(h, i);
@@ -72,8 +72,8 @@ grow(struct history *h)
 	h->first = 0;
 }
 
-static struct change *
-at(const struct history *h, size_t i)
+static struct sim_change *
+at(const struct sim_history *h, size_t i)
 {
 	return &h->ring[(h->first + i) & (h->size - 1)];
 }

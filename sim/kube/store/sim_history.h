@@ -1,6 +1,6 @@
 /*
- * sim/kube/store/sim_history.h - what changed lately, in order of resourceVersion: the window that watches and old
- * lists read.
+ * sim/kube/store/sim_history.h - what changed lately, in order of resourceVersion: the window that
+ * watches and old lists read.
  *
  * Every resourceVersion is exactly one change, so a change is found by its number alone. The window
  * is bounded by count and by the bytes of superseded objects it keeps alive; what falls out is
@@ -14,29 +14,29 @@
 
 #include "sim_blob.h"
 
-struct storage;
+struct sim_storage;
 
 enum { HISTORY_MAX = 100 * 1000, HISTORY_BYTES_MAX = 64 * 1024 * 1024 };
 
 /* before NULL: added; after NULL: deleted. */
-struct change {
-	uint64_t	 rv;
-	struct storage	*storage;
-	struct blob	*before, *after;
+struct sim_change {
+	uint64_t		 rv;
+	struct sim_storage	*storage;
+	struct sim_blob		*before, *after;
 };
 
-struct history {
-	struct change	*ring;
-	size_t		 size, first, n;	/* size is a power of two */
-	size_t		 old_bytes;		/* of all `before` */
-	uint64_t	 forgotten;		/* the newest resourceVersion that is no longer known */
+struct sim_history {
+	struct sim_change	*ring;
+	size_t			 size, first, n;	/* size is a power of two */
+	size_t			 old_bytes;		/* of all `before` */
+	uint64_t		 forgotten;		/* the newest rv that is no longer known */
 };
 
 /* Takes the references of c. c->rv is one more than the last. */
-void history_add(struct history *h, struct change c);
+void sim_history_add(struct sim_history *h, struct sim_change c);
 /* NULL: forgotten, or still to come. */
-const struct change *history_get(const struct history *h, uint64_t rv);
-void history_forget_all(struct history *h);
-void history_free(struct history *h);
+const struct sim_change *sim_history_get(const struct sim_history *h, uint64_t rv);
+void sim_history_forget_all(struct sim_history *h);
+void sim_history_free(struct sim_history *h);
 
 #endif

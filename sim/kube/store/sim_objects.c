@@ -10,16 +10,17 @@
 
 static const char own_name[] = "muster-sim";
 
-struct blob *
-object_create(struct sim *s, const struct resource *r, const json_t *object, char *err, size_t size)
+struct sim_blob *
+sim_object_create(struct simulator *s, const struct sim_resource *r, const json_t *object,
+    char *err, size_t size)
 {
 	char now[SIM_TIME_MAX], uid[SIM_UID_MAX], suffix[SIM_SUFFIX_MAX], key[512];
 	json_t *status = NULL;
-	struct blob *b = NULL;
-	const char *const ns = r->namespaced ? json_text_at(object, "metadata.namespace") : "";
+	struct sim_blob *b = NULL;
+	const char *const ns = r->namespaced ? sim_json_text_at(object, "metadata.namespace") : "";
 
-	json_t *const made = semantics_create(
-	    &(struct ask){
+	json_t *const made = sim_semantics_create(
+	    &(struct sim_write_params){
 		.resource = r,
 		.namespace = ns,
 		.name = "",
@@ -33,31 +34,31 @@ object_create(struct sim *s, const struct resource *r, const json_t *object, cha
 	    },
 	    object, &status);
 	if (made != NULL && strcmp(r->kind, "CustomResourceDefinition") == 0)
-		status = semantics_crd_refusal(made);
+		status = sim_semantics_crd_refusal(made);
 	snprintf(key, sizeof(key), "%s%s%s", ns, ns[0] != '\0' ? "/" : "",
-	    json_text_at(made, "metadata.name"));
-	if (made != NULL && status == NULL && storage_get(r->storage, key) != NULL)
-		status = semantics_already_exists(r, json_text_at(made, "metadata.name"));
+	    sim_json_text_at(made, "metadata.name"));
+	if (made != NULL && status == NULL && sim_storage_get(r->storage, key) != NULL)
+		status = sim_semantics_already_exists(r, sim_json_text_at(made, "metadata.name"));
 	if (status != NULL)
-		snprintf(err, size, "%s", json_text(status, "message"));
+		snprintf(err, size, "%s", sim_json_text(status, "message"));
 	else
-		b = depot_put(s->depot, r->storage, made);
+		b = sim_store_put(s->store, r->storage, made);
 	json_decref(status);
 	json_decref(made);
 	return b;
 }
 
 void
-object_delete(struct sim *s, struct storage *st, struct blob *b, const json_t *options)
+sim_object_delete(struct simulator *s, struct sim_storage *st, struct sim_blob *b, const json_t *options)
 {
 	char now[SIM_TIME_MAX];
-	json_t *const old = blob_parse(b, st->form);
+	json_t *const old = sim_blob_parse(b, st->form);
 	json_t *marked = NULL, *status = NULL;
-	const enum deletion how = semantics_delete(
-	    &(struct ask){
+	const enum sim_deletion how = sim_semantics_delete(
+	    &(struct sim_write_params){
 		.resource = st->form,
-		.namespace = json_text_at(old, "metadata.namespace"),
-		.name = blob_name(b),
+		.namespace = sim_json_text_at(old, "metadata.namespace"),
+		.name = sim_blob_name(b),
 		.subresource = "",
 		.field_manager = own_name,
 		.user_agent = own_name,
@@ -67,9 +68,9 @@ object_delete(struct sim *s, struct storage *st, struct blob *b, const json_t *o
 	    old, options, &marked, &status);
 
 	if (how == DELETION_GONE)
-		depot_remove(s->depot, st, blob_key(b));
+		sim_store_remove(s->store, st, sim_blob_key(b));
 	else if (how == DELETION_MARKED && !json_equal(old, marked))
-		depot_put(s->depot, st, marked);
+		sim_store_put(s->store, st, marked);
 	json_decref(status);
 	json_decref(marked);
 	json_decref(old);

@@ -7,50 +7,50 @@
 #include "kube/selector.h"
 #include "obj.h"
 
-struct unknown {
-	const struct resource	*resource;
-	char			 name[256];
+struct unknown_field {
+	const struct sim_resource	*resource;
+	char				 name[256];
 };
 
 static void look_for_unknown(const char *, void *);
-static bool is_selectable(const struct resource *, const char *);
+static bool is_selectable(const struct sim_resource *, const char *);
 static const char *get_label(const char *, const void *);
 static const char *get_field(const char *, const void *);
-static const char *stored_name(const struct resource *, const char *, char *, size_t);
+static const char *stored_name(const struct sim_resource *, const char *, char *, size_t);
 
 /* get_field needs both. */
-struct looked_at {
-	const struct resource	*resource;
-	const struct blob	*blob;
+struct selected_blob {
+	const struct sim_resource	*resource;
+	const struct sim_blob		*blob;
 };
 
 bool
-selection_read(struct selection *s, struct call *c)
+sim_selection_read(struct sim_selection *s, struct sim_request *c)
 {
-	const char *const labels = call_param(c, "labelSelector"),
-			  *const fields = call_param(c, "fieldSelector");
-	struct unknown unknown = { .resource = c->resource };
+	const char *const labels = sim_request_param(c, "labelSelector"),
+			  *const fields = sim_request_param(c, "fieldSelector");
+	struct unknown_field unknown = { .resource = c->resource };
 	char err[512];
 
-	*s = (struct selection){ .resource = c->resource };
+	*s = (struct sim_selection){ .resource = c->resource };
 	s->labels = selector_parse_labels(labels != NULL ? labels : "", err, sizeof(err));
 	if (s->labels != NULL)
 		s->fields = selector_parse_fields(fields != NULL ? fields : "", err, sizeof(err));
 	if (s->fields == NULL) {
-		selection_free(s);
-		call_fail(c, 400, "BadRequest", "%s", err);
+		sim_selection_free(s);
+		sim_request_fail(c, 400, "BadRequest", "%s", err);
 		return false;
 	}
 	selector_each_key(s->fields, look_for_unknown, &unknown);
 	if (unknown.name[0] != '\0') {
-		selection_free(s);
+		sim_selection_free(s);
 		if (c->resource->builtin && c->resource->fields == NULL)
-			call_fail(c, 400, "BadRequest",
+			sim_request_fail(c, 400, "BadRequest",
 			    "\"%s\" is not a known field selector: only \"metadata.name\", "
 			    "\"metadata.namespace\"",
 			    unknown.name);
 		else
-			call_fail(c, 400, "BadRequest", "field label not supported: %s", unknown.name);
+			sim_request_fail(c, 400, "BadRequest", "field label not supported: %s", unknown.name);
 		return false;
 	}
 	s->ns = obj_strdup(c->route.ns);
@@ -58,7 +58,7 @@ selection_read(struct selection *s, struct call *c)
 }
 
 void
-selection_free(struct selection *s)
+sim_selection_free(struct sim_selection *s)
 {
 	selector_free(&s->labels);
 	selector_free(&s->fields);
@@ -67,18 +67,18 @@ selection_free(struct selection *s)
 }
 
 bool
-selection_matches(const struct selection *s, const struct blob *b)
+sim_selection_matches(const struct sim_selection *s, const struct sim_blob *b)
 {
-	const struct looked_at at = { s->resource, b };
+	const struct selected_blob at = { s->resource, b };
 	const size_t len = strlen(s->ns);
 
-	if (len > 0 && (strncmp(blob_key(b), s->ns, len) != 0 || blob_key(b)[len] != '/'))
+	if (len > 0 && (strncmp(sim_blob_key(b), s->ns, len) != 0 || sim_blob_key(b)[len] != '/'))
 		return false;
 	return selector_matches(s->labels, get_label, b) && selector_matches(s->fields, get_field, &at);
 }
 
 bool
-selection_is_all(const struct selection *s)
+sim_selection_is_all(const struct sim_selection *s)
 {
 	return selector_empty(s->labels) && selector_empty(s->fields);
 }
@@ -86,20 +86,20 @@ selection_is_all(const struct selection *s)
 static void
 look_for_unknown(const char *key, void *arg)
 {
-	struct unknown *const u = arg;
+	struct unknown_field *const u = arg;
 
 	if (u->name[0] == '\0' && !is_selectable(u->resource, key))
 		snprintf(u->name, sizeof(u->name), "%s", key);
 }
 
 static bool
-is_selectable(const struct resource *r, const char *name)
+is_selectable(const struct sim_resource *r, const char *name)
 {
 	/* Nodes are the one kind that does not even know the (empty) namespace. */
 	if (strcmp(name, "metadata.name") == 0
 	    || (strcmp(name, "metadata.namespace") == 0 && strcmp(r->kind, "Node") != 0))
 		return true;
-	for (const struct selectable *f = r->fields; f != NULL && f->name != NULL; f++) {
+	for (const struct sim_selectable *f = r->fields; f != NULL && f->name != NULL; f++) {
 		if (strcmp(f->name, name) == 0)
 			return true;
 	}
@@ -109,26 +109,27 @@ is_selectable(const struct resource *r, const char *name)
 static const char *
 get_label(const char *key, const void *arg)
 {
-	return blob_label(arg, key);
+	return sim_blob_label(arg, key);
 }
 
 static const char *
 get_field(const char *key, const void *arg)
 {
-	const struct looked_at *const at = arg;
+	const struct selected_blob *const at = arg;
 	char name[256];
-	const char *const value = blob_field(at->blob, stored_name(at->resource, key, name, sizeof(name)));
+	const char *const value = sim_blob_field(at->blob,
+	    stored_name(at->resource, key, name, sizeof(name)));
 
 	return value != NULL ? value : "";
 }
 
 /* regarding.name is kept as involvedObject.name. */
 static const char *
-stored_name(const struct resource *r, const char *key, char *buf, size_t size)
+stored_name(const struct sim_resource *r, const char *key, char *buf, size_t size)
 {
 	const size_t n = strcspn(key, ".");
 
-	for (const struct rename *x = r->renames; x != NULL && x->served != NULL; x++) {
+	for (const struct sim_rename *x = r->renames; x != NULL && x->served != NULL; x++) {
 		if (strlen(x->served) == n && strncmp(x->served, key, n) == 0) {
 			snprintf(buf, size, "%s%s", x->stored, key + n);
 			return buf;

@@ -9,17 +9,17 @@
 
 struct selector;
 
-struct selection {
-	const struct resource	*resource;
-	char			*ns;		/* "": all */
-	struct selector		*labels, *fields;
+struct sim_selection {
+	const struct sim_resource	*resource;
+	char				*ns;		/* "": all */
+	struct selector			*labels, *fields;
 };
 
 /* From the query. False: the call is answered already (400). */
-bool selection_read(struct selection *s, struct call *c);
-void selection_free(struct selection *s);
-bool selection_matches(const struct selection *s, const struct blob *b);
+bool sim_selection_read(struct sim_selection *s, struct sim_request *c);
+void sim_selection_free(struct sim_selection *s);
+bool sim_selection_matches(const struct sim_selection *s, const struct sim_blob *b);
 /* No selectors: every object of the namespace. */
-bool selection_is_all(const struct selection *s);
+bool sim_selection_is_all(const struct sim_selection *s);
 
 #endif

@@ -17,58 +17,59 @@
 #include "sim_history.h"
 #include "sim/kube/discovery/sim_resource.h"
 
-struct depot;
+struct sim_store;
 
-struct storage {
-	char			*group, *plural;
-	const struct resource	*form;		/* the stored version: what the bytes look like */
-	struct blob		**objects;	/* by key */
-	size_t			 n, size;
-	size_t			 written;	/* bytes of all changes ever: who has seen less is behind */
+struct sim_storage {
+	char				*group, *plural;
+	const struct sim_resource	*form;		/* the stored version: what the bytes look like */
+	struct sim_blob			**objects;	/* by key */
+	size_t				 n, size;
+	size_t				 written;	/* bytes of all changes ever */
 };
 
 /* What a change weighs in a stream, about. */
-size_t change_bytes(const struct change *c);
+size_t sim_change_bytes(const struct sim_change *c);
 
 /*
  * Called after every change, before the call that made it returns. It notes; it never changes the
  * store itself.
  */
-typedef void depot_changed(const struct change *c, void *arg);
+typedef void sim_store_changed(const struct sim_change *c, void *arg);
 
-struct depot *depot_new(depot_changed *changed, void *arg);
-void depot_free(struct depot **sp);
+struct sim_store *sim_store_new(sim_store_changed *changed, void *arg);
+void sim_store_free(struct sim_store **sp);
 
 /* Made when absent. */
-struct storage *depot_storage(struct depot *s, const char *group, const char *plural);
-size_t depot_nstorages(const struct depot *s);
-struct storage *depot_nth(const struct depot *s, size_t i);
+struct sim_storage *sim_store_storage(struct sim_store *s, const char *group, const char *plural);
+size_t sim_store_nstorages(const struct sim_store *s);
+struct sim_storage *sim_store_nth(const struct sim_store *s, size_t i);
 
-uint64_t depot_rv(const struct depot *s);
-const struct history *depot_history(const struct depot *s);
-void depot_compact(struct depot *s);
+uint64_t sim_store_rv(const struct sim_store *s);
+const struct sim_history *sim_store_history(const struct sim_store *s);
+void sim_store_compact(struct sim_store *s);
 
 /*
  * An object in the stored form, with name and namespace in its metadata: added, or put in place of
  * the old one.
  */
-struct blob *depot_put(struct depot *s, struct storage *st, const json_t *object);
+struct sim_blob *sim_store_put(struct sim_store *s, struct sim_storage *st, const json_t *object);
 /* The resourceVersion of the deletion; 0: there is no such object. */
-uint64_t depot_remove(struct depot *s, struct storage *st, const char *key);
+uint64_t sim_store_remove(struct sim_store *s, struct sim_storage *st, const char *key);
 
-/* Borrowed; NULL: none. Key: blob_key. */
-struct blob *storage_get(const struct storage *st, const char *key);
+/* Borrowed; NULL: none. Key: sim_blob_key. */
+struct sim_blob *sim_storage_get(const struct sim_storage *st, const char *key);
 /* The index of the first object whose key is not less than key. */
-size_t storage_seek(const struct storage *st, const char *key);
+size_t sim_storage_seek(const struct sim_storage *st, const char *key);
 
 /* The objects as they were at one resourceVersion, in order of keys. Holds references. */
-struct snapshot {
+struct sim_snapshot {
 	uint64_t	 rv;
 	size_t		 n, size;
-	struct blob	**objects;
+	struct sim_blob	**objects;
 };
 /* Of one namespace ("": all). rv 0: now. NULL: that past is forgotten, or rv is still to come. */
-struct snapshot *depot_snapshot(const struct depot *s, const struct storage *st, const char *ns, uint64_t rv);
-void snapshot_free(struct snapshot **sp);
+struct sim_snapshot *sim_store_snapshot(const struct sim_store *s, const struct sim_storage *st,
+    const char *ns, uint64_t rv);
+void sim_snapshot_free(struct sim_snapshot **sp);
 
 #endif

@@ -26,7 +26,7 @@ enum {
 };
 
 /* How it begins. */
-struct start {
+struct watch_start {
 	uint64_t	 rv;		/* the changes after this one */
 	bool		 initial;	/* and the present before them */
 	bool		 tells_end;
@@ -36,30 +36,30 @@ struct start {
 	char		 text[128];
 };
 
-static bool read_start(struct start *, struct call *);
-static bool without_watchlist(struct start *, struct call *, const struct fault *);
-static int64_t timeout_ms(struct call *);
-static void begin(struct watch *, const struct start *, struct call *);
-static void tell_initial(struct watch *);
-static void tell_change(struct watch *);
-static int64_t next_bookmark(const struct watch *, int64_t);
-static void schedule(struct watch *);
+static bool read_start(struct watch_start *, struct sim_request *);
+static bool without_watchlist(struct watch_start *, struct sim_request *, const struct sim_fault *);
+static int64_t timeout_ms(struct sim_request *);
+static void begin(struct sim_watch *, const struct watch_start *, struct sim_request *);
+static void tell_initial(struct sim_watch *);
+static void tell_change(struct sim_watch *);
+static int64_t next_bookmark(const struct sim_watch *, int64_t);
+static void schedule(struct sim_watch *);
 static void on_timer(evutil_socket_t, short, void *);
 static void on_drained(void *);
 static void on_closed(void *);
-static void destroy(struct watch *);
+static void destroy(struct sim_watch *);
 
 void
-watch_serve(struct call *c)
+sim_watch_serve(struct sim_request *c)
 {
-	struct start start = { .rv = 0 };
-	struct view view;
-	struct selection selection;
+	struct watch_start start = { .rv = 0 };
+	struct sim_view view;
+	struct sim_selection selection;
 
-	if (!view_read(&view, c) || !list_options_valid(c, true) || !read_start(&start, c)
-	    || !selection_read(&selection, c))
+	if (!sim_view_read(&view, c) || !sim_list_options_valid(c, true) || !read_start(&start, c)
+	    || !sim_selection_read(&selection, c))
 		return;
-	struct watch *w;
+	struct sim_watch *w;
 	OBJ_NEW(w, WATCH_MAGIC);
 	w->view = view;
 	w->selection = selection;
@@ -67,109 +67,112 @@ watch_serve(struct call *c)
 }
 
 bool
-watch_pump(struct watch *w)
+sim_watch_pump(struct sim_watch *w)
 {
 	OBJ_CHECK(w, WATCH_MAGIC);
-	struct evbuffer *const out = stream_buffer(w->stream);
-	const size_t pending = stream_pending(w->stream);
+	struct evbuffer *const out = sim_stream_buffer(w->stream);
+	const size_t pending = sim_stream_pending(w->stream);
 
 	w->caught_up = false;
-	while (!stream_mute(w->stream) && !w->failing && !w->caught_up
+	while (!sim_stream_mute(w->stream) && !w->failing && !w->caught_up
 	    && pending + evbuffer_get_length(out) < HANDED_OVER_BYTES) {
 		if (w->initial != NULL)
 			tell_initial(w);
 		else
 			tell_change(w);
 	}
-	stream_flush(w->stream);
+	sim_stream_flush(w->stream);
 	if (w->failing) {
-		watch_finish(w, ENDING_CLEAN);
+		sim_watch_finish(w, ENDING_CLEAN);
 		return false;
 	}
 	return true;
 }
 
 bool
-watch_is_slow(struct watch *w, int64_t now)
+sim_watch_is_slow(struct sim_watch *w, int64_t now)
 {
-	const int64_t taken = stream_taken(w->stream);
+	const int64_t taken = sim_stream_taken(w->stream);
 
 	if (w->caught_up || taken > w->taken) {
 		w->taken = taken;
 		w->taken_ms = now;
 	}
 	return now - w->taken_ms >= SLOW_MS
-	    && stream_pending(w->stream) + (w->storage->written - w->told) > WATCH_PENDING_MAX;
+	    && sim_stream_pending(w->stream) + (w->storage->written - w->told) > WATCH_PENDING_MAX;
 }
 
 void
-watch_finish(struct watch *w, enum ending how)
+sim_watch_finish(struct sim_watch *w, enum sim_ending how)
 {
-	stream_end(&w->stream, how);
+	sim_stream_end(&w->stream, how);
 	destroy(w);
 }
 
-struct fault_subject
-watch_subject(const struct watch *w, const char *event, const char *name, char *qualified, size_t size)
+struct sim_fault_subject
+sim_watch_subject(const struct sim_watch *w, const char *event, const char *name, char *qualified,
+    size_t size)
 {
-	return (struct fault_subject){
+	return (struct sim_fault_subject){
 		.verb = "watch", .resource = w->view.resource->plural,
-		.qualified = resource_qualified(w->view.resource, qualified, size), .name = name,
-		.user_agent = stream_call(w->stream)->user_agent, .event = event,
+		.qualified = sim_resource_qualified(w->view.resource, qualified, size), .name = name,
+		.user_agent = sim_stream_request(w->stream)->user_agent, .event = event,
 	};
 }
 
 static void
-tell_initial(struct watch *w)
+tell_initial(struct sim_watch *w)
 {
 	if (w->at < w->initial->n) {
-		event_initial(w, w->initial->objects[w->at++]);
+		sim_watch_event_initial(w, w->initial->objects[w->at++]);
 		return;
 	}
-	snapshot_free(&w->initial);
+	sim_snapshot_free(&w->initial);
 	if (w->tells_end)
-		event_bookmark(w, w->cursor, true);
+		sim_watch_event_bookmark(w, w->cursor, true);
 }
 
 static void
-tell_change(struct watch *w)
+tell_change(struct sim_watch *w)
 {
-	const struct change *const change = history_get(depot_history(w->sim->depot), w->cursor + 1);
+	const struct sim_change *const change = sim_history_get(sim_store_history(w->sim->store),
+	    w->cursor + 1);
 
-	if (w->cursor >= depot_rv(w->sim->depot)) {
+	if (w->cursor >= sim_store_rv(w->sim->store)) {
 		w->caught_up = true;
 	} else if (change == NULL) {
-		event_error(w, 410, "Expired", "too old resource version: the history was compacted");
+		sim_watch_event_error(w, 410, "Expired",
+		    "too old resource version: the history was compacted");
 	} else {
 		w->cursor++;
 		if (change->storage != w->storage)
 			return;
-		w->told += change_bytes(change);
-		event_change(w, change);
+		w->told += sim_change_bytes(change);
+		sim_watch_event_change(w, change);
 	}
 }
 
 /* False: the call is answered. */
 static bool
-read_start(struct start *start, struct call *c)
+read_start(struct watch_start *start, struct sim_request *c)
 {
-	const char *const rv = call_param(c, "resourceVersion"),
-			  *const initial = call_param(c, "sendInitialEvents");
-	const struct fault *const old_server = c->plan.of[FAULT_NO_WATCHLIST];
-	const struct depot *const store = c->sim->depot;
-	const uint64_t forgotten = depot_history(store)->forgotten;
+	const char *const rv = sim_request_param(c, "resourceVersion"),
+			  *const initial = sim_request_param(c, "sendInitialEvents");
+	const struct sim_fault *const old_server = c->plan.of[FAULT_NO_WATCHLIST];
+	const struct sim_store *const store = c->sim->store;
+	const uint64_t forgotten = sim_store_history(store)->forgotten;
 
-	if (!list_read_rv(c, rv, false, &start->rv))
+	if (!sim_list_read_rv(c, rv, false, &start->rv))
 		return false;
-	start->initial = initial != NULL ? call_flag(c, "sendInitialEvents") : start->rv == 0;
-	start->tells_end = start->initial && call_flag(c, "allowWatchBookmarks");
+	start->initial = initial != NULL ? sim_request_flag(c, "sendInitialEvents") : start->rv == 0;
+	start->tells_end = start->initial && sim_request_flag(c, "allowWatchBookmarks");
 	if (old_server != NULL && initial != NULL && !without_watchlist(start, c, old_server))
 		return false;
 	/* An initial state "not older than" a future one cannot be had. */
-	if ((start->initial || c->plan.of[FAULT_RV_TOO_LARGE] != NULL) && list_too_large(c, start->rv))
+	if ((start->initial || c->plan.of[FAULT_RV_TOO_LARGE] != NULL) && sim_list_too_large(c, start->rv))
 		return false;
 	if (start->initial || start->rv == 0) {
-		start->rv = depot_rv(store);
+		start->rv = sim_store_rv(store);
 	} else if (start->rv < forgotten) {
 		snprintf(start->text, sizeof(start->text),
 		    "too old resource version: %" PRIu64 " (%" PRIu64 ")", start->rv, forgotten);
@@ -182,16 +185,16 @@ read_start(struct start *start, struct call *c)
 
 /* What servers do that know no watch-lists. */
 static bool
-without_watchlist(struct start *start, struct call *c, const struct fault *f)
+without_watchlist(struct watch_start *start, struct sim_request *c, const struct sim_fault *f)
 {
 	if (strcmp(f->mode, "400") == 0) {
-		call_fail(c, 400, "BadRequest",
+		sim_request_fail(c, 400, "BadRequest",
 		    "sendInitialEvents is forbidden for watch unless the WatchList feature gate "
 		    "is enabled");
 		return false;
 	}
 	if (strcmp(f->mode, "422") == 0) {
-		call_fail(c, 422, "Invalid",
+		sim_request_fail(c, 422, "Invalid",
 		    "ListOptions.meta.k8s.io \"\" is invalid: sendInitialEvents: Forbidden: "
 		    "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
 		return false;
@@ -208,9 +211,9 @@ without_watchlist(struct start *start, struct call *c, const struct fault *f)
 }
 
 static int64_t
-timeout_ms(struct call *c)
+timeout_ms(struct sim_request *c)
 {
-	const char *const asked = call_param(c, "timeoutSeconds");
+	const char *const asked = sim_request_param(c, "timeoutSeconds");
 	const long seconds = asked != NULL ? strtol(asked, NULL, 10) : 0;
 
 	if (seconds > 0)
@@ -219,51 +222,51 @@ timeout_ms(struct call *c)
 }
 
 static void
-begin(struct watch *w, const struct start *start, struct call *c)
+begin(struct sim_watch *w, const struct watch_start *start, struct sim_request *c)
 {
 	const bool ends_at_once = c->plan.of[FAULT_SHORT_WATCH] != NULL;
 	const bool gzip = c->plan.of[FAULT_GZIP_MEMBERS] != NULL
-	    && accept_gzip(call_header(c, "Accept-Encoding"));
+	    && sim_accept_gzip(sim_request_header(c, "Accept-Encoding"));
 
 	w->sim = c->sim;
 	w->all = c->sim->watches;
 	w->storage = c->resource->storage;
 	w->cursor = start->rv;
 	w->tells_end = start->tells_end;
-	w->bookmarks = call_flag(c, "allowWatchBookmarks");
+	w->bookmarks = sim_request_flag(c, "allowWatchBookmarks");
 	w->members = gzip;
 	w->taken_ms = clock_mono_ms();
 	w->deadline_ms = w->taken_ms + timeout_ms(c);
 	w->told = w->storage->written;
-	for (uint64_t rv = w->cursor + 1; rv <= depot_rv(w->sim->depot); rv++) {
-		const struct change *const change = history_get(depot_history(w->sim->depot), rv);
+	for (uint64_t rv = w->cursor + 1; rv <= sim_store_rv(w->sim->store); rv++) {
+		const struct sim_change *const change = sim_history_get(sim_store_history(w->sim->store), rv);
 
-		w->told -= change != NULL && change->storage == w->storage ? change_bytes(change) : 0;
+		w->told -= change != NULL && change->storage == w->storage ? sim_change_bytes(change) : 0;
 	}
 	c->rv = start->rv;
 	if (start->initial)
-		w->initial = depot_snapshot(w->sim->depot, w->storage, w->selection.ns, 0);
+		w->initial = sim_store_snapshot(w->sim->store, w->storage, w->selection.ns, 0);
 	w->timer = evtimer_new(w->sim->base, on_timer, w);
 	MUST(w->timer != NULL);
-	w->stream = stream_open(&c, "application/json", gzip ? CODING_GZIP_MEMBERS : CODING_NONE,
+	w->stream = sim_stream_open(&c, "application/json", gzip ? CODING_GZIP_MEMBERS : CODING_NONE,
 	    on_drained, on_closed, w);
-	watches_add(w->all, w);
+	sim_watches_add(w->all, w);
 	if (ends_at_once) {
-		watch_finish(w, ENDING_CLEAN);
+		sim_watch_finish(w, ENDING_CLEAN);
 		return;
 	}
 	if (start->refusal != NULL) {
-		event_error(w, start->refusal_code, start->refusal_reason, start->refusal);
-		snapshot_free(&w->initial);
+		sim_watch_event_error(w, start->refusal_code, start->refusal_reason, start->refusal);
+		sim_snapshot_free(&w->initial);
 	}
 	w->bookmark_ms = next_bookmark(w, clock_mono_ms());
 	schedule(w);
-	watch_pump(w);
+	sim_watch_pump(w);
 }
 
 /* Every minute, and shortly before the end. */
 static int64_t
-next_bookmark(const struct watch *w, int64_t now)
+next_bookmark(const struct sim_watch *w, int64_t now)
 {
 	const int64_t every = (int64_t)(BOOKMARK_MS / w->sim->options->speed);
 	const int64_t last = w->deadline_ms - LAST_BOOKMARK_MS;
@@ -274,7 +277,7 @@ next_bookmark(const struct watch *w, int64_t now)
 
 /* The timer rings for the next bookmark or the end. */
 static void
-schedule(struct watch *w)
+schedule(struct sim_watch *w)
 {
 	const int64_t now = clock_mono_ms();
 	const int64_t at = w->bookmarks && w->bookmark_ms < w->deadline_ms ? w->bookmark_ms : w->deadline_ms;
@@ -286,21 +289,21 @@ schedule(struct watch *w)
 static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
-	struct watch *const w = arg;
+	struct sim_watch *const w = arg;
 	const int64_t now = clock_mono_ms();
 
 	(void)fd;
 	(void)what;
 	OBJ_CHECK(w, WATCH_MAGIC);
-	if (stream_mute(w->stream))
+	if (sim_stream_mute(w->stream))
 		return;
 	if (now >= w->deadline_ms) {
-		watch_finish(w, ENDING_CLEAN);
+		sim_watch_finish(w, ENDING_CLEAN);
 		return;
 	}
 	if (w->bookmarks && w->caught_up) {
-		event_bookmark(w, w->cursor, false);
-		stream_flush(w->stream);
+		sim_watch_event_bookmark(w, w->cursor, false);
+		sim_stream_flush(w->stream);
 	}
 	w->bookmark_ms = next_bookmark(w, now);
 	schedule(w);
@@ -309,28 +312,28 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 static void
 on_drained(void *arg)
 {
-	struct watch *const w = arg;
+	struct sim_watch *const w = arg;
 
 	if (!w->caught_up)
-		watch_pump(w);
+		sim_watch_pump(w);
 }
 
 static void
 on_closed(void *arg)
 {
-	struct watch *const w = arg;
+	struct sim_watch *const w = arg;
 
 	w->stream = NULL;
 	destroy(w);
 }
 
 static void
-destroy(struct watch *w)
+destroy(struct sim_watch *w)
 {
 	OBJ_CHECK(w, WATCH_MAGIC);
-	watches_remove(w->all, w);
-	snapshot_free(&w->initial);
-	selection_free(&w->selection);
+	sim_watches_remove(w->all, w);
+	sim_snapshot_free(&w->initial);
+	sim_selection_free(&w->selection);
 	event_free(w->timer);
 	if (w->held != NULL)
 		evbuffer_free(w->held);

@@ -14,21 +14,21 @@
 
 enum { WATCH_PENDING_MAX = 8 * 1024 * 1024 };
 
-struct change;
-struct storage;
-struct watches;
+struct sim_change;
+struct sim_storage;
+struct sim_watches;
 
-struct watches *watches_new(struct sim *s);
-void watches_free(struct watches **wp);
-size_t watches_count(const struct watches *all);
+struct sim_watches *sim_watches_new(struct simulator *s);
+void sim_watches_free(struct sim_watches **wp);
+size_t sim_watches_count(const struct sim_watches *all);
 
 /* Something changed: the watches look at it once the loop turns. */
-void watches_wake(struct watches *all);
+void sim_watches_wake(struct sim_watches *all);
 /* Ends those of a storage whose CRD has gone. */
-void watches_end(struct watches *all, const struct storage *st);
+void sim_watches_end(struct sim_watches *all, const struct sim_storage *st);
 /* A fault that hits open watches at once. */
-void watches_strike(struct watches *all, const struct fault *f);
+void sim_watches_hit(struct sim_watches *all, const struct sim_fault *f);
 
-void watch_serve(struct call *c);
+void sim_watch_serve(struct sim_request *c);
 
 #endif

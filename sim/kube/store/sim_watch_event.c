@@ -7,10 +7,11 @@
 #include "sim/kube/semantics/sim_semantics.h"
 #include "sim_watch_private.h"
 
-static void emit(struct watch *, const char *, const struct blob *, uint64_t);
-static const struct fault *hit(struct watch *, enum fault_kind, const char *, const char *);
-static void write_line(struct watch *, struct evbuffer *, const char *, const struct blob *, uint64_t);
-static void line_done(struct watch *);
+static void emit(struct sim_watch *, const char *, const struct sim_blob *, uint64_t);
+static const struct sim_fault *hit(struct sim_watch *, enum sim_fault_kind, const char *, const char *);
+static void write_line(struct sim_watch *, struct evbuffer *, const char *, const struct sim_blob *,
+    uint64_t);
+static void line_done(struct sim_watch *);
 
 /*
  * Seen through a selection: an object that enters it is added, one that leaves it is deleted, with
@@ -18,10 +19,10 @@ static void line_done(struct watch *);
  * cache has it).
  */
 void
-event_change(struct watch *w, const struct change *c)
+sim_watch_event_change(struct sim_watch *w, const struct sim_change *c)
 {
-	const bool was = c->before != NULL && selection_matches(&w->selection, c->before);
-	const bool is = c->after != NULL && selection_matches(&w->selection, c->after);
+	const bool was = c->before != NULL && sim_selection_matches(&w->selection, c->before);
+	const bool is = c->after != NULL && sim_selection_matches(&w->selection, c->after);
 
 	if (is)
 		emit(w, was ? "MODIFIED" : "ADDED", c->after, 0);
@@ -30,76 +31,76 @@ event_change(struct watch *w, const struct change *c)
 }
 
 void
-event_initial(struct watch *w, const struct blob *b)
+sim_watch_event_initial(struct sim_watch *w, const struct sim_blob *b)
 {
-	if (selection_matches(&w->selection, b))
+	if (sim_selection_matches(&w->selection, b))
 		emit(w, "ADDED", b, 0);
 }
 
 void
-event_bookmark(struct watch *w, uint64_t rv, bool end)
+sim_watch_event_bookmark(struct sim_watch *w, uint64_t rv, bool end)
 {
-	struct evbuffer *const out = stream_buffer(w->stream);
+	struct evbuffer *const out = sim_stream_buffer(w->stream);
 
-	if (stream_call(w->stream)->plan.of[FAULT_NO_BOOKMARKS] != NULL)
+	if (sim_stream_request(w->stream)->plan.of[FAULT_NO_BOOKMARKS] != NULL)
 		return;
 	evbuffer_add_printf(out, "{\"type\":\"BOOKMARK\",\"object\":");
-	view_bookmark(&w->view, rv, end, out);
+	sim_view_bookmark(&w->view, rv, end, out);
 	evbuffer_add(out, "}\n", 2);
 	line_done(w);
 }
 
 void
-event_error(struct watch *w, int code, const char *reason, const char *message)
+sim_watch_event_error(struct sim_watch *w, int code, const char *reason, const char *message)
 {
-	json_t *const status = semantics_failure(code, reason, message, NULL, "", NULL);
-	struct evbuffer *const out = stream_buffer(w->stream);
-	struct buf text = { 0 };
+	json_t *const status = sim_semantics_failure(code, reason, message, NULL, "", NULL);
+	struct evbuffer *const out = sim_stream_buffer(w->stream);
+	struct sim_buf text = { 0 };
 
-	buf_json(&text, status);
+	sim_buf_json(&text, status);
 	evbuffer_add_printf(out, "{\"type\":\"ERROR\",\"object\":");
 	evbuffer_add(out, text.bytes, text.len);
 	evbuffer_add(out, "}\n", 2);
-	buf_free(&text);
+	sim_buf_free(&text);
 	json_decref(status);
 	line_done(w);
 	w->failing = true;
 }
 
 void
-event_fault(struct watch *w, const struct fault *f)
+sim_watch_event_fault(struct sim_watch *w, const struct sim_fault *f)
 {
 	if (f->kind == FAULT_GONE_IN_STREAM) {
-		event_error(w, 410, "Expired", "too old resource version: 1 (2)");
+		sim_watch_event_error(w, 410, "Expired", "too old resource version: 1 (2)");
 	} else if (f->kind == FAULT_ERROR_IN_STREAM) {
-		event_error(w, f->code, f->reason, f->text != NULL ? f->text : "injected fault");
+		sim_watch_event_error(w, f->code, f->reason, f->text != NULL ? f->text : "injected fault");
 	} else {
 		const char *const text = f->text != NULL ? f->text : "{\"type\":\"ADDED\",\"object\":";
 
-		evbuffer_add(stream_buffer(w->stream), text, strlen(text));
-		evbuffer_add(stream_buffer(w->stream), "\n", 1);
+		evbuffer_add(sim_stream_buffer(w->stream), text, strlen(text));
+		evbuffer_add(sim_stream_buffer(w->stream), "\n", 1);
 		line_done(w);
 	}
 }
 
 static void
-emit(struct watch *w, const char *type, const struct blob *b, uint64_t rv)
+emit(struct sim_watch *w, const char *type, const struct sim_blob *b, uint64_t rv)
 {
-	static const enum fault_kind fatal[] = { FAULT_GONE_IN_STREAM, FAULT_ERROR_IN_STREAM };
-	struct evbuffer *const out = stream_buffer(w->stream);
-	const char *const name = blob_name(b);
-	const struct fault *f;
+	static const enum sim_fault_kind fatal[] = { FAULT_GONE_IN_STREAM, FAULT_ERROR_IN_STREAM };
+	struct evbuffer *const out = sim_stream_buffer(w->stream);
+	const char *const name = sim_blob_name(b);
+	const struct sim_fault *f;
 
 	for (size_t i = 0; i < NITEMS(fatal); i++) {
 		if ((f = hit(w, fatal[i], type, name)) != NULL) {
-			event_fault(w, f);
+			sim_watch_event_fault(w, f);
 			return;
 		}
 	}
 	if (hit(w, FAULT_DROP_EVENT, type, name) != NULL)
 		return;
 	if ((f = hit(w, FAULT_MALFORMED, type, name)) != NULL) {
-		event_fault(w, f);
+		sim_watch_event_fault(w, f);
 		return;
 	}
 	if (w->held == NULL && hit(w, FAULT_SWAP_EVENTS, type, name) != NULL) {
@@ -121,26 +122,27 @@ emit(struct watch *w, const char *type, const struct blob *b, uint64_t rv)
 	}
 }
 
-static const struct fault *
-hit(struct watch *w, enum fault_kind kind, const char *event, const char *name)
+static const struct sim_fault *
+hit(struct sim_watch *w, enum sim_fault_kind kind, const char *event, const char *name)
 {
 	char qualified[512];
-	const struct fault_subject subject = watch_subject(w, event, name, qualified, sizeof(qualified));
+	const struct sim_fault_subject subject = sim_watch_subject(w, event, name, qualified,
+	    sizeof(qualified));
 
-	return faults_hit(w->sim->faults, kind, &subject);
+	return sim_faults_hit(w->sim->faults, kind, &subject);
 }
 
 static void
-write_line(struct watch *w, struct evbuffer *out, const char *type, const struct blob *b, uint64_t rv)
+write_line(struct sim_watch *w, struct evbuffer *out, const char *type, const struct sim_blob *b, uint64_t rv)
 {
 	evbuffer_add_printf(out, "{\"type\":\"%s\",\"object\":", type);
-	view_object(&w->view, b, rv, out);
+	sim_view_object(&w->view, b, rv, out);
 	evbuffer_add(out, "}\n", 2);
 }
 
 static void
-line_done(struct watch *w)
+line_done(struct sim_watch *w)
 {
 	if (w->members)
-		stream_flush(w->stream);
+		sim_stream_flush(w->stream);
 }

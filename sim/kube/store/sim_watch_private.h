@@ -12,18 +12,18 @@
 #include "sim/kube/printers/sim_view.h"
 #include "sim_watch.h"
 
-struct watch {
+struct sim_watch {
 	uint32_t		 magic;
 #define WATCH_MAGIC	0x57415443u
-	TAILQ_ENTRY(watch)	 next;
-	struct watches		*all;
-	struct sim		*sim;
-	struct stream		*stream;
-	struct view		 view;
-	struct selection	 selection;
-	struct storage		*storage;
+	TAILQ_ENTRY(sim_watch)	 next;
+	struct sim_watches	*all;
+	struct simulator	*sim;
+	struct sim_stream	*stream;
+	struct sim_view		 view;
+	struct sim_selection	 selection;
+	struct sim_storage	*storage;
 	uint64_t		 cursor;	/* every change up to this one has been looked at */
-	struct snapshot		*initial;	/* the present, while it is being told */
+	struct sim_snapshot	*initial;	/* the present, while it is being told */
 	size_t			 at;
 	bool			 tells_end;	/* of the initial events, by a bookmark */
 	bool			 bookmarks;
@@ -37,26 +37,26 @@ struct watch {
 	struct event		*timer;
 };
 
-TAILQ_HEAD(watch_list, watch);
+TAILQ_HEAD(watch_list, sim_watch);
 
 /* Event lines, with the faults that work on them. An ERROR sets `failing`. */
-void event_change(struct watch *w, const struct change *c);
-void event_initial(struct watch *w, const struct blob *b);
-void event_bookmark(struct watch *w, uint64_t rv, bool end);
-void event_error(struct watch *w, int code, const char *reason, const char *message);
+void sim_watch_event_change(struct sim_watch *w, const struct sim_change *c);
+void sim_watch_event_initial(struct sim_watch *w, const struct sim_blob *b);
+void sim_watch_event_bookmark(struct sim_watch *w, uint64_t rv, bool end);
+void sim_watch_event_error(struct sim_watch *w, int code, const char *reason, const char *message);
 /* A fault's own error, or its malformed bytes. */
-void event_fault(struct watch *w, const struct fault *f);
+void sim_watch_event_fault(struct sim_watch *w, const struct sim_fault *f);
 
 /* Tells what there is to tell and the client takes. False: the watch has ended and is free. */
-bool watch_pump(struct watch *w);
-void watch_finish(struct watch *w, enum ending how);
+bool sim_watch_pump(struct sim_watch *w);
+void sim_watch_finish(struct sim_watch *w, enum sim_ending how);
 /* Far behind, and nothing taken for a while? To be asked several times in that while. */
-bool watch_is_slow(struct watch *w, int64_t now);
+bool sim_watch_is_slow(struct sim_watch *w, int64_t now);
 /* event and name "": the watch itself. */
-struct fault_subject watch_subject(
-    const struct watch *w, const char *event, const char *name, char *qualified, size_t size);
+struct sim_fault_subject sim_watch_subject(
+    const struct sim_watch *w, const char *event, const char *name, char *qualified, size_t size);
 
-void watches_add(struct watches *all, struct watch *w);
-void watches_remove(struct watches *all, struct watch *w);
+void sim_watches_add(struct sim_watches *all, struct sim_watch *w);
+void sim_watches_remove(struct sim_watches *all, struct sim_watch *w);
 
 #endif

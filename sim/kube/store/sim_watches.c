@@ -8,27 +8,27 @@
 
 enum { LOOK_MS = 500 };
 
-struct watches {
+struct sim_watches {
 	uint32_t		 magic;
 #define WATCHES_MAGIC	0x57415453u
-	struct sim		*sim;
+	struct simulator	*sim;
 	struct watch_list	 open;
 	size_t			 n;
 	struct event		*wake, *look;
 };
 
-static void each(struct watches *, void (*)(struct watch *, const void *), const void *);
-static void pump(struct watch *, const void *);
-static void end(struct watch *, const void *);
-static void strike(struct watch *, const void *);
-static void drop_slow(struct watch *, const void *);
+static void each(struct sim_watches *, void (*)(struct sim_watch *, const void *), const void *);
+static void pump(struct sim_watch *, const void *);
+static void end(struct sim_watch *, const void *);
+static void strike(struct sim_watch *, const void *);
+static void drop_slow(struct sim_watch *, const void *);
 static void on_wake(evutil_socket_t, short, void *);
 static void on_look(evutil_socket_t, short, void *);
 
-struct watches *
-watches_new(struct sim *s)
+struct sim_watches *
+sim_watches_new(struct simulator *s)
 {
-	struct watches *all;
+	struct sim_watches *all;
 
 	OBJ_NEW(all, WATCHES_MAGIC);
 	TAILQ_INIT(&all->open);
@@ -41,9 +41,9 @@ watches_new(struct sim *s)
 }
 
 void
-watches_free(struct watches **wp)
+sim_watches_free(struct sim_watches **wp)
 {
-	struct watches *all;
+	struct sim_watches *all;
 
 	if (*wp == NULL)
 		return;
@@ -55,38 +55,38 @@ watches_free(struct watches **wp)
 }
 
 size_t
-watches_count(const struct watches *all)
+sim_watches_count(const struct sim_watches *all)
 {
 	return all->n;
 }
 
 void
-watches_wake(struct watches *all)
+sim_watches_wake(struct sim_watches *all)
 {
 	event_active(all->wake, 0, 0);
 }
 
 void
-watches_end(struct watches *all, const struct storage *st)
+sim_watches_end(struct sim_watches *all, const struct sim_storage *st)
 {
 	each(all, end, st);
 }
 
 void
-watches_strike(struct watches *all, const struct fault *f)
+sim_watches_hit(struct sim_watches *all, const struct sim_fault *f)
 {
 	each(all, strike, f);
 }
 
 void
-watches_add(struct watches *all, struct watch *w)
+sim_watches_add(struct sim_watches *all, struct sim_watch *w)
 {
 	TAILQ_INSERT_TAIL(&all->open, w, next);
 	all->n++;
 }
 
 void
-watches_remove(struct watches *all, struct watch *w)
+sim_watches_remove(struct sim_watches *all, struct sim_watch *w)
 {
 	TAILQ_REMOVE(&all->open, w, next);
 	all->n--;
@@ -94,11 +94,11 @@ watches_remove(struct watches *all, struct watch *w)
 
 /* fn may end the watch it is given, no other. */
 static void
-each(struct watches *all, void (*fn)(struct watch *, const void *), const void *arg)
+each(struct sim_watches *all, void (*fn)(struct sim_watch *, const void *), const void *arg)
 {
-	struct watch *next;
+	struct sim_watch *next;
 
-	for (struct watch *w = TAILQ_FIRST(&all->open); w != NULL; w = next) {
+	for (struct sim_watch *w = TAILQ_FIRST(&all->open); w != NULL; w = next) {
 		next = TAILQ_NEXT(w, next);
 		fn(w, arg);
 	}
@@ -123,54 +123,54 @@ on_look(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-drop_slow(struct watch *w, const void *arg)
+drop_slow(struct sim_watch *w, const void *arg)
 {
-	if (!stream_mute(w->stream) && watch_is_slow(w, *(const int64_t *)arg))
-		watch_finish(w, ENDING_FIN);
+	if (!sim_stream_mute(w->stream) && sim_watch_is_slow(w, *(const int64_t *)arg))
+		sim_watch_finish(w, ENDING_FIN);
 }
 
 static void
-pump(struct watch *w, const void *arg)
+pump(struct sim_watch *w, const void *arg)
 {
 	(void)arg;
-	watch_pump(w);
+	sim_watch_pump(w);
 }
 
 static void
-end(struct watch *w, const void *arg)
+end(struct sim_watch *w, const void *arg)
 {
 	/* Its objects' ends are still told. */
-	if (w->storage == arg && !stream_mute(w->stream) && watch_pump(w))
-		watch_finish(w, ENDING_CLEAN);
+	if (w->storage == arg && !sim_stream_mute(w->stream) && sim_watch_pump(w))
+		sim_watch_finish(w, ENDING_CLEAN);
 }
 
 static void
-strike(struct watch *w, const void *arg)
+strike(struct sim_watch *w, const void *arg)
 {
-	const struct fault *const f = arg;
+	const struct sim_fault *const f = arg;
 	char qualified[512];
-	const struct fault_subject subject = watch_subject(w, "", "", qualified, sizeof(qualified));
+	const struct sim_fault_subject subject = sim_watch_subject(w, "", "", qualified, sizeof(qualified));
 
-	if (stream_mute(w->stream) || !faults_strike(w->sim->faults, f, &subject))
+	if (sim_stream_mute(w->stream) || !sim_faults_hit_now(w->sim->faults, f, &subject))
 		return;
 	switch (f->kind) {
 	case FAULT_STALL:
-		stream_stall(w->stream);
+		sim_stream_stall(w->stream);
 		return;
 	case FAULT_CUT:
-		stream_cut_after(w->stream, (size_t)f->amount, stream_ending(f));
+		sim_stream_cut_after(w->stream, (size_t)f->amount, sim_stream_ending(f));
 		return;
 	case FAULT_THROTTLE:
-		call_throttle(stream_call(w->stream), (size_t)f->amount);
+		sim_request_throttle(sim_stream_request(w->stream), (size_t)f->amount);
 		return;
 	case FAULT_SHORT_WATCH:
-		watch_finish(w, ENDING_CLEAN);
+		sim_watch_finish(w, ENDING_CLEAN);
 		return;
 	default:
-		event_fault(w, f);
-		stream_flush(w->stream);
+		sim_watch_event_fault(w, f);
+		sim_stream_flush(w->stream);
 		if (w->failing)
-			watch_finish(w, ENDING_CLEAN);
+			sim_watch_finish(w, ENDING_CLEAN);
 		return;
 	}
 }

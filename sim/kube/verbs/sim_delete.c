@@ -15,132 +15,136 @@
 #include "sim_write_request.h"
 #include "sim/base/sim_yaml.h"
 
-static json_t *read_options(struct call *);
-static enum deletion delete_one(struct call *, struct write_ask *, struct blob *, const json_t *, json_t **);
+static json_t *read_options(struct sim_request *);
+static enum sim_deletion delete_one(struct sim_request *, struct sim_write_request *,
+    struct sim_blob *, const json_t *, json_t **);
 
 void
-write_delete(struct call *c)
+sim_write_delete(struct sim_request *c)
 {
-	struct write_ask w;
-	char key[API_KEY_MAX];
+	struct sim_write_request w;
+	char key[SIM_KEY_MAX];
 	json_t *answer = NULL;
 
 	json_t *const options = read_options(c);
 	if (options == NULL)
 		return;
-	struct blob *b = blob_ref(storage_get(c->resource->storage, api_key(c, key, sizeof(key))));
-	write_ask_open(&w, c);
+	struct sim_blob *b = sim_blob_ref(sim_storage_get(c->resource->storage,
+	    sim_request_key(c, key, sizeof(key))));
+	sim_write_request_open(&w, c);
 	if (b == NULL)
-		answer = semantics_not_found(c->resource, c->route.name);
+		answer = sim_semantics_not_found(c->resource, c->route.name);
 	else
 		delete_one(c, &w, b, options, &answer);
-	write_warn(c, &w);
+	sim_write_warn(c, &w);
 	/* A Status is answered by its own code; "Success" has none. */
-	if (strcmp(json_text(answer, "kind"), "Status") == 0)
-		call_reply_status(c, answer);
+	if (strcmp(sim_json_text(answer, "kind"), "Status") == 0)
+		sim_request_reply_status(c, answer);
 	else
-		call_reply_json(c, 200, answer);
-	write_ask_close(&w);
+		sim_request_reply_json(c, 200, answer);
+	sim_write_request_close(&w);
 	json_decref(options);
-	blob_unref(&b);
+	sim_blob_unref(&b);
 }
 
 void
-write_delete_collection(struct call *c)
+sim_write_delete_collection(struct sim_request *c)
 {
-	struct write_ask w;
-	struct selection selection;
-	struct view view;
+	struct sim_write_request w;
+	struct sim_selection selection;
+	struct sim_view view;
 
-	if (!view_read(&view, c) || !selection_read(&selection, c))
+	if (!sim_view_read(&view, c) || !sim_selection_read(&selection, c))
 		return;
 	json_t *const options = read_options(c);
 	if (options == NULL) {
-		selection_free(&selection);
+		sim_selection_free(&selection);
 		return;
 	}
-	struct snapshot *snap = depot_snapshot(c->sim->depot, c->resource->storage, selection.ns, 0);
+	struct sim_snapshot *snap = sim_store_snapshot(c->sim->store, c->resource->storage, selection.ns, 0);
 	struct evbuffer *const out = evbuffer_new(), *const items = evbuffer_new();
-	write_ask_open(&w, c);
+	sim_write_request_open(&w, c);
 	for (size_t i = 0; i < snap->n; i++) {
 		json_t *answer = NULL;
 
-		if (!selection_matches(&selection, snap->objects[i]))
+		if (!sim_selection_matches(&selection, snap->objects[i]))
 			continue;
-		w.ask.name = blob_name(snap->objects[i]);
+		w.ask.name = sim_blob_name(snap->objects[i]);
 		delete_one(c, &w, snap->objects[i], options, &answer);
 		json_decref(answer);
 		if (evbuffer_get_length(items) > 0)
 			evbuffer_add(items, ",", 1);
-		view_list_item(&view, snap->objects[i], items);
+		sim_view_list_item(&view, snap->objects[i], items);
 	}
-	view_list_head(&view, depot_rv(c->sim->depot), "", -1, out);
+	sim_view_list_head(&view, sim_store_rv(c->sim->store), "", -1, out);
 	evbuffer_add_buffer(out, items);
-	view_list_tail(out);
-	call_reply(c, 200, "application/json", out);
-	write_ask_close(&w);
+	sim_view_list_tail(out);
+	sim_request_reply(c, 200, "application/json", out);
+	sim_write_request_close(&w);
 	evbuffer_free(items);
 	evbuffer_free(out);
-	snapshot_free(&snap);
-	selection_free(&selection);
+	sim_snapshot_free(&snap);
+	sim_selection_free(&selection);
 	json_decref(options);
 }
 
 void
-write_evict(struct call *c)
+sim_write_evict(struct sim_request *c)
 {
-	struct write_ask w;
-	char key[API_KEY_MAX];
+	struct sim_write_request w;
+	char key[SIM_KEY_MAX];
 	json_t *answer = NULL;
 
-	json_t *const eviction = write_body(c);
+	json_t *const eviction = sim_write_body(c);
 	if (eviction == NULL)
 		return;
-	struct blob *b = blob_ref(storage_get(c->resource->storage, api_key(c, key, sizeof(key))));
-	write_ask_open(&w, c);
-	enum deletion how = DELETION_REFUSED;
+	struct sim_blob *b = sim_blob_ref(sim_storage_get(c->resource->storage,
+	    sim_request_key(c, key, sizeof(key))));
+	sim_write_request_open(&w, c);
+	enum sim_deletion how = DELETION_REFUSED;
 	if (b == NULL)
-		answer = semantics_not_found(c->resource, c->route.name);
-	else if ((answer = budget_refusal(c->sim, b, w.ask.dry_run)) == NULL)
+		answer = sim_semantics_not_found(c->resource, c->route.name);
+	else if ((answer = sim_pdb_check(c->sim, b, w.ask.dry_run)) == NULL)
 		how = delete_one(c, &w, b, eviction, &answer);
 	if (how != DELETION_REFUSED) {
 		json_decref(answer);
 		answer = json_pack("{s:s, s:s, s:{}, s:s, s:i}", "kind", "Status", "apiVersion",
 		    "v1", "metadata", "status", "Success", "code", 201);
 	}
-	call_reply_status(c, answer);
-	write_ask_close(&w);
+	sim_request_reply_status(c, answer);
+	sim_write_request_close(&w);
 	json_decref(eviction);
-	blob_unref(&b);
+	sim_blob_unref(&b);
 }
 
 /* *answer is what DELETE says, whatever came of it. */
-static enum deletion
-delete_one(struct call *c, struct write_ask *w, struct blob *b, const json_t *options, json_t **answer)
+static enum sim_deletion
+delete_one(struct sim_request *c, struct sim_write_request *w, struct sim_blob *b,
+    const json_t *options, json_t **answer)
 {
-	json_t *const old = blob_parse(b, c->resource);
+	json_t *const old = sim_blob_parse(b, c->resource);
 	json_t *marked = NULL, *status = NULL;
-	const enum deletion how = semantics_delete(&w->ask, old, options, &marked, &status);
+	const enum sim_deletion how = sim_semantics_delete(&w->ask, old, options, &marked, &status);
 
 	if (how == DELETION_REFUSED) {
 		*answer = status;
 	} else if (how == DELETION_GONE) {
 		if (!w->ask.dry_run) {
-			c->rv = depot_remove(c->sim->depot, c->resource->storage, blob_key(b));
+			c->rv = sim_store_remove(c->sim->store, c->resource->storage, sim_blob_key(b));
 			json_object_set_new(json_object_get(old, "metadata"), "resourceVersion",
 			    json_sprintf("%llu", (unsigned long long)c->rv));
 		}
-		*answer = semantics_deleted(&w->ask, old, how);
+		*answer = sim_semantics_deleted(&w->ask, old, how);
 	} else {
 		if (!w->ask.dry_run && !json_equal(old, marked)) {
-			const struct blob *const now = depot_put(
-			    c->sim->depot, c->resource->storage, blob_stored_form(marked, c->resource));
+			const struct sim_blob *const now = sim_store_put(
+			    c->sim->store, c->resource->storage, sim_blob_stored_form(marked, c->resource));
 
 			c->rv = now->rv;
 			json_decref(marked);
-			marked = blob_parse(now, c->resource);
+			marked = sim_blob_parse(now, c->resource);
 		}
-		*answer = semantics_deleted(&w->ask, marked, how);
+		*answer = sim_semantics_deleted(&w->ask, marked, how);
 	}
 	json_decref(marked);
 	json_decref(old);
@@ -149,15 +153,15 @@ delete_one(struct call *c, struct write_ask *w, struct blob *b, const json_t *op
 
 /* DeleteOptions of the body, or of the query where there is no body. NULL: the call is answered. */
 static json_t *
-read_options(struct call *c)
+read_options(struct sim_request *c)
 {
 	static const char *const names[] = { "gracePeriodSeconds", "propagationPolicy", "orphanDependents" };
 	size_t len;
 
-	call_body(c, &len);
-	json_t *const options = len > 0 ? write_body(c) : json_object();
+	sim_request_body(c, &len);
+	json_t *const options = len > 0 ? sim_write_body(c) : json_object();
 	for (size_t i = 0; options != NULL && len == 0 && i < NITEMS(names); i++) {
-		const char *const value = call_param(c, names[i]);
+		const char *const value = sim_request_param(c, names[i]);
 
 		if (value == NULL)
 			continue;

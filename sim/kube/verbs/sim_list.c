@@ -22,41 +22,42 @@
 enum { GZIP_ABOVE = 128 * 1024, PIECE = 256 * 1024 };
 
 /* A list while it is asked for. */
-struct ask_list {
-	struct selection	 selection;
-	struct page		 page;		/* start NULL: from the first */
+struct list_params {
+	struct sim_selection	 selection;
+	struct sim_page		 page;		/* start NULL: from the first */
 	uint64_t		 rv;		/* 0: now */
 	int64_t			 limit;		/* 0: none */
 };
 
 /* And while it is sent. */
-struct listing {
-	struct stream	*stream;
-	struct view	 view;
-	struct snapshot	*snap;
-	size_t		 at;
+struct list_stream {
+	struct sim_stream	*stream;
+	struct sim_view		 view;
+	struct sim_snapshot	*snap;
+	size_t			 at;
 };
 
-static bool read_ask(struct ask_list *, struct call *);
-static bool read_state(struct ask_list *, struct call *);
-static void free_ask(struct ask_list *);
-static struct snapshot *take_snapshot(const struct ask_list *, struct call *);
-static char *choose(const struct ask_list *, struct snapshot *, int64_t *);
-static void hand_over(struct call *, const struct view *, struct snapshot *, const char *, int64_t);
-static size_t weight(const struct snapshot *, enum shape);
+static bool read_ask(struct list_params *, struct sim_request *);
+static bool read_state(struct list_params *, struct sim_request *);
+static void free_ask(struct list_params *);
+static struct sim_snapshot *take_snapshot(const struct list_params *, struct sim_request *);
+static char *choose(const struct list_params *, struct sim_snapshot *, int64_t *);
+static void hand_over(struct sim_request *, const struct sim_view *, struct sim_snapshot *,
+    const char *, int64_t);
+static size_t weight(const struct sim_snapshot *, enum sim_shape);
 static void fill(void *);
 static void gone(void *);
 
 void
-list_serve(struct call *c)
+sim_list_serve(struct sim_request *c)
 {
-	struct ask_list ask = { .limit = 0 };
-	struct view view;
+	struct list_params ask = { .limit = 0 };
+	struct sim_view view;
 	int64_t remaining;
 
-	if (!view_read(&view, c) || !read_ask(&ask, c))
+	if (!sim_view_read(&view, c) || !read_ask(&ask, c))
 		return;
-	struct snapshot *const snap = take_snapshot(&ask, c);
+	struct sim_snapshot *const snap = take_snapshot(&ask, c);
 	if (snap != NULL) {
 		char *const next = choose(&ask, snap, &remaining);
 
@@ -68,25 +69,25 @@ list_serve(struct call *c)
 }
 
 bool
-list_too_large(struct call *c, uint64_t rv)
+sim_list_too_large(struct sim_request *c, uint64_t rv)
 {
-	const uint64_t current = depot_rv(c->sim->depot);
+	const uint64_t current = sim_store_rv(c->sim->store);
 	char message[128];
 
 	if (rv <= current && c->plan.of[FAULT_RV_TOO_LARGE] == NULL)
 		return false;
 	snprintf(message, sizeof(message),
 	    "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, rv, current);
-	json_t *const status = semantics_failure(504, "Timeout", message, NULL, "",
+	json_t *const status = sim_semantics_failure(504, "Timeout", message, NULL, "",
 	    json_pack("[{s:s, s:s}]", "reason", "ResourceVersionTooLarge", "message",
 		"Too large resource version"));
 	json_object_set_new(json_object_get(status, "details"), "retryAfterSeconds", json_integer(1));
-	call_reply_status(c, status);
+	sim_request_reply_status(c, status);
 	return true;
 }
 
 bool
-list_read_rv(struct call *c, const char *text, bool exact, uint64_t *rv)
+sim_list_read_rv(struct sim_request *c, const char *text, bool exact, uint64_t *rv)
 {
 	char *end;
 
@@ -98,26 +99,26 @@ list_read_rv(struct call *c, const char *text, bool exact, uint64_t *rv)
 	if (*end == '\0' && errno == 0 && text[0] >= '0' && text[0] <= '9')
 		return true;
 	const char *const why = errno == ERANGE ? "value out of range" : "invalid syntax";
-	call_fail(c, exact ? 400 : 500, exact ? "BadRequest" : "",
+	sim_request_fail(c, exact ? 400 : 500, exact ? "BadRequest" : "",
 	    "%sresourceVersion: Invalid value: \"%.64s\": strconv.ParseUint: parsing \"%.64s\": %s",
 	    exact ? "invalid resource version: " : "", text, text, why);
 	return false;
 }
 
 static bool
-read_ask(struct ask_list *ask, struct call *c)
+read_ask(struct list_params *ask, struct sim_request *c)
 {
-	const char *const limit = call_param(c, "limit");
+	const char *const limit = sim_request_param(c, "limit");
 
-	if (!list_options_valid(c, false) || !selection_read(&ask->selection, c))
+	if (!sim_list_options_valid(c, false) || !sim_selection_read(&ask->selection, c))
 		return false;
 	if (limit != NULL) {
 		char *end;
 
 		ask->limit = strtoll(limit, &end, 10);
 		if (*end != '\0' || limit[0] == '\0') {
-			selection_free(&ask->selection);
-			call_fail(c, 400, "BadRequest",
+			sim_selection_free(&ask->selection);
+			sim_request_fail(c, 400, "BadRequest",
 			    "strconv.ParseInt: parsing \"%.64s\": invalid syntax", limit);
 			return false;
 		}
@@ -130,29 +131,29 @@ read_ask(struct ask_list *ask, struct call *c)
 
 /* Which resourceVersion is listed: kube-client.md section 1 has the table. */
 static bool
-read_state(struct ask_list *ask, struct call *c)
+read_state(struct list_params *ask, struct sim_request *c)
 {
-	const char *const rv = call_param(c, "resourceVersion"),
-			  *const match = call_param(c, "resourceVersionMatch");
-	const char *const next = call_param(c, "continue");
+	const char *const rv = sim_request_param(c, "resourceVersion"),
+			  *const match = sim_request_param(c, "resourceVersionMatch");
+	const char *const next = sim_request_param(c, "continue");
 	const bool exactly = match != NULL && strcmp(match, "Exact") == 0;
 	char err[256];
 	uint64_t asked;
 
 	if (next != NULL && next[0] != '\0') {
-		if (!page_parse(&ask->page, next, err, sizeof(err))) {
-			call_fail(c, 400, "BadRequest", "%s", err);
+		if (!sim_page_parse(&ask->page, next, err, sizeof(err))) {
+			sim_request_fail(c, 400, "BadRequest", "%s", err);
 			return false;
 		}
 		if (rv != NULL && rv[0] != '\0' && strcmp(rv, "0") != 0) {
-			call_fail(c, 400, "BadRequest",
+			sim_request_fail(c, 400, "BadRequest",
 			    "specifying resource version is not allowed when using continue");
 			return false;
 		}
 		ask->rv = ask->page.rv > 0 ? (uint64_t)ask->page.rv : 0;
 		return true;
 	}
-	if (!list_read_rv(c, rv, exactly, &asked) || list_too_large(c, asked))
+	if (!sim_list_read_rv(c, rv, exactly, &asked) || sim_list_too_large(c, asked))
 		return false;
 	/* From the watch cache, with any state allowed, there are no pages. */
 	if (rv != NULL && strcmp(rv, "0") == 0)
@@ -164,15 +165,15 @@ read_state(struct ask_list *ask, struct call *c)
 }
 
 static void
-free_ask(struct ask_list *ask)
+free_ask(struct list_params *ask)
 {
-	selection_free(&ask->selection);
+	sim_selection_free(&ask->selection);
 	free(ask->page.start);
 }
 
 /* NULL: the call is answered. */
-static struct snapshot *
-take_snapshot(const struct ask_list *ask, struct call *c)
+static struct sim_snapshot *
+take_snapshot(const struct list_params *ask, struct sim_request *c)
 {
 	static const char expired[] = "The resourceVersion for the provided list is too old.";
 	static const char page_expired[] =
@@ -181,74 +182,75 @@ take_snapshot(const struct ask_list *ask, struct call *c)
 	    "in this response to retrieve the remainder of the results. Continuing with the provided "
 	    "token results in an inconsistent list - objects that were created, modified, or deleted "
 	    "between the time the first chunk was returned and now may show up in the list.";
-	const struct fault *const stale = c->plan.of[FAULT_STALE];
+	const struct sim_fault *const stale = c->plan.of[FAULT_STALE];
 	const uint64_t rv = stale != NULL ? (uint64_t)stale->amount : ask->rv;
-	struct snapshot *const snap =
-	    depot_snapshot(c->sim->depot, c->resource->storage, ask->selection.ns, rv);
+	struct sim_snapshot *const snap =
+	    sim_store_snapshot(c->sim->store, c->resource->storage, ask->selection.ns, rv);
 
 	if (snap != NULL)
 		return snap;
-	json_t *const status = semantics_failure(
+	json_t *const status = sim_semantics_failure(
 	    410, "Expired", ask->page.start != NULL ? page_expired : expired, NULL, "", NULL);
 	if (ask->page.start != NULL) {
-		/* See page_parse. */
+		/* See sim_page_parse. */
 		char *const key = obj_strdup(ask->page.start);
 		key[strcspn(key, "\1")] = '\0';
-		char *const token = page_token(-1, key);
+		char *const token = sim_page_token(-1, key);
 		json_object_set_new(json_object_get(status, "metadata"), "continue", json_string(token));
 		free(token);
 		free(key);
 	}
-	call_reply_status(c, status);
+	sim_request_reply_status(c, status);
 	return NULL;
 }
 
 /* Leaves in snap what this page shows. The token of the next page, to be freed; NULL: there is none. */
 static char *
-choose(const struct ask_list *ask, struct snapshot *snap, int64_t *remaining)
+choose(const struct list_params *ask, struct sim_snapshot *snap, int64_t *remaining)
 {
-	const bool all = selection_is_all(&ask->selection);
+	const bool all = sim_selection_is_all(&ask->selection);
 	size_t kept = 0, i = 0;
 	char *next = NULL;
 
 	*remaining = -1;
 	for (; i < snap->n; i++) {
-		struct blob *b = snap->objects[i];
-		const bool wanted = (ask->page.start == NULL || strcmp(blob_key(b), ask->page.start) >= 0)
-		    && selection_matches(&ask->selection, b);
+		struct sim_blob *b = snap->objects[i];
+		const bool wanted = (ask->page.start == NULL || strcmp(sim_blob_key(b), ask->page.start) >= 0)
+		    && sim_selection_matches(&ask->selection, b);
 
 		if (wanted && ask->limit > 0 && kept == (size_t)ask->limit) {
-			next = page_token((int64_t)snap->rv, blob_key(snap->objects[kept - 1]));
+			next = sim_page_token((int64_t)snap->rv, sim_blob_key(snap->objects[kept - 1]));
 			*remaining = all ? (int64_t)(snap->n - i) : -1;
 			break;
 		}
 		if (wanted)
 			snap->objects[kept++] = b;
 		else
-			blob_unref(&b);
+			sim_blob_unref(&b);
 	}
 	for (; i < snap->n; i++)
-		blob_unref(&snap->objects[i]);
+		sim_blob_unref(&snap->objects[i]);
 	snap->n = kept;
 	return next;
 }
 
 static void
-hand_over(struct call *c, const struct view *view, struct snapshot *snap, const char *next, int64_t remaining)
+hand_over(struct sim_request *c, const struct sim_view *view, struct sim_snapshot *snap,
+    const char *next, int64_t remaining)
 {
 	const bool gzip = weight(snap, view->shape) > GZIP_ABOVE
-	    && accept_gzip(call_header(c, "Accept-Encoding"));
-	struct listing *const l = obj_alloc(sizeof(*l));
+	    && sim_accept_gzip(sim_request_header(c, "Accept-Encoding"));
+	struct list_stream *const l = obj_alloc(sizeof(*l));
 
 	l->view = *view;
 	l->snap = snap;
-	l->stream = stream_open(&c, "application/json", gzip ? CODING_GZIP : CODING_NONE, fill, gone, l);
-	view_list_head(&l->view, snap->rv, next, remaining, stream_buffer(l->stream));
+	l->stream = sim_stream_open(&c, "application/json", gzip ? CODING_GZIP : CODING_NONE, fill, gone, l);
+	sim_view_list_head(&l->view, snap->rv, next, remaining, sim_stream_buffer(l->stream));
 	fill(l);
 }
 
 static size_t
-weight(const struct snapshot *snap, enum shape shape)
+weight(const struct sim_snapshot *snap, enum sim_shape shape)
 {
 	size_t sum = 0;
 
@@ -261,22 +263,22 @@ weight(const struct snapshot *snap, enum shape shape)
 static void
 fill(void *arg)
 {
-	struct listing *const l = arg;
-	struct evbuffer *const out = stream_buffer(l->stream);
+	struct list_stream *const l = arg;
+	struct evbuffer *const out = sim_stream_buffer(l->stream);
 
 	for (; l->at < l->snap->n && evbuffer_get_length(out) < PIECE; l->at++) {
 		if (l->at > 0)
 			evbuffer_add(out, ",", 1);
-		view_list_item(&l->view, l->snap->objects[l->at], out);
+		sim_view_list_item(&l->view, l->snap->objects[l->at], out);
 	}
 	const bool done = l->at == l->snap->n;
 	if (done) {
-		view_list_tail(out);
+		sim_view_list_tail(out);
 		evbuffer_add(out, "\n", 1);
 	}
-	stream_flush(l->stream);
-	if (done && !stream_mute(l->stream)) {
-		stream_end(&l->stream, ENDING_CLEAN);
+	sim_stream_flush(l->stream);
+	if (done && !sim_stream_mute(l->stream)) {
+		sim_stream_end(&l->stream, ENDING_CLEAN);
 		gone(l);
 	}
 }
@@ -284,8 +286,8 @@ fill(void *arg)
 static void
 gone(void *arg)
 {
-	struct listing *const l = arg;
+	struct list_stream *const l = arg;
 
-	snapshot_free(&l->snap);
+	sim_snapshot_free(&l->snap);
 	free(l);
 }

@@ -7,14 +7,14 @@
 
 #include "sim/http/sim_request.h"
 
-void list_serve(struct call *c);
+void sim_list_serve(struct sim_request *c);
 
 /*
  * Is that resourceVersion still to come? Then the call is answered (504, with the cause that
  * clients know).
  */
-bool list_too_large(struct call *c, uint64_t rv);
+bool sim_list_too_large(struct sim_request *c, uint64_t rv);
 /* "" and "0" are 0. False: the call is answered. */
-bool list_read_rv(struct call *c, const char *text, bool exact, uint64_t *rv);
+bool sim_list_read_rv(struct sim_request *c, const char *text, bool exact, uint64_t *rv);
 
 #endif

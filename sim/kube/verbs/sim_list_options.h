@@ -5,6 +5,6 @@
 #include "sim/http/sim_request.h"
 
 /* False: the call is answered (422, ListOptions is invalid). */
-bool list_options_valid(struct call *c, bool watch);
+bool sim_list_options_valid(struct sim_request *c, bool watch);
 
 #endif

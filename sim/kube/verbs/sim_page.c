@@ -14,21 +14,21 @@ static char *to_base64url(const char *, size_t);
 static char *from_base64url(const char *, size_t *);
 
 char *
-page_token(int64_t rv, const char *after)
+sim_page_token(int64_t rv, const char *after)
 {
-	struct buf b = { 0 };
+	struct sim_buf b = { 0 };
 
-	buf_printf(&b, "{\"v\":\"meta.k8s.io/v1\",\"rv\":%lld,\"start\":", (long long)rv);
-	buf_quote(&b, after);
+	sim_buf_printf(&b, "{\"v\":\"meta.k8s.io/v1\",\"rv\":%lld,\"start\":", (long long)rv);
+	sim_buf_quote(&b, after);
 	b.len--;			/* the closing quote: the key that follows is this one and a NUL */
-	buf_puts(&b, "\\u0000\"}");
+	sim_buf_puts(&b, "\\u0000\"}");
 	char *const token = to_base64url(b.bytes, b.len);
-	buf_free(&b);
+	sim_buf_free(&b);
 	return token;
 }
 
 bool
-page_parse(struct page *p, const char *token, char *err, size_t size)
+sim_page_parse(struct sim_page *p, const char *token, char *err, size_t size)
 {
 	size_t len;
 	char *const text = from_base64url(token, &len);
@@ -39,7 +39,7 @@ page_parse(struct page *p, const char *token, char *err, size_t size)
 	p->rv = json_integer_value(json_object_get(body, "rv"));
 	if (body == NULL)
 		wrong = "continue key is not valid";
-	else if (strcmp(json_text(body, "v"), "meta.k8s.io/v1") != 0)
+	else if (strcmp(sim_json_text(body, "v"), "meta.k8s.io/v1") != 0)
 		wrong = "continue key is not valid: server does not recognize this encoded version";
 	else if (p->rv == 0)
 		wrong = "continue key is not valid: incorrect encoded start resourceVersion "

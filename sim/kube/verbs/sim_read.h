@@ -4,7 +4,7 @@
 
 #include "sim/http/sim_request.h"
 
-void read_get(struct call *c);
-void read_review(struct call *c);
+void sim_read_get(struct sim_request *c);
+void sim_read_review(struct sim_request *c);
 
 #endif

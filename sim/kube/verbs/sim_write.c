@@ -18,7 +18,7 @@
 
 static const struct {
 	const char	*type;
-	enum patch_type	 patch;
+	enum sim_patch_type	 patch;
 } patch_types[] = {
 	{ "application/json-patch+json",            PATCH_JSON },
 	{ "application/merge-patch+json",           PATCH_MERGE },
@@ -26,120 +26,126 @@ static const struct {
 	{ "application/apply-patch+yaml",           PATCH_APPLY },
 };
 
-static bool namespace_takes(struct call *, const char *);
-static bool patch_type_of(struct call *, enum patch_type *);
+static bool namespace_takes(struct sim_request *, const char *);
+static bool patch_type_of(struct sim_request *, enum sim_patch_type *);
 static bool is_type(const char *, const char *);
-static void finish(struct call *, const struct write_ask *, struct view *, struct blob *,
+static void finish(struct sim_request *, const struct sim_write_request *, struct sim_view *,
+    struct sim_blob *,
     const json_t *, json_t *, json_t *);
-static void answer(struct call *, const struct write_ask *, struct view *, int, struct blob *);
+static void answer(struct sim_request *, const struct sim_write_request *, struct sim_view *, int,
+    struct sim_blob *);
 
 void
-write_create(struct call *c)
+sim_write_create(struct sim_request *c)
 {
-	struct write_ask w;
-	struct view view;
+	struct sim_write_request w;
+	struct sim_view view;
 	json_t *status = NULL;
 
-	if (!view_read(&view, c))
+	if (!sim_view_read(&view, c))
 		return;
-	json_t *const body = write_body(c);
+	json_t *const body = sim_write_body(c);
 	if (body == NULL)
 		return;
-	const char *const name = json_text_at(body, "metadata.name");
-	audit_name(c->sim->audit, c->audit_row, name);
+	const char *const name = sim_json_text_at(body, "metadata.name");
+	sim_audit_name(c->sim->audit, c->audit_row, name);
 	if (!namespace_takes(c, name)) {
 		json_decref(body);
 		return;
 	}
-	write_ask_open(&w, c);
-	json_t *const object = semantics_create(&w.ask, body, &status);
+	sim_write_request_open(&w, c);
+	json_t *const object = sim_semantics_create(&w.ask, body, &status);
 	finish(c, &w, &view, NULL, NULL, object, status);
-	write_ask_close(&w);
+	sim_write_request_close(&w);
 	json_decref(body);
 }
 
 void
-write_update(struct call *c)
+sim_write_update(struct sim_request *c)
 {
-	struct write_ask w;
-	struct view view;
-	char key[API_KEY_MAX];
+	struct sim_write_request w;
+	struct sim_view view;
+	char key[SIM_KEY_MAX];
 	json_t *status = NULL;
 
-	if (!view_read(&view, c))
+	if (!sim_view_read(&view, c))
 		return;
-	json_t *const body = write_body(c);
+	json_t *const body = sim_write_body(c);
 	if (body == NULL)
 		return;
-	struct blob *const before = storage_get(c->resource->storage, api_key(c, key, sizeof(key)));
-	json_t *const old = before != NULL ? blob_parse(before, c->resource) : NULL;
+	struct sim_blob *const before = sim_storage_get(c->resource->storage,
+	    sim_request_key(c, key, sizeof(key)));
+	json_t *const old = before != NULL ? sim_blob_parse(before, c->resource) : NULL;
 	if (old == NULL && !namespace_takes(c, c->route.name)) {
 		json_decref(body);
 		return;
 	}
-	write_ask_open(&w, c);
-	json_t *const object = semantics_update(&w.ask, old, body, &status);
+	sim_write_request_open(&w, c);
+	json_t *const object = sim_semantics_update(&w.ask, old, body, &status);
 	finish(c, &w, &view, before, old, object, status);
-	write_ask_close(&w);
+	sim_write_request_close(&w);
 	json_decref(old);
 	json_decref(body);
 }
 
 void
-write_patch(struct call *c)
+sim_write_patch(struct sim_request *c)
 {
-	struct write_ask w;
-	struct view view;
-	enum patch_type type;
-	char key[API_KEY_MAX];
+	struct sim_write_request w;
+	struct sim_view view;
+	enum sim_patch_type type;
+	char key[SIM_KEY_MAX];
 	json_t *status = NULL;
 	size_t len;
 
-	if (!view_read(&view, c) || !patch_type_of(c, &type))
+	if (!sim_view_read(&view, c) || !patch_type_of(c, &type))
 		return;
-	const char *const body = call_body(c, &len);
-	struct blob *const before = storage_get(c->resource->storage, api_key(c, key, sizeof(key)));
-	json_t *const old = before != NULL ? blob_parse(before, c->resource) : NULL;
+	const char *const body = sim_request_body(c, &len);
+	struct sim_blob *const before = sim_storage_get(c->resource->storage,
+	    sim_request_key(c, key, sizeof(key)));
+	json_t *const old = before != NULL ? sim_blob_parse(before, c->resource) : NULL;
 	if (old == NULL && !namespace_takes(c, c->route.name))
 		return;
-	write_ask_open(&w, c);
-	json_t *const object = semantics_patch(&w.ask, old, type, body, len, &status);
+	sim_write_request_open(&w, c);
+	json_t *const object = sim_semantics_patch(&w.ask, old, type, body, len, &status);
 	finish(c, &w, &view, before, old, object, status);
-	write_ask_close(&w);
+	sim_write_request_close(&w);
 	json_decref(old);
 }
 
 /* Takes object and status: one of them is NULL. before and old (the same, read) NULL: the object is new. */
 static void
-finish(struct call *c, const struct write_ask *w, struct view *view, struct blob *before, const json_t *old,
+finish(struct sim_request *c, const struct sim_write_request *w, struct sim_view *view,
+    struct sim_blob *before, const json_t *old,
     json_t *object, json_t *status)
 {
 	const bool crd =
 	    strcmp(c->resource->plural, "customresourcedefinitions") == 0 && c->resource->builtin;
 
 	if (object != NULL && crd && c->route.subresource[0] == '\0')
-		status = semantics_crd_refusal(object);
+		status = sim_semantics_crd_refusal(object);
 	if (object != NULL && status == NULL && before == NULL
-	    && storage_get(c->resource->storage, write_key(c, object).text) != NULL)
-		status = semantics_already_exists(c->resource, json_text_at(object, "metadata.name"));
+	    && sim_storage_get(c->resource->storage, sim_write_key(c, object).text) != NULL)
+		status = sim_semantics_already_exists(c->resource, sim_json_text_at(object, "metadata.name"));
 	if (status != NULL) {
 		json_decref(object);
-		write_warn(c, w);
-		call_reply_status(c, status);
+		sim_write_warn(c, w);
+		sim_request_reply_status(c, status);
 		return;
 	}
-	struct blob *now;
+	struct sim_blob *now;
 	if (old != NULL && json_equal(old, object)) {
-		now = blob_ref(before);
+		now = sim_blob_ref(before);
 	} else if (w->ask.dry_run) {
-		now = blob_new(blob_stored_form(object, c->resource), c->resource->storage->form,
+		now = sim_blob_new(sim_blob_stored_form(object, c->resource), c->resource->storage->form,
 		    before != NULL ? before->rv : 0);
-	} else if (before != NULL && semantics_finished(object)) {
-		now = blob_new(blob_stored_form(object, c->resource), c->resource->storage->form, before->rv);
-		c->rv = depot_remove(c->sim->depot, c->resource->storage, blob_key(before));
+	} else if (before != NULL && sim_semantics_finished(object)) {
+		now = sim_blob_new(sim_blob_stored_form(object, c->resource),
+		    c->resource->storage->form, before->rv);
+		c->rv = sim_store_remove(c->sim->store, c->resource->storage, sim_blob_key(before));
 	} else {
-		now = blob_ref(depot_put(
-		    c->sim->depot, c->resource->storage, blob_stored_form(object, c->resource)));
+		now = sim_blob_ref(sim_store_put(
+		    c->sim->store, c->resource->storage, sim_blob_stored_form(object, c->resource)));
 	}
 	answer(c, w, view, before == NULL ? 201 : 200, now);
 	json_decref(object);
@@ -147,40 +153,41 @@ finish(struct call *c, const struct write_ask *w, struct view *view, struct blob
 
 /* Takes the reference. */
 static void
-answer(struct call *c, const struct write_ask *w, struct view *view, int code, struct blob *now)
+answer(struct sim_request *c, const struct sim_write_request *w, struct sim_view *view, int code,
+    struct sim_blob *now)
 {
 	struct evbuffer *const out = evbuffer_new();
 
-	write_warn(c, w);
-	audit_name(c->sim->audit, c->audit_row, blob_name(now));
-	view_object(view, now, 0, out);
+	sim_write_warn(c, w);
+	sim_audit_name(c->sim->audit, c->audit_row, sim_blob_name(now));
+	sim_view_object(view, now, 0, out);
 	evbuffer_add(out, "\n", 1);
 	c->rv = c->rv != 0 ? c->rv : now->rv;
-	call_reply(c, code, "application/json", out);
+	sim_request_reply(c, code, "application/json", out);
 	evbuffer_free(out);
-	blob_unref(&now);
+	sim_blob_unref(&now);
 }
 
 /* False: the namespace is missing or going, and the call is answered. */
 static bool
-namespace_takes(struct call *c, const char *name)
+namespace_takes(struct sim_request *c, const char *name)
 {
 	if (!c->resource->namespaced)
 		return true;
-	struct storage *const namespaces = depot_storage(c->sim->depot, "", "namespaces");
-	struct blob *const b = storage_get(namespaces, c->route.ns);
+	struct sim_storage *const namespaces = sim_store_storage(c->sim->store, "", "namespaces");
+	struct sim_blob *const b = sim_storage_get(namespaces, c->route.ns);
 	if (b == NULL) {
-		call_reply_status(c, semantics_not_found(namespaces->form, c->route.ns));
+		sim_request_reply_status(c, sim_semantics_not_found(namespaces->form, c->route.ns));
 		return false;
 	}
-	if (strcmp(blob_field(b, "status.phase"), "Terminating") != 0)
+	if (strcmp(sim_blob_field(b, "status.phase"), "Terminating") != 0)
 		return true;
 	char qualified[512], message[2048];
 	snprintf(message, sizeof(message),
 	    "%s \"%s\" is forbidden: unable to create new content in namespace %s because "
 	    "it is being terminated",
-	    resource_qualified(c->resource, qualified, sizeof(qualified)), name, c->route.ns);
-	call_reply_status(c, semantics_failure(403, "Forbidden", message, c->resource, name,
+	    sim_resource_qualified(c->resource, qualified, sizeof(qualified)), name, c->route.ns);
+	sim_request_reply_status(c, sim_semantics_failure(403, "Forbidden", message, c->resource, name,
 	    json_pack("[{s:s, s:o, s:s}]", "reason", "NamespaceTerminating", "message",
 	    json_sprintf("namespace %s is being terminated", c->route.ns), "field", "metadata.namespace")));
 	return false;
@@ -188,9 +195,9 @@ namespace_takes(struct call *c, const char *name)
 
 /* False: 415. */
 static bool
-patch_type_of(struct call *c, enum patch_type *type)
+patch_type_of(struct sim_request *c, enum sim_patch_type *type)
 {
-	const char *const given = call_header(c, "Content-Type");
+	const char *const given = sim_request_header(c, "Content-Type");
 
 	for (size_t i = 0; i < NITEMS(patch_types); i++) {
 		if (is_type(given, patch_types[i].type)
@@ -199,7 +206,7 @@ patch_type_of(struct call *c, enum patch_type *type)
 			return true;
 		}
 	}
-	call_fail(c, 415, "UnsupportedMediaType",
+	sim_request_fail(c, 415, "UnsupportedMediaType",
 	    "the body of the request was in an unknown format - accepted media types include: "
 	    "application/json-patch+json, application/merge-patch+json, %sapplication/apply-patch+yaml",
 	    c->resource->builtin ? "application/strategic-merge-patch+json, " : "");

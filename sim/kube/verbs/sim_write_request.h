@@ -1,4 +1,7 @@
-/* sim/kube/verbs/sim_write_request.h - what every writing verb does first: the request as semantics wants it. */
+/*
+ * sim/kube/verbs/sim_write_request.h - what every writing verb does first: the request as semantics
+ * wants it.
+ */
 #ifndef MUSTER_SIM_WRITE_REQUEST_H
 #define MUSTER_SIM_WRITE_REQUEST_H
 
@@ -6,22 +9,22 @@
 #include "sim/http/sim_request.h"
 #include "sim/kube/semantics/sim_semantics.h"
 
-struct write_ask {
-	struct ask	ask;
-	char		now[SIM_TIME_MAX], uid[SIM_UID_MAX], suffix[SIM_SUFFIX_MAX];
+struct sim_write_request {
+	struct sim_write_params	ask;
+	char			now[SIM_TIME_MAX], uid[SIM_UID_MAX], suffix[SIM_SUFFIX_MAX];
 };
 
-void write_ask_open(struct write_ask *w, struct call *c);
-void write_ask_close(struct write_ask *w);
+void sim_write_request_open(struct sim_write_request *w, struct sim_request *c);
+void sim_write_request_close(struct sim_write_request *w);
 /* The warnings that semantics left, as headers. */
-void write_warn(struct call *c, const struct write_ask *w);
+void sim_write_warn(struct sim_request *c, const struct sim_write_request *w);
 
 /* The body as a JSON object. NULL: the call is answered (400, 415). */
-json_t *write_body(struct call *c);
+json_t *sim_write_body(struct sim_request *c);
 
-struct write_key {
-	char	text[API_KEY_MAX];
+struct sim_write_key {
+	char	text[SIM_KEY_MAX];
 };
-struct write_key write_key(const struct call *c, const json_t *object);
+struct sim_write_key sim_write_key(const struct sim_request *c, const json_t *object);
 
 #endif

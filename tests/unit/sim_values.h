@@ -1,9 +1,9 @@
 /*
- * tests/unit/sim_objects.h - JSON in C tables, and the resources that the tests of the simulator's
+ * tests/unit/sim_values.h - JSON in C tables, and the resources that the tests of the simulator's
  * semantics speak of.
  */
-#ifndef MUSTER_TESTS_SIM_H
-#define MUSTER_TESTS_SIM_H
+#ifndef MUSTER_TESTS_SIM_VALUES_H
+#define MUSTER_TESTS_SIM_VALUES_H
 
 #include <jansson.h>
 #include <string.h>
@@ -52,22 +52,22 @@ assert_json(json_t *have, const char *want)
 	json_decref(wanted);
 }
 
-static inline const struct resource *
+static inline const struct sim_resource *
 builtin(const char *group, const char *kind)
 {
-	for (size_t i = 0; i < resource_nbuiltin; i++)
-		if (strcmp(resource_builtin[i].kind, kind) == 0 && strcmp(resource_builtin[i].group,
+	for (size_t i = 0; i < sim_resource_nbuiltin; i++)
+		if (strcmp(sim_resource_builtin[i].kind, kind) == 0 && strcmp(sim_resource_builtin[i].group,
 		    group) == 0)
-			return &resource_builtin[i];
+			return &sim_resource_builtin[i];
 	fail_msg("no built-in %s", kind);
 	return NULL;
 }
 
 /* A CRD's resource, with most of what a schema can say. */
-static inline const struct resource *
+static inline const struct sim_resource *
 gadgets(void)
 {
-	static struct resource r = {
+	static struct sim_resource r = {
 		.group = "test.muster.dev", .version = "v1", .plural = "gadgets", .singular = "gadget",
 		    .kind = "Gadget",
 		.list_kind = "GadgetList", .verbs = VERBS_ALL, .namespaced = true, .served = true,
@@ -102,10 +102,10 @@ gadgets(void)
 	return &r;
 }
 
-static inline struct ask
-ask_of(const struct resource *r, const char *name)
+static inline struct sim_write_params
+ask_of(const struct sim_resource *r, const char *name)
 {
-	return (struct ask){
+	return (struct sim_write_params){
 		.resource = r, .namespace = r->namespaced ? "default" : "", .name = name, .subresource = "",
 		.field_manager = "", .user_agent = "tester/1.0", .field_validation = "", .now = NOW,
 		    .new_uid = "uid-1",
