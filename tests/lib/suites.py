@@ -72,7 +72,7 @@ class Program:
 
     def missing_tool(self):
         tools = [t.strip() for t in self.told.get("needs", "").split(",") if t.strip()]
-        return next((t for t in tools if shutil.which(t) is None), None)
+        return next((t for t in tools if not has_tool(t)), None)
 
 
 class Job:
@@ -180,11 +180,20 @@ def run(program, preset, options, valgrind):
     return result
 
 
+def tool_path():
+    """The PATH of every test program; build/tools is where ./dev puts what it fetches."""
+    return f"{os.environ['PATH']}:{ROOT / 'build/tools'}"
+
+
+def has_tool(name):
+    return shutil.which(name, path=tool_path()) is not None
+
+
 def environment(preset, options):
     env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", MUSTER_ROOT=str(ROOT), MUSTER_PRESET=preset,
                MUSTER_BIN=str(ROOT / "build" / preset / "bin"), PYTHONPATH=str(ROOT / "tests/lib"),
                PYTHONDONTWRITEBYTECODE="1")
-    env["PATH"] += f":{ROOT / 'build/tools'}"
+    env["PATH"] = tool_path()
     env.setdefault("ASAN_OPTIONS", "strict_string_checks=1:detect_stack_use_after_return=1")
     env.setdefault("UBSAN_OPTIONS", "print_stacktrace=1")
     if options.seed is not None:
@@ -239,7 +248,7 @@ def jobs_of(text):
 
 def run_all(jobs, options):
     """Yields (job, Result) of each, and (None, Result) for what is wrong with all of them."""
-    if any(job.valgrind for job in jobs) and shutil.which("valgrind") is None:
+    if any(job.valgrind for job in jobs) and not has_tool("valgrind"):
         jobs = [job for job in jobs if not job.valgrind]
         yield None, Result(skips=["valgrind is not installed"])
     before = remembered()
