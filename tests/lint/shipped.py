@@ -1,29 +1,79 @@
-"""tests/lint/shipped.py BUILD - what is shipped knows no program, no role and no link of the tests."""
+"""tests/lint/shipped.py BUILD - what is installed has no program, role, link, right or setting of the tests.
+
+Asks the installed files of the release build, the default of a build without a preset, and that a build with test
+actors cannot be installed (issue 10.5).
+"""
+import os
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+TABLES = ("roles.def", "links.def", "kinds.def", "settings.def")
 
 
 def test_names():
     """The names that only test actors have, as they stand in the tables under tests/actors."""
-    names = set()
-    for table in ("roles.def", "links.def"):
-        text = re.sub(r"/\*.*?\*/", "", (ROOT / "tests/actors" / table).read_text(), flags=re.S)
-        names |= set(re.findall(r'"([a-z0-9-]+)"', text))
-    return names
+    text = "".join((ROOT / "tests/actors" / table).read_text() for table in TABLES)
+    return {name for name in re.findall(r'"([a-z0-9.-]+)"', re.sub(r"/\*.*?\*/", "", text, flags=re.S))
+            if "test" in name}
+
+
+def install(build, folder):
+    return subprocess.run(["cmake", "--install", str(build)], env=dict(os.environ, DESTDIR=str(folder)),
+                          text=True, capture_output=True)
+
+
+def wrong_in(programs):
+    """What the installed files contain, and what the installed musterd accepts."""
+    for program in programs:
+        image = program.read_bytes()
+        if "test" in program.name:
+            yield f"{program.name}: a test program is installed"
+        for name in sorted(test_names()):
+            if b"\0" + name.encode() + b"\0" in image:
+                yield f"{program.name}: has the test actors' \"{name}\""
+    by_name = {p.name: p for p in programs}
+    if missing := {"musterd", "muster", "muster-kube-watcher"} - set(by_name):
+        yield f"not installed: {' '.join(sorted(missing))}"
+        return
+    printed = subprocess.run([by_name["muster"], "check", "--print-defaults"], text=True, capture_output=True)
+    if printed.returncode != 0 or "kube-watcher:" not in printed.stdout or "test-" in printed.stdout:
+        yield f"muster check --print-defaults: {printed.stderr or 'has the settings of test actors'}"
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        file.write("actors:\n  test-kube-1: {}\n")
+        file.flush()
+        asked = subprocess.run([by_name["musterd"], "--check", f"--config={file.name}"],
+                               text=True, capture_output=True)
+    if asked.returncode != 100 or "test-kube-1" not in asked.stderr:
+        yield f"musterd accepts a test actor: exit {asked.returncode}, {asked.stdout}{asked.stderr}"
+
+
+def wrong_by_default(folder):
+    """A build that nobody said anything about is one that somebody installs."""
+    said = subprocess.run(["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(folder / "plain")],
+                          text=True, capture_output=True)
+    if said.returncode != 0:
+        yield f"cmake without a preset fails: {said.stderr}"
+    elif "MUSTER_TEST_ACTORS:BOOL=OFF" not in (folder / "plain/CMakeCache.txt").read_text():
+        yield "cmake without a preset compiles the test actors into the product"
 
 
 def main():
-    programs = sorted(p for p in (pathlib.Path(sys.argv[1]) / "bin").glob("*") if p.is_file())
-    wrong = [f"{p.name}: a test program in the release build" for p in programs if "test" in p.name]
-    for program in programs:
-        image = program.read_bytes()
-        wrong += [f"{program.name}: knows the test actors' \"{name}\"" for name in sorted(test_names())
-                  if b"\0" + name.encode() + b"\0" in image]
+    build = pathlib.Path(sys.argv[1])
+    with tempfile.TemporaryDirectory(prefix="muster-shipped-") as name:
+        folder = pathlib.Path(name)
+        installed = install(build, folder / "release")
+        programs = sorted(p for p in (folder / "release").rglob("*") if p.is_file() and not p.is_symlink())
+        wrong = [installed.stderr] if installed.returncode != 0 else [*wrong_in(programs)]
+        wrong += wrong_by_default(folder)
+        debug = build.parent / "debug"
+        if (debug / "cmake_install.cmake").exists() and install(debug, folder / "debug").returncode == 0:
+            wrong += ["a build with test actors can be installed"]
     print("".join(f"{line}\n" for line in wrong), end="")
-    print(f"{len(programs)} programs: {' '.join(p.name for p in programs) or 'nothing was built'}")
+    print(f"{len(programs)} programs: {' '.join(p.name for p in programs) or 'nothing was installed'}")
     sys.exit(1 if wrong or not programs else 0)
 
 
