@@ -52,7 +52,8 @@
 	S(SUPERVISOR, "stop-timeout", DURATION, "27s", SECONDS(1), MINUTES(10),	\
 	    "All stages of a stop together. Keep it 3s under the grace period of the pod.") \
 	S(SUPERVISOR, "user", STR, "", 0, 32,					\
-	    "Actors run as this user, if root starts musterd. Empty: the user who starts it.") \
+	    "Actors run as this user. Empty: the user who starts musterd; "	\
+	    "root must choose, and may choose root.")				\
 	S(SUPERVISOR, "confine", CHOICE("landlock|none"), "landlock", 0, 0,	\
 	    "Landlock lets each actor open only its own files.")		\
 	S(KUBE_WATCHER, "kubeconfig", CREDENTIAL, "", 0, 1024,			\

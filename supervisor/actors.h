@@ -25,7 +25,8 @@
 #define CHILDREN(C)								\
 	C(KUBE_WATCHER, .program = "muster-kube-watcher", .stage = 1, .stop_stage = 3, .core = true,	\
 	    .ready_ms = 30000, .stop_ms = 8000, .data_mib = 96,			\
-	    .each_kib = 4, .each_of = "max-objects", .cluster = true)		\
+	    .each_kib = 4, .each_of = "max-objects", .cluster = true, .tcp = TCP_CONNECT,		\
+	    .tasks = 512)							\
 	C(NODE_STATE, .program = "muster-node-state", .stage = 2, .stop_stage = 2, .core = true,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
 	    .each_kib = 8, .each_of = "max-nodes")				\
@@ -34,7 +35,7 @@
 	    .each_kib = 8, .each_of = "max-nodes")				\
 	C(METRICS, .program = "muster-metrics", .stage = 3, .stop_stage = 4,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
-	    .wants_tree = true, .default_on = true)				\
+	    .wants_tree = true, .default_on = true, .tcp = TCP_BIND)		\
 	TEST_CHILDREN(C)
 
 #define NEEDS(N)	/* who, needs, why */					\
@@ -51,6 +52,16 @@ enum restart {
 	RESTART_TEMPORARY,	/* never */
 };
 
+/*
+ * Which TCP an actor needs. Landlock takes the rest away, where the kernel can (confine.h). Whoever
+ * connects makes HTTP calls: proxy variables reach no other actor.
+ */
+enum tcp {
+	TCP_NONE    = 0,
+	TCP_BIND    = 1 << 0,
+	TCP_CONNECT = 1 << 1,
+};
+
 struct child_row {
 	enum role	 role;
 	const char	*program;
@@ -62,6 +73,8 @@ struct child_row {
 	/* RLIMIT_DATA = data_mib + each_kib for every object of the ceiling in setting each_of */
 	uint32_t	 data_mib, each_kib;
 	const char	*each_of;
+	uint32_t	 tasks;		/* threads and processes of its own; 0: CHILD_TASKS (child.c) */
+	enum tcp	 tcp;
 	const char	*files[3];	/* settings that name files it may write, beside its credentials */
 	bool		 cluster;	/* may read where clients look for the cluster's credential */
 	bool		 wants_tree;	/* gets the status of the whole tree */

@@ -9,12 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/close_range.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,14 +29,24 @@
 enum {
 	STACK_BYTES = 512 * 1024,	/* of every thread too: libcurl and libzmq start some */
 	FILES       = 16384,
+	/*
+	 * RLIMIT_NPROC counts every thread and process of the real user on this machine, not those of
+	 * one actor: TASKS_OF_OTHERS is room for the other actors, and for what else a person runs who
+	 * starts musterd without a user of its own. CHILD_TASKS is plenty for the threads of libzmq and
+	 * of libcurl's resolver; the row of an actor that starts programs has more. It ends a fork bomb
+	 * long before the machine has no process number left. The kernel exempts root.
+	 */
+	TASKS_OF_OTHERS = 4096,
+	CHILD_TASKS     = 64,
 };
 
 struct launch {
 	const char			*program;
 	char				*argv[3];
 	const struct child_ground	*ground;
+	char				**environment;
 	int				 lifeline_fd, output_fd, rules_fd;
-	struct rlimit			 data, stack, core, files;
+	struct rlimit			 data, stack, core, files, tasks;
 	bool				 limit_memory;
 	pid_t				 parent;
 };
@@ -44,34 +56,57 @@ static void reset_signals(void);
 static bool set_descriptors(const struct launch *);
 static bool set_limits(const struct launch *);
 static bool set_user(const struct child_ground *);
+static void drop_bounding_set(void);
+static bool drop_capabilities(void);
 static _Noreturn void give_up(const char *);
 static struct rlimit file_limit(void);
+static struct rlimit task_limit(const struct child_row *);
+static void add_variables(char **, size_t *, const char *const *, size_t);
 
 /* Passed on when set; nothing else is. */
-static const char *const passed_on[] = {
-	"PATH", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY",
-	"http_proxy", "https_proxy", "no_proxy",
+static const char *const for_all[] = {
+	"PATH", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR",
 	"HOME", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT",
 	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE",
 };
+/* A proxy's address may contain a password: only for actors that make HTTP calls. */
+static const char *const for_http[] = {
+	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
+};
 
 char **
-child_environment(void)
+child_environment(const struct child_row *row)
 {
-	char **const env = obj_alloc((NITEMS(passed_on) + 3) * sizeof(*env));
+	char **const env = obj_alloc((NITEMS(for_all) + NITEMS(for_http) + 3) * sizeof(*env));
 	size_t n = 0;
 
-	for (size_t i = 0; i < NITEMS(passed_on); i++) {
-		const char *const value = getenv(passed_on[i]);
-
-		if (value != NULL && asprintf(&env[n++], "%s=%s", passed_on[i], value) == -1)
-			obj_panic("asprintf", __FILE__, __LINE__, __func__);
-	}
+	add_variables(env, &n, for_all, NITEMS(for_all));
+	if ((row->tcp & TCP_CONNECT) != 0)
+		add_variables(env, &n, for_http, NITEMS(for_http));
 	if (getenv("PATH") == NULL)
 		env[n++] = obj_strdup("PATH=/usr/local/bin:/usr/bin:/bin");
 	/* Otherwise czmq takes SIGTERM away from the actor's loop. */
 	env[n++] = obj_strdup("ZSYS_SIGHANDLER=false");
 	return env;
+}
+
+void
+child_environment_free(char **env)
+{
+	for (char **e = env; *e != NULL; e++)
+		free(*e);
+	free(env);
+}
+
+static void
+add_variables(char **env, size_t *n, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *const value = getenv(names[i]);
+
+		if (value != NULL && asprintf(&env[(*n)++], "%s=%s", names[i], value) == -1)
+			obj_panic("asprintf", __FILE__, __LINE__, __func__);
+	}
 }
 
 bool
@@ -81,10 +116,12 @@ child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_fd, in
 		.program = ch->spec->program,
 		.argv = { (char *)(uintptr_t)ch->row->program, (char *)(uintptr_t)ch->name, NULL },
 		.ground = g,
+		.environment = child_environment(ch->row),
 		.lifeline_fd = *lifeline_fd, .output_fd = *output_fd, .rules_fd = -1,
 		.data = { ch->spec->data_limit, ch->spec->data_limit },
 		.stack = { STACK_BYTES, STACK_BYTES },
 		.files = file_limit(),
+		.tasks = task_limit(ch->row),
 #ifdef MUSTER_SANITIZE
 		.limit_memory = false,	/* AddressSanitizer's shadow memory fits no limit */
 #else
@@ -97,7 +134,7 @@ child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_fd, in
 
 	if (!rundir_folder(folder, g->run_dir, ch->name, g->change_user ? g->uid : geteuid(), g->gid))
 		goto out;
-	if (g->confine && (l.rules_fd = confine_rules(ch->spec, folder)) == -1)
+	if (g->confine && (l.rules_fd = confine_rules(ch->row, ch->spec, folder)) == -1)
 		goto out;
 	pid = fork();
 	if (pid == 0)
@@ -106,6 +143,7 @@ child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_fd, in
 		ch->pid = pid;
 out:;
 	const int saved_errno = errno;
+	child_environment_free(l.environment);
 	fd_close(&l.rules_fd);
 	fd_close(lifeline_fd);
 	fd_close(output_fd);
@@ -163,8 +201,11 @@ become(const struct launch *l)
 		give_up("descriptors");
 	if (!set_limits(l))
 		give_up("limits");
+	drop_bounding_set();
 	if (!set_user(l->ground))
 		give_up("user");
+	if (!drop_capabilities())
+		give_up("capabilities");
 	/* After the change of user, which clears it. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1)
 		give_up("PDEATHSIG");
@@ -176,7 +217,7 @@ become(const struct launch *l)
 		give_up("Landlock");
 	if (close_range(LIFELINE_FD + 1, ~0U, 0) == -1)
 		give_up("close_range");
-	execve(l->program, l->argv, l->ground->environment);
+	execve(l->program, l->argv, l->environment);
 	give_up("exec");
 }
 
@@ -207,7 +248,8 @@ set_descriptors(const struct launch *l)
 static bool
 set_limits(const struct launch *l)
 {
-	if (setrlimit(RLIMIT_CORE, &l->core) == -1 || setrlimit(RLIMIT_NOFILE, &l->files) == -1)
+	if (setrlimit(RLIMIT_CORE, &l->core) == -1 || setrlimit(RLIMIT_NOFILE, &l->files) == -1
+	    || setrlimit(RLIMIT_NPROC, &l->tasks) == -1)
 		return false;
 	return !l->limit_memory
 	    || (setrlimit(RLIMIT_STACK, &l->stack) == 0 && setrlimit(RLIMIT_DATA, &l->data) == 0);
@@ -219,6 +261,28 @@ set_user(const struct child_ground *g)
 	return !g->change_user
 	    || (setgroups(0, NULL) == 0 && setresgid(g->gid, g->gid, g->gid) == 0
 		&& setresuid(g->uid, g->uid, g->uid) == 0);
+}
+
+/*
+ * While it still is root: this needs CAP_SETPCAP. Without that it fails, and no_new_privs keeps exec
+ * from giving root back what drop_capabilities takes.
+ */
+static void
+drop_bounding_set(void)
+{
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) != -1; cap++)
+		prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+}
+
+/* All of them, whoever we are: root without capabilities is a user who owns root's files. */
+static bool
+drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	const struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) == 0
+	    && syscall(SYS_capset, &head, none) == 0;
 }
 
 /* Goes through the child's own pipe, so it ends up as its last words. */
@@ -251,5 +315,18 @@ file_limit(void)
 	MUST(getrlimit(RLIMIT_NOFILE, &r) == 0);
 	if (r.rlim_cur < FILES)
 		r.rlim_cur = r.rlim_max < FILES ? r.rlim_max : FILES;
+	return r;
+}
+
+static struct rlimit
+task_limit(const struct child_row *row)
+{
+	struct rlimit r;
+
+	MUST(getrlimit(RLIMIT_NPROC, &r) == 0);
+	const rlim_t tasks = TASKS_OF_OTHERS + (row->tasks != 0 ? row->tasks : CHILD_TASKS);
+	if (r.rlim_max > tasks)
+		r.rlim_max = tasks;
+	r.rlim_cur = r.rlim_max;
 	return r;
 }

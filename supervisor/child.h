@@ -59,7 +59,6 @@ struct child {
 /* What every child needs to start, the same for all. */
 struct child_ground {
 	const char	*run_dir;
-	char *const	*environment;
 	int		 null_fd;
 	bool		 confine;
 	bool		 change_user;
@@ -75,8 +74,9 @@ bool child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_f
 void child_signal(const struct child *ch, int sig);
 /* SIGKILL to the whole group: an actor is the leader of its own session. */
 void child_kill(const struct child *ch);
-/* The explicit environment of every actor; never freed. */
-char **child_environment(void);
+/* The explicit environment of one actor, ends with NULL; for child_environment_free. */
+char **child_environment(const struct child_row *row);
+void child_environment_free(char **env);
 int64_t child_rss_kib(const struct child *ch);
 
 #endif

@@ -1,6 +1,7 @@
 /*
  * supervisor/confine.c - Landlock: an actor can open its program, its libraries, a few system
  * files, its own folder in the run directory and its own credentials. Nothing else exists for it.
+ * From version 4 on it can use no TCP but what its row says.
  *
  * This is what makes "one credential per process" true: all actors run as one user, so file modes
  * cannot tell them apart. The rules are made by the parent; the child only enters them, which needs
@@ -32,12 +33,10 @@
 #ifndef LANDLOCK_ACCESS_FS_IOCTL_DEV
 #define LANDLOCK_ACCESS_FS_IOCTL_DEV	(1ULL << 15)
 #endif
+#define NET_BIND_TCP			(1ULL << 0)
+#define NET_CONNECT_TCP			(1ULL << 1)
 #define SCOPE_ABSTRACT_UNIX_SOCKET	(1ULL << 0)
 #define SCOPE_SIGNAL			(1ULL << 1)
-
-struct ruleset {	/* struct landlock_ruleset_attr as of version 6 */
-	uint64_t	handled_access_fs, handled_access_net, scoped;
-};
 
 #define FS_READ		(LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define FS_RUN		(FS_READ | LANDLOCK_ACCESS_FS_EXECUTE)
@@ -99,7 +98,6 @@ static const struct {
 	{ "SSL_CERT_DIR",  FS_READ },
 };
 
-static uint64_t handled(int);
 static uint64_t access_of(const struct spec_path *);
 static bool allow(int, const char *, uint64_t, uint64_t);
 
@@ -111,15 +109,34 @@ confine_version(void)
 	return v > 0 ? (int)v : 0;
 }
 
-int
-confine_rules(const struct child_spec *spec, const char *folder)
+struct confine_handled
+confine_handled(int version, enum tcp tcp, size_t *size)
 {
-	const int version = confine_version();
-	const uint64_t fs = handled(version);
-	/* From version 6 on an actor cannot signal another one either. */
-	const struct ruleset attr = { .handled_access_fs = fs,
-		.scoped = version >= 6 ? SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL : 0 };
-	const size_t size = version >= 6 ? sizeof(attr) : sizeof(attr.handled_access_fs);
+	struct confine_handled h = { .fs = FS_VERSION_1 };
+
+	*size = version >= 6 ? sizeof(h) : version >= 4 ? offsetof(struct confine_handled, scoped)
+							: sizeof(h.fs);
+	if (version >= 2)
+		h.fs |= LANDLOCK_ACCESS_FS_REFER;
+	if (version >= 3)
+		h.fs |= LANDLOCK_ACCESS_FS_TRUNCATE;
+	if (version >= 4)
+		h.net = ((tcp & TCP_BIND) != 0 ? 0 : NET_BIND_TCP)
+		    | ((tcp & TCP_CONNECT) != 0 ? 0 : NET_CONNECT_TCP);
+	if (version >= 5)
+		h.fs |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
+	/* No actor can signal another one. */
+	if (version >= 6)
+		h.scoped = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL;
+	return h;
+}
+
+int
+confine_rules(const struct child_row *row, const struct child_spec *spec, const char *folder)
+{
+	size_t size;
+	const struct confine_handled attr = confine_handled(confine_version(), row->tcp, &size);
+	const uint64_t fs = attr.fs;
 	int fd = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
 
 	if (fd == -1)
@@ -144,21 +161,6 @@ int
 confine_enter(int rules_fd)
 {
 	return (int)syscall(SYS_landlock_restrict_self, rules_fd, 0);
-}
-
-/* Every access that this kernel can forbid: what no rule names is then forbidden. */
-static uint64_t
-handled(int version)
-{
-	uint64_t fs = FS_VERSION_1;
-
-	if (version >= 2)
-		fs |= LANDLOCK_ACCESS_FS_REFER;
-	if (version >= 3)
-		fs |= LANDLOCK_ACCESS_FS_TRUNCATE;
-	if (version >= 5)
-		fs |= LANDLOCK_ACCESS_FS_IOCTL_DEV;
-	return fs;
 }
 
 static uint64_t

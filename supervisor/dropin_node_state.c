@@ -61,6 +61,9 @@
 	    "Without it: info.")							\
 	F(STACK, "zap-stacktrace-level", TEXT, "", NULL, NULL, NO_LOG, IDLE)	\
 	F(TIME, "zap-time-encoding", TEXT, "", NULL, NULL, NO_LOG, IDLE)	\
+	F(USER, "user", TEXT, "", "supervisor", "user", NULL,				\
+	    "Run the processes as this user; root must choose one, and may choose root. The original "	\
+	    "does not have this one.")							\
 	F(PRINT, "print-config", BOOL, "false", NULL, NULL, NULL,			\
 	    "Only print these flags as a muster.yaml. The original does not have this one.")
 

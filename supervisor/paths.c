@@ -48,6 +48,8 @@ paths_programs(const char *asked)
 	self[n > 0 ? n : 0] = '\0';
 	const char *const beside = dirname(self);
 	/* What somebody asked for comes before what happens to lie beside us. */
-	return asked != NULL ? (struct spec_search){ .dirs = { asked, beside } }
-			     : (struct spec_search){ .dirs = { beside, MUSTER_LIBEXEC_DIR } };
+	return (struct spec_search){
+		.dirs = { asked != NULL ? asked : beside, asked != NULL ? beside : MUSTER_LIBEXEC_DIR },
+		.euid = geteuid(),
+	};
 }

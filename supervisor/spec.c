@@ -22,7 +22,8 @@ struct grant {
 static bool decide(const struct config *, struct spec_set *, char *, size_t);
 static bool fill(const struct config *, const struct spec_search *, enum child_id,
     struct child_spec *, char *, size_t);
-static bool supervisor_settings(const struct config *, struct spec_set *, char *, size_t);
+static bool supervisor_settings(const struct config *, uid_t, struct spec_set *, char *, size_t);
+static bool set_user(const struct config *, uid_t, struct spec_set *, char *, size_t);
 static char *find_program(const struct spec_search *, const char *);
 static char *flatten(const struct config *, const char *);
 static void on_credential(const char *, void *);
@@ -43,7 +44,7 @@ spec_load(const struct config *c, const struct spec_search *s, char *err, size_t
 	struct spec_set *set;
 
 	OBJ_NEW(set, SPEC_SET_MAGIC);
-	bool ok = decide(c, set, err, size) && supervisor_settings(c, set, err, size);
+	bool ok = decide(c, set, err, size) && supervisor_settings(c, s->euid, set, err, size);
 	for (unsigned i = 0; ok && i < CHILD_MAX; i++) {
 		if (set->children[i].enabled)
 			ok = fill(c, s, (enum child_id)i, &set->children[i], err, size);
@@ -119,10 +120,8 @@ decide(const struct config *c, struct spec_set *set, char *err, size_t size)
 }
 
 static bool
-supervisor_settings(const struct config *c, struct spec_set *set, char *err, size_t size)
+supervisor_settings(const struct config *c, uid_t euid, struct spec_set *set, char *err, size_t size)
 {
-	const char *const user = config_get(c, "supervisor", "user");
-
 	set->beat_ms = config_get_i64(c, "supervisor", "beat-interval");
 #ifdef MUSTER_SANITIZE
 	/* Everything is several times slower here; a value that somebody chose stays. */
@@ -131,18 +130,34 @@ supervisor_settings(const struct config *c, struct spec_set *set, char *err, siz
 #endif
 	set->stop_ms = config_get_i64(c, "supervisor", "stop-timeout");
 	set->confine = strcmp(config_get(c, "supervisor", "confine"), "landlock") == 0;
+	return set_user(c, euid, set, err, size);
+}
+
+/*
+ * Root has to choose: Landlock does not judge who connects to a socket, so an actor that runs as
+ * root can reach every daemon of the machine that trusts root.
+ */
+static bool
+set_user(const struct config *c, uid_t euid, struct spec_set *set, char *err, size_t size)
+{
+	const char *const user = config_get(c, "supervisor", "user");
+	const int line = config_line(c, "supervisor", "user");
+
+	if (user[0] == '\0' && euid == 0)
+		return refuse(err, size, "%s: supervisor.user is not set, and root starts musterd: its "
+		    "actors would run as root. Set supervisor.user (or --user, where flags are the "
+		    "configuration) to an unprivileged user, or to root to accept that", file_of(c));
 	if (user[0] == '\0')
 		return true;
 
 	const struct passwd *const pw = getpwnam(user);
-	const int line = config_line(c, "supervisor", "user");
 	if (pw == NULL)
 		return refuse(err, size, "%s:%d: supervisor.user: no user \"%s\" on this machine",
 		    file_of(c), line, user);
-	if (geteuid() != 0 && pw->pw_uid != geteuid())
+	if (euid != 0 && pw->pw_uid != euid)
 		return refuse(err, size, "%s:%d: supervisor.user: only root can run actors as \"%s\"; "
 		    "start musterd as root or as that user", file_of(c), line, user);
-	set->change_user = geteuid() == 0 && pw->pw_uid != 0;
+	set->change_user = euid == 0 && pw->pw_uid != 0;
 	set->uid = pw->pw_uid;
 	set->gid = pw->pw_gid;
 	return true;

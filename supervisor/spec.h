@@ -39,15 +39,16 @@ struct spec_set {
 	gid_t			 gid;
 };
 
-/* Where programs are looked for, in this order. */
+/* Where programs are looked for, in this order; and who starts them. */
 struct spec_search {
 	const char	*dirs[2];
+	uid_t		 euid;
 };
 
 /*
  * NULL with a text in err when the configuration cannot be run: an actor that is needed but
- * switched off, a program that is not there, a user that does not exist. What was enabled because
- * another actor needs it is logged with the reason.
+ * switched off, a program that is not there, a user that does not exist, root without
+ * supervisor.user. What was enabled because another actor needs it is logged with the reason.
  */
 struct spec_set *spec_load(const struct config *c, const struct spec_search *s, char *err, size_t size);
 void spec_free(struct spec_set **sp);

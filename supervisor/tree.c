@@ -52,7 +52,7 @@ tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd, struct confi
 	random_secret(&t->random, sizeof(t->random));
 	name_instance(t);
 	t->ground = (struct child_ground){
-		.run_dir = setup->run_dir, .environment = child_environment(), .null_fd = null_fd,
+		.run_dir = setup->run_dir, .null_fd = null_fd,
 		.confine = t->specs->confine && confine_version() > 0,
 		.change_user = t->specs->change_user, .uid = t->specs->uid, .gid = t->specs->gid,
 	};
@@ -80,9 +80,6 @@ tree_free(struct tree **tp)
 		watch_close(&t->children[i].log.watch);
 		secret_wipe(&t->children[i].token);
 	}
-	for (char *const *e = t->ground.environment; *e != NULL; e++)
-		free(*e);
-	free((void *)(uintptr_t)t->ground.environment);
 	spec_free(&t->specs);
 	config_free(&t->config);
 	OBJ_FREE(t);

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -337,6 +338,23 @@ peek(void)
 	peek_at("proc", "/proc/self/stat");
 }
 
+/* Nobody listens on port 9 of this machine: a connect that is not forbidden is refused by the kernel. */
+static void
+use_tcp(void)
+{
+	const struct sockaddr_in any = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in discard = any;
+	const int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	MUST(server != -1 && client != -1);
+	discard.sin_port = htons(9);
+	const bool bound = bind(server, (const struct sockaddr *)&any, sizeof(any)) == 0;
+	fprintf(stderr, "tcp bind: %s\n", bound ? "done" : strerrorname_np(errno));
+	const bool connected = connect(client, (const struct sockaddr *)&discard, sizeof(discard)) == 0;
+	fprintf(stderr, "tcp connect: %s\n", connected ? "done" : strerrorname_np(errno));
+}
+
 static void
 begin_to_lie(void)
 {
@@ -395,6 +413,7 @@ static const struct mode modes[] = {
 	{ "usurp",             NULL,         usurp,         NULL },
 	{ "chat",              NULL,         chat,          NULL },
 	{ "lie",               NULL,         begin_to_lie,  NULL },
+	{ "tcp",               NULL,         use_tcp,       NULL },
 };
 
 int

@@ -17,7 +17,7 @@ import rolloutcrds
 import rolloutworld
 import tap
 from kubeservers import SimServer
-from muster import BIN, Muster, wait_for
+from muster import BIN, USER, Muster, wait_for
 
 NAME = "node-state-controller"
 LEASE = "f729794d.muller.dev"
@@ -32,7 +32,7 @@ class DropIn(Muster):
     def __init__(self, *flags, command=(str(BIN / NAME),)):
         super().__init__("")
         self.config.unlink()
-        self.command = [*command, *flags]
+        self.command = [*command, *flags, *(f"--{name}={value}" for name, value in USER.items())]
         self.env["MUSTER_RUN_DIR"] = str(self.run_dir)
 
     def address(self, which):
@@ -93,6 +93,16 @@ def what_cannot_be_is_refused_with_what_to_do():
                          (secure, "--metrics-secure=false")):
         got = run(BIN / NAME, *flags)
         assert got.returncode == 100 and words in got.stderr and "Usage" not in got.stderr, got
+
+
+@tap.case
+def root_has_to_choose_a_user_and_the_flag_is_named():
+    """(issue 10.2)"""
+    if USER:
+        got = run(BIN / NAME, "--health-probe-bind-address=0")
+        assert got.returncode == 100 and "supervisor.user" in got.stderr and "--user" in got.stderr, got
+    got = run(BIN / NAME, "--print-config", "--user=someone")
+    assert got.returncode == 0 and '  user: "someone"\n' in got.stdout, got
 
 
 @tap.case

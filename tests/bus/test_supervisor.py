@@ -570,7 +570,8 @@ def nor_does_one_whose_pipe_belongs_to_another_user():
     """It cannot be opened anew, so O_NONBLOCK cannot be had."""
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         raise tap.Skip("needs root and setpriv")
-    flood_unread(wrapper=["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"], owner="nobody")
+    flood_unread(wrapper=["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"], owner="nobody",
+                 supervisor={"user": ""})
 
 
 if __name__ == "__main__":

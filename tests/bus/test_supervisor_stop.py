@@ -180,7 +180,7 @@ def as_pid_1_it_reaps_orphans_and_stops_in_stages():
     if subprocess.run([*wrapper, "true"], stderr=subprocess.DEVNULL).returncode != 0:
         raise tap.Skip("no pid namespace can be made here")
     actors = {"test-faulty": {"mode": "orphan", "after": "1s"}, "test-faulty-core": {}}
-    with Tree(actors, wrapper=wrapper) as tree:
+    with Tree(actors, wrapper=wrapper, supervisor={"user": "root"}) as tree:
         tree.wait_death("test-faulty")
         assert tree.supervisor()["pid"] == 1
         tree.wait_death("test-faulty", 2)
@@ -194,7 +194,7 @@ def as_pid_1_it_reaps_orphans_and_stops_in_stages():
         assert tree.wait_exit() == 0
         ends = re.findall(r"^(\S+) stops$", tree.log(), re.M)[-2:]
         assert ends == ["test-faulty", "test-faulty-core"], ends
-    with Tree({"test-faulty": {"mode": "ignore-stop"}}, wrapper=wrapper) as tree:
+    with Tree({"test-faulty": {"mode": "ignore-stop"}}, wrapper=wrapper, supervisor={"user": "root"}) as tree:
         tree.wait_running()
         for text in ("not stopping", "killing what is left"):
             os.kill(tree.musterd(), signal.SIGTERM)

@@ -24,6 +24,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("MUSTER_PRESET", "debug")
 BIN = pathlib.Path(os.environ.get("MUSTER_BIN", ROOT / "build" / PRESET / "bin"))
 LOG_TAIL = 60
+# Root has to say whom its actors run as. The tests run as whoever starts them, root included.
+USER = {"user": "root"} if os.geteuid() == 0 else {}
 
 
 def wait_for(fact, what, timeout=60, every=0.05):
@@ -61,7 +63,7 @@ def _nested(value, indent):
 
 
 class Muster:
-    """musterd and the actors under it. config is a dict, or the text of a file."""
+    """musterd and the actors under it. config is a dict, to which USER is added, or the text of a file."""
 
     def __init__(self, config, arguments=(), wrapper=(), env=None):
         # Not $TMPDIR: the path of a unix socket must stay under 108 bytes.
@@ -84,7 +86,9 @@ class Muster:
         self.end()
 
     def configure(self, config):
-        self.config.write_text(config if isinstance(config, str) else yaml(config))
+        if not isinstance(config, str):
+            config = yaml({**config, "supervisor": {**USER, **config.get("supervisor", {})}})
+        self.config.write_text(config)
 
     def start(self):
         with open(self.log_path, "ab") as log:

@@ -1,7 +1,7 @@
 """tests/lint/shipped.py BUILD - what is installed has no program, role, link, right or setting of the tests.
 
-Asks the installed files of the release build, the default of a build without a preset, and that a build with test
-actors cannot be installed (issue 10.5).
+Checks the installed files of the release build, the default of a build without a preset, and that a
+build with test actors cannot be installed (issue 10.5).
 """
 import os
 import pathlib

@@ -11,6 +11,8 @@
 #include "obj.h"
 #include "supervisor/spec.h"
 
+enum { ROOT = 0, SOMEBODY = 4242 };
+
 static char dir[] = "/tmp/muster-spec-XXXXXX";
 static char said[8192];
 
@@ -53,7 +55,7 @@ tear_down(void **state)
 }
 
 static struct spec_set *
-load(const char *yaml, char err[SPEC_ERROR_MAX])
+load_as(uid_t euid, const char *yaml, char err[SPEC_ERROR_MAX])
 {
 	struct config_errors *const errs = obj_alloc(sizeof(*errs));
 	char path[256];
@@ -69,9 +71,16 @@ load(const char *yaml, char err[SPEC_ERROR_MAX])
 	free(errs);
 	said[0] = err[0] = '\0';
 	struct spec_set *const set =
-	    spec_load(c, &(struct spec_search){ .dirs = { "/nowhere", dir } }, err, SPEC_ERROR_MAX);
+	    spec_load(c, &(struct spec_search){ .dirs = { "/nowhere", dir }, .euid = euid }, err,
+		SPEC_ERROR_MAX);
 	config_free(&c);
 	return set;
+}
+
+static struct spec_set *
+load(const char *yaml, char err[SPEC_ERROR_MAX])
+{
+	return load_as(SOMEBODY, yaml, err);
 }
 
 static const struct row {
@@ -178,6 +187,39 @@ a_spec_is_complete(void **state)
 	spec_free(&set);
 }
 
+/* (issue 10.2) */
+static void
+root_has_to_choose_a_user(void **state)
+{
+	static const struct {
+		uid_t		 euid;
+		const char	*yaml, *wrong;
+		bool		 change_user;
+	} cases[] = {
+		{ ROOT,     "supervisor: {log-level: info}\n", "supervisor.user is not set, and root", false },
+		{ ROOT,     "supervisor: {user: ''}\n",        "supervisor.user is not set, and root", false },
+		{ ROOT,     "supervisor: {user: root}\n",      NULL,                                   false },
+		{ ROOT,     "supervisor: {user: nobody}\n",    NULL,                                   true },
+		{ SOMEBODY, "supervisor: {log-level: info}\n", NULL,                                   false },
+		{ SOMEBODY, "supervisor: {user: root}\n",      "only root can run actors as \"root\"", false },
+	};
+	char err[SPEC_ERROR_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(cases); i++) {
+		struct spec_set *set = load_as(cases[i].euid, cases[i].yaml, err);
+
+		if (cases[i].wrong != NULL) {
+			assert_null(set);
+			assert_non_null(strstr(err, cases[i].wrong));
+			continue;
+		}
+		assert_non_null(set);
+		assert_int_equal(set->change_user, cases[i].change_user);
+		spec_free(&set);
+	}
+}
+
 /* Last: it takes the program away. */
 static void
 a_program_that_is_missing(void **state)
@@ -196,13 +238,14 @@ a_program_that_is_missing(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 3];
+	struct CMUnitTest tests[NITEMS(rows) + 4];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(folders_apart_are_not_warned_about);
 	tests[NITEMS(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(a_spec_is_complete);
-	tests[NITEMS(rows) + 2] = (struct CMUnitTest)cmocka_unit_test(a_program_that_is_missing);
+	tests[NITEMS(rows) + 2] = (struct CMUnitTest)cmocka_unit_test(root_has_to_choose_a_user);
+	tests[NITEMS(rows) + 3] = (struct CMUnitTest)cmocka_unit_test(a_program_that_is_missing);
 	return cmocka_run_group_tests_name("spec", tests, set_up, tear_down);
 }

@@ -1,6 +1,6 @@
-"""tests/unit/test_suites.py - the test runner itself: which programs it skips, and that a skip is never silent.
+"""tests/unit/test_suites.py - the test runner itself: which programs it skips (issue 10.14).
 
-A tool that ./dev fetched to build/tools is on the PATH of the tests, so a test that needs it must run (issue 10.14).
+A tool that ./dev fetched to build/tools is on the PATH of the tests, so a test that needs it must run.
 """
 import os
 import pathlib
