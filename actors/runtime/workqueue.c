@@ -15,7 +15,8 @@
 
 enum {
 	BACKOFF_FIRST_MS = 5,
-	BACKOFF_CAP_MS   = 1000 * 1000,
+	BACKOFF_CAP_MS   = 5 * 60 * 1000,
+	EXPEDITE_MS	 = 1000,	/* live changes end the backoff of a key at most this often */
 };
 
 enum place { LIST_LIVE, LIST_INITIAL, LIST_WORKING, LIST_MAX, DELAYED = LIST_MAX, NOWHERE };
@@ -23,6 +24,8 @@ enum place { LIST_LIVE, LIST_INITIAL, LIST_WORKING, LIST_MAX, DELAYED = LIST_MAX
 struct item {
 	int64_t			at_ms;		/* in a list: since when; delayed: until when */
 	int64_t			wake_ms;	/* in work: run again then; INT64_MAX: no */
+	int64_t			earliest_ms;	/* backing off: not before, whatever changes (Retry-After) */
+	int64_t			expedited_ms;	/* when a live change last ended a backoff */
 	uint64_t		turn;		/* delayed: order among equal times */
 	uint64_t		trace;
 	uint32_t		prev, next;	/* in a list */
@@ -32,7 +35,7 @@ struct item {
 	enum work_priority	prio;		/* kept through retries and delays; an add may raise it */
 	enum work_priority	again;		/* if dirty: priority of what came meanwhile */
 	bool			dirty;		/* in work: added again meanwhile */
-	bool			backing_off;	/* delayed by a failure: adding does not hurry it */
+	bool			backing_off;	/* delayed by a failure */
 };
 
 struct list {
@@ -63,6 +66,7 @@ static bool heap_before(const struct workqueue *, uint32_t, uint32_t);
 static void heap_put(struct workqueue *, uint32_t, uint32_t);
 static void heap_up(struct workqueue *, uint32_t);
 static void heap_down(struct workqueue *, uint32_t);
+static void expedite(struct workqueue *, uint32_t, int64_t);
 static int64_t backoff_ms(struct workqueue *, uint32_t);
 static enum work_priority urgent(enum work_priority, enum work_priority);
 static int64_t later(int64_t, int64_t);
@@ -116,6 +120,8 @@ workqueue_add(struct workqueue *q, const char *key, size_t len, enum work_priori
 			q->adds++;
 			take_out(q, id);
 			ready(q, id, now_ms);
+		} else if (prio == WORK_LIVE) {
+			expedite(q, id, now_ms);
 		}
 		break;
 	case LIST_INITIAL:
@@ -215,14 +221,16 @@ workqueue_finish(struct workqueue *q, const char *key, size_t len, enum work_res
 	q->sum_working_ms -= it->at_ms;
 	take_out(q, id);
 	if (result == WORK_RETRY) {
-		/* Stands even if the key was added meanwhile: else a hot key would spin. */
 		const int64_t wait_ms = backoff_ms(q, it->failures);
 
 		q->retries++;
 		it->prio = it->dirty ? urgent(it->prio, it->again) : it->prio;
 		it->failures += it->failures < UINT32_MAX;
+		it->earliest_ms = later(now_ms, after_ms);
 		delay(q, id, later(now_ms, wait_ms > after_ms ? wait_ms : after_ms));
 		it->backing_off = true;
+		if (it->dirty && it->again == WORK_LIVE)
+			expedite(q, id, now_ms);
 		return;
 	}
 	q->done++;
@@ -285,7 +293,7 @@ intern(struct workqueue *q, const char *key, size_t len)
 		q->items = obj_realloc(q->items, q->cap_items * sizeof(*q->items));
 	}
 	if (added)
-		q->items[id] = (struct item){ .place = NOWHERE };
+		q->items[id] = (struct item){ .place = NOWHERE, .expedited_ms = INT64_MIN / 2 };
 	return id;
 }
 
@@ -401,6 +409,26 @@ heap_down(struct workqueue *q, uint32_t at)
 		at = child;
 	}
 	heap_put(q, at, id);
+}
+
+/*
+ * A live change may have removed what made the key fail, so its backoff ends. A key that changes all
+ * the time and fails each time is limited to one such run per EXPEDITE_MS.
+ */
+static void
+expedite(struct workqueue *q, uint32_t id, int64_t now_ms)
+{
+	struct item *const it = &q->items[id];
+	int64_t at_ms = it->expedited_ms + EXPEDITE_MS;
+
+	at_ms = at_ms > it->earliest_ms ? at_ms : it->earliest_ms;
+	at_ms = at_ms > now_ms ? at_ms : now_ms;
+	if (at_ms >= it->at_ms)
+		return;
+	it->expedited_ms = at_ms;
+	take_out(q, id);
+	delay(q, id, at_ms);
+	it->backing_off = true;
 }
 
 /* After so many failures in a row. Jitter keeps keys that failed together from coming back together. */

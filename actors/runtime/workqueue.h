@@ -3,9 +3,9 @@
  * never events.
  *
  * A key is waiting, delayed or in work; never two workers on one key; a key added while in work
- * runs again when done. Failure: 5 ms doubling to 1000 s with jitter, per key, forgotten on
- * success. Live changes overtake the initial list. Time comes in as now_ms; the same calls give the
- * same order (it runs inside the simulation).
+ * runs again when done. Failure: 5 ms doubling to 5 minutes with jitter, per key, forgotten on
+ * success; a live change ends it. Live changes overtake the initial list. Time comes in as now_ms;
+ * the same calls give the same order (it runs inside the simulation).
  */
 #ifndef MUSTER_WORKQUEUE_H
 #define MUSTER_WORKQUEUE_H
@@ -43,8 +43,8 @@ struct workqueue_stats {
 struct workqueue *workqueue_new(uint64_t seed);
 void workqueue_free(struct workqueue **qp);
 /*
- * Coalesces; a delayed key becomes ready now unless it is backing off after a failure (then it
- * keeps its time).
+ * Coalesces; a delayed key becomes ready now. A key that backs off after a failure becomes ready too if
+ * the change is live, at most once a second; from an initial list it keeps its time.
  */
 void workqueue_add(struct workqueue *q, const char *key, size_t len, enum work_priority prio,
     uint64_t trace, int64_t now_ms);
@@ -52,7 +52,10 @@ void workqueue_add_after(struct workqueue *q, const char *key, size_t len, int64
     uint64_t trace, int64_t now_ms);
 /* The next ready key, now in work. False when there is none at now_ms. */
 bool workqueue_next(struct workqueue *q, int64_t now_ms, struct work *out);
-/* after_ms: with WORK_AFTER the delay; with WORK_RETRY a lower bound for it (Retry-After), or 0. */
+/*
+ * after_ms: with WORK_AFTER the delay; with WORK_RETRY a lower bound for it (Retry-After), or 0, that no
+ * change shortens.
+ */
 void workqueue_finish(struct workqueue *q, const char *key, size_t len, enum work_result result,
     int64_t after_ms, int64_t now_ms);
 /* When the next delayed key is due; INT64_MAX: none. A ready key means now. */

@@ -13,7 +13,8 @@
 #include "random.h"
 #include "workqueue.h"
 
-enum op { OP_END, OP_ADD, OP_ADD_INITIAL, OP_ADD_AFTER, OP_NEXT, OP_NONE, OP_FINISH, OP_DUE, OP_NEVER_DUE };
+enum op { OP_END, OP_ADD, OP_ADD_INITIAL, OP_ADD_AFTER, OP_NEXT, OP_NONE, OP_FINISH, OP_DUE, OP_NEVER_DUE,
+	OP_FAILED };
 
 struct step {
 	enum op			 op;
@@ -25,6 +26,7 @@ struct step {
 };
 
 #define ANY			-1
+#define CAP			(5 * 60 * 1000)
 #define ADD(t, k)		{ .op = OP_ADD, .at = (t), .key = (k) }
 #define ADD_INITIAL(t, k)	{ .op = OP_ADD_INITIAL, .at = (t), .key = (k) }
 #define ADD_AFTER(t, k, after)	{ .op = OP_ADD_AFTER, .at = (t), .key = (k), .n = (after) }
@@ -34,10 +36,13 @@ struct step {
 #define FINISH(t, k, r, after)	{ .op = OP_FINISH, .at = (t), .key = (k), .n = (after), .result = (r) }
 #define DUE(t, when)		{ .op = OP_DUE, .at = (t), .n = (when) }
 #define NEVER_DUE(t)		{ .op = OP_NEVER_DUE, .at = (t) }
+/* The key failed so many times before t, and is ready at t. */
+#define T(ms)			(20 * CAP + (ms))	/* late enough for what comes before */
+#define FAILED(t, k, f)		{ .op = OP_FAILED, .at = (t), .key = (k), .failures = (f) }
 
 struct row {
 	const char	*name;
-	struct step	 steps[16];
+	struct step	 steps[20];
 };
 
 static const struct row rows[] = {
@@ -70,12 +75,35 @@ static const struct row rows[] = {
 	{ "done forgets",
 	    { ADD(0, "a"), NEXT(0, "a", 0, 0), FINISH(0, "a", WORK_DONE, 0), NONE(9999999),
 		NEVER_DUE(0) } },
-	{ "retry waits, adding does not hurry it",
-	    { ADD(0, "a"), NEXT(0, "a", 0, 0), FINISH(0, "a", WORK_RETRY, 0), ADD(1, "a"), NONE(3),
+	{ "retry waits, neither an initial list nor a delay shortens it",
+	    { ADD(0, "a"), NEXT(0, "a", 0, 0), FINISH(0, "a", WORK_RETRY, 0), ADD_INITIAL(1, "a"), NONE(3),
 		ADD_AFTER(3, "a", 1), NONE(3), NEXT(100, "a", ANY, 1) } },
-	{ "backoff stands though the key was added in work",
-	    { ADD(0, "a"), NEXT(0, "a", 0, 0), ADD(0, "a"), FINISH(0, "a", WORK_RETRY, 0), NONE(3),
+	/* Issue 10.13: a live change ends the backoff of its key, at most once a second. */
+	{ "a live change ends the backoff",
+	    { ADD(0, "a"), NEXT(0, "a", 0, 0), FINISH(0, "a", WORK_RETRY, 0), NONE(3), ADD(3, "a"), DUE(3, 3),
+		NEXT(3, "a", 0, 1) } },
+	{ "a live change while the key is in work ends the backoff",
+	    { ADD(0, "a"), NEXT(0, "a", 0, 0), ADD(0, "a"), FINISH(1, "a", WORK_RETRY, 0),
+		NEXT(1, "a", 0, 1), FINISH(100, "a", WORK_DONE, 0), NONE(9999999) } },
+	{ "an initial list while the key is in work does not",
+	    { ADD(0, "a"), NEXT(0, "a", 0, 0), ADD_INITIAL(0, "a"), FINISH(0, "a", WORK_RETRY, 0), NONE(3),
 		NEXT(100, "a", ANY, 1), FINISH(100, "a", WORK_DONE, 0), NONE(9999999) } },
+	{ "a live change ends the backoff of its own key only",
+	    { ADD(0, "a"), ADD(0, "b"), NEXT(0, "a", 0, 0), NEXT(0, "b", 0, 0), FINISH(0, "a", WORK_RETRY, 0),
+		FINISH(0, "b", WORK_RETRY, 0), ADD(1, "b"), NEXT(1, "b", 0, 1), NONE(3) } },
+	{ "a second live change waits until a second has passed",
+	    { FAILED(T(0), "a", 9), NEXT(T(0), "a", ANY, 9), FINISH(T(0), "a", WORK_RETRY, 0),
+		ADD(T(500), "a"), NEXT(T(500), "a", 0, 10), ADD(T(501), "a"),
+		FINISH(T(502), "a", WORK_RETRY, 0), DUE(T(502), T(1500)), ADD(T(600), "a"),
+		ADD(T(1400), "a"), DUE(T(1400), T(1500)), NONE(T(1499)), NEXT(T(1500), "a", 0, 11),
+		FINISH(T(2499), "a", WORK_RETRY, 0), ADD(T(2500), "a"), NEXT(T(2500), "a", 0, 12) } },
+	{ "a live change does not prolong a short backoff",
+	    { ADD(0, "a"), NEXT(0, "a", 0, 0), FINISH(0, "a", WORK_RETRY, 0), ADD(1, "a"), NEXT(1, "a", 0, 1),
+		FINISH(1, "a", WORK_RETRY, 0), ADD(2, "a"), NONE(2), NEXT(100, "a", ANY, 2) } },
+	{ "no change shortens a Retry-After",
+	    { FAILED(T(0), "a", 9), NEXT(T(0), "a", ANY, 9), FINISH(T(0), "a", WORK_RETRY, 700),
+		ADD(T(1), "a"), DUE(T(1), T(700)), NONE(T(699)), NEXT(T(700), "a", 0, 10),
+		ADD(T(701), "a"), FINISH(T(702), "a", WORK_RETRY, 1500), DUE(T(702), T(2202)) } },
 	{ "Retry-After is a lower bound",
 	    { ADD(0, "a"), NEXT(0, "a", 0, 0), FINISH(0, "a", WORK_RETRY, 5000), DUE(0, 5000),
 		NONE(4999), NEXT(5000, "a", 0, 1) } },
@@ -163,6 +191,15 @@ check_row(void **state)
 		case OP_NEVER_DUE:
 			assert_true(workqueue_due_ms(q, s->at) == INT64_MAX);
 			break;
+		case OP_FAILED:
+			for (int64_t n = s->failures; n > 0; n--) {
+				const int64_t at = s->at - n * CAP * 2;
+
+				workqueue_add(q, s->key, len, WORK_INITIAL, 0, at);
+				assert_true(workqueue_next(q, at, &w));
+				workqueue_finish(q, s->key, len, WORK_RETRY, 0, at);
+			}
+			break;
 		case OP_END:
 			break;
 		}
@@ -172,7 +209,7 @@ check_row(void **state)
 	workqueue_free(&q);
 }
 
-/* 5 ms doubling to 1000 s, each within 0.8 and 1.2 of that, for two hundred failures. */
+/* 5 ms doubling to 5 minutes, each within 0.8 and 1.2 of that, for two hundred failures. */
 static void
 backoff_doubles_to_the_cap(void **state)
 {
@@ -196,7 +233,7 @@ backoff_doubles_to_the_cap(void **state)
 			least = ratio < least ? ratio : least;
 			most = ratio > most ? ratio : most;
 			now = due;
-			base = base * 2 < 1000000 ? base * 2 : 1000000;
+			base = base * 2 < CAP ? base * 2 : CAP;
 		}
 		workqueue_free(&q);
 	}
@@ -343,7 +380,7 @@ enum { KEYS = 40 };
 struct model_key {
 	enum { ABSENT, READY, WAITING, WORKING } state;
 	bool			live, again_live, dirty, backoff;
-	int64_t			at, wake;
+	int64_t			at, wake, earliest, expedited;
 	uint64_t		order;		/* ready: place in line; waiting: order of putting to wait */
 	uint32_t		failures;
 };
@@ -370,11 +407,24 @@ model_wait(struct model *m, struct model_key *k, int64_t until, bool backoff)
 	k->order = m->orders++;
 }
 
+/* The latest of: now, a second after the last time, what the server asked for; if that is sooner. */
+static void
+model_expedite(struct model *m, struct model_key *k, int64_t now)
+{
+	const int64_t limit = k->expedited + 1000 > k->earliest ? k->expedited + 1000 : k->earliest;
+	const int64_t at = limit > now ? limit : now;
+
+	if (at < k->at) {
+		k->expedited = at;
+		model_wait(m, k, at, true);
+	}
+}
+
 static void
 model_add(struct model *m, struct model_key *k, bool live, int64_t now)
 {
 	if (k->state == ABSENT) {
-		*k = (struct model_key){ .live = live };
+		*k = (struct model_key){ .live = live, .expedited = -1000 };
 		model_ready(m, k, now);
 	} else if (k->state == READY && live && !k->live) {
 		k->live = true;
@@ -383,6 +433,8 @@ model_add(struct model *m, struct model_key *k, bool live, int64_t now)
 		k->live |= live;
 		if (!k->backoff)
 			model_ready(m, k, now);
+		else if (live)
+			model_expedite(m, k, now);
 	} else if (k->state == WORKING) {
 		k->again_live = (k->dirty && k->again_live) || live;
 		k->dirty = true;
@@ -395,7 +447,7 @@ model_add_after(struct model *m, struct model_key *k, int64_t after, int64_t now
 	if (after <= 0) {
 		model_add(m, k, true, now);
 	} else if (k->state == ABSENT) {
-		*k = (struct model_key){ .live = true };
+		*k = (struct model_key){ .live = true, .expedited = -1000 };
 		model_wait(m, k, now + after, false);
 	} else if (k->state == WAITING && !k->backoff && now + after < k->at) {
 		model_wait(m, k, now + after, false);
@@ -436,12 +488,15 @@ model_finish(struct model *m, struct model_key *k, enum work_result result, int6
 	if (result == WORK_RETRY) {
 		int64_t base = 5;
 
-		for (uint32_t i = 0; i < k->failures && base < 1000000; i++)
+		for (uint32_t i = 0; i < k->failures && base < CAP; i++)
 			base *= 2;
-		const int64_t wait = random_jitter(&m->dice, base < 1000000 ? base : 1000000);
+		const int64_t wait = random_jitter(&m->dice, base < CAP ? base : CAP);
 		k->failures++;
 		k->live |= k->dirty && k->again_live;
+		k->earliest = now + after;
 		model_wait(m, k, now + (wait > after ? wait : after), true);
+		if (k->dirty && k->again_live)
+			model_expedite(m, k, now);
 		return;
 	}
 	k->failures = 0;
