@@ -68,6 +68,8 @@ bool link_binds(enum link l, enum role r);
 bool link_connects(enum link l, enum role r);
 bool link_carries(enum link l, enum msg m);
 bool link_answers(enum link l, enum msg m);		/* m may be an item of a write's answer */
+/* A frame of m on that link may have something to redact (msg_redact). */
+bool link_may_hide(enum link l, enum msg m);
 enum link link_find(const char *name, size_t len);	/* LINK_MAX when unknown */
 /* "<run_dir>/<binder>/<link>.ipc"; false when it does not fit a unix socket path (107 bytes). */
 bool link_path(char *buf, size_t size, const char *run_dir, enum link l, enum role binder);

@@ -6,9 +6,16 @@
  * one or more bodies (a batch), ONE exactly one. Numbers are never reused; a change of any line
  * here changes the schema hash, and peers of different hashes refuse each other at HELLO.
  *
- * Types: str, bin (views into the frame), u64, i64, f64, flag, nums (list of f64), secret (bin that
- * nothing prints), map (text to text), rows (records of text columns). Macros that take M or F rows end in
- * `...`: a kind's row goes on with where to find it (kinds.h).
+ * Types: str, bin (views into the frame), u64, i64, f64, flag, nums (list of f64), map (text to text),
+ * rows (records of text columns). Macros that take M or F rows end in `...`: a kind's row goes on with
+ * where to find it (kinds.h).
+ *
+ * These types decide what the printer and the tap show (redact.c):
+ *	secret		bin that is never shown
+ *	resource	str: the Kubernetes resource of the `object` fields after it in the same body
+ *	object		str: an object as JSON; shown unless its resource is `secrets` or not named
+ *	number		u64: number of the message that the `value` field after it holds
+ *	value		bin: a packed body of that message; what is secret in it is not shown
  */
 #ifndef MUSTER_MESSAGES_H
 #define MUSTER_MESSAGES_H
@@ -61,7 +68,7 @@
  * where the value came from.
  */
 #define item_FIELDS(F)		F(str, key) F(str, uid) F(str, rv) F(u64, version) F(u64, trace)	\
-				F(flag, gone) F(u64, type) F(bin, value)
+				F(flag, gone) F(number, type) F(value, value)
 #define snap_end_FIELDS(F)	F(u64, count)
 #define ack_FIELDS(F)		F(u64, credit)
 /*
@@ -87,9 +94,9 @@
  * preconditions, or "". version: of the body, "" for the one that discovery chose. labels, fields:
  * selectors of a list. body: JSON.
  */
-#define write_FIELDS(F)		F(u64, id) F(u64, op) F(str, group) F(str, version) F(str, resource)	\
+#define write_FIELDS(F)		F(u64, id) F(u64, op) F(str, group) F(str, version) F(resource, resource) \
 				F(str, ns) F(str, name) F(str, subresource) F(str, uid) F(str, rv) \
-				F(str, labels) F(str, fields) F(i64, deadline_ms) F(str, body)
+				F(str, labels) F(str, fields) F(i64, deadline_ms) F(object, body)
 /*
  * outcome: enum outcome. status: of HTTP, 0 when none came. rv: of the object after the write (or
  * of the list). causes: one per line, "field: message". items: how many RESULT_ITEMS came before
@@ -109,7 +116,7 @@
  */
 #define leader_FIELDS(F)	F(flag, leading) F(str, identity) F(str, holder) F(u64, term)	\
 				F(i64, since_ms) F(i64, until_ms) F(flag, clean)
-#define raw_FIELDS(F)		F(str, json)
+#define raw_FIELDS(F)		F(resource, resource) F(object, json)
 /*
  * Key "nodes/<name>", only for nodes that a pool owns; gone when none does any more. Texts are those
  * of the NodeProgressInsight. conditions: type, status, reason, message, since (RFC 3339 where the

@@ -47,12 +47,16 @@ struct wire_rows {
 };
 enum { ROWS_COLUMNS_MAX = 16 };
 typedef struct wire_str wire_str;
+typedef struct wire_str wire_resource;
+typedef struct wire_str wire_object;
 typedef struct wire_bin wire_bin;
 typedef struct wire_bin wire_secret;
+typedef struct wire_bin wire_value;
 typedef struct wire_nums wire_nums;
 typedef struct wire_map wire_map;
 typedef struct wire_rows wire_rows;
 typedef uint64_t wire_u64;
+typedef uint64_t wire_number;
 typedef int64_t wire_i64;
 typedef double wire_f64;
 typedef bool wire_flag;
@@ -71,7 +75,8 @@ struct msg_row {
 	const char	*name;		/* "SNAP_BEGIN" */
 	uint16_t	 number;	/* on the wire */
 	bool		 many;		/* a frame carries one or more bodies */
-	bool		 secret;	/* has, or may have, what must not be shown: see msg_redact */
+	bool		 secret;	/* has a field that may have to be hidden: see msg_redact */
+	bool		 nests;		/* has a field that holds another message */
 };
 extern const struct msg_row msg_table[MSG_MAX];
 
@@ -110,10 +115,13 @@ void map_put(msgpack_sbuffer *bytes, struct wire_map *m, struct wire_str key, st
 void rows_put(msgpack_sbuffer *bytes, struct wire_rows *r, const struct wire_str *cells, uint32_t columns);
 
 /*
- * Hides what nobody may see: tokens, and what Secrets hold (bodies of writes, raw answers). True: something
- * was hidden. Whoever shows or copies a body to a reader asks this first.
+ * Hides the fields that the schema declares secret, also in a nested value, whose redacted copy is in
+ * the arena. A nested value that does not decode is hidden whole. True: something was hidden. Call it
+ * before a body is shown or copied to a reader.
  */
-bool msg_redact(enum msg m, union msg_body *body);
+bool msg_redact(enum msg m, union msg_body *body, struct msg_arena *arena);
+/* An object of that resource is not shown: it is a Secret, or the resource is not known. */
+bool msg_object_is_secret(struct wire_str resource);
 
 /*
  * `field=value field="text"` for people, or `"field":value` pairs of JSON; secrets are shown as

@@ -1,4 +1,4 @@
-/* proto/print.c - any message as text, grown from messages.h. Secrets have no printer: they show as ***. */
+/* proto/print.c - any message as text, grown from messages.h. What is secret shows as ***. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
@@ -15,6 +15,7 @@ struct out {
 	char	*buf;
 	size_t	 size, len;
 	bool	 json, first;
+	struct wire_str	 resource;	/* of the objects that follow */
 };
 
 static void emit(struct out *, const char *, ...) __attribute__((format(printf, 2, 3)));
@@ -24,6 +25,8 @@ static void quoted(struct out *, const char *, size_t);
 static void print_str(struct out *, wire_str);
 static void print_bin(struct out *, wire_bin);
 static void print_secret(struct out *, wire_secret);
+static void print_resource(struct out *, wire_resource);
+static void print_object(struct out *, wire_object);
 static void print_nums(struct out *, wire_nums);
 static void print_map(struct out *, wire_map);
 static void print_rows(struct out *, wire_rows);
@@ -32,6 +35,9 @@ static void print_u64(struct out *, wire_u64);
 static void print_i64(struct out *, wire_i64);
 static void print_f64(struct out *, wire_f64);
 static void print_flag(struct out *, wire_flag);
+
+#define print_value	print_bin
+#define print_number	print_u64
 
 #define PRINT(type, name, ...)	field(o, #name); print_##type(o, m->name);
 #define PRINTER(body)								\
@@ -52,15 +58,9 @@ size_t
 msg_print(enum msg m, const union msg_body *body, bool json, char *buf, size_t size)
 {
 	struct out o = { .buf = buf, .size = size, .json = json, .first = true };
-	union msg_body shown;
 
 	MUST((unsigned)m < MSG_MAX && size > 0);
 	buf[0] = '\0';
-	if (msg_table[m].secret) {
-		shown = *body;
-		if (msg_redact(m, &shown))
-			body = &shown;
-	}
 	printers[m](&o, body);
 	return o.len;
 }
@@ -131,6 +131,19 @@ print_secret(struct out *o, wire_secret v)
 {
 	(void)v;
 	emit(o, "%s", o->json ? "\"***\"" : "***");
+}
+
+static void
+print_resource(struct out *o, wire_resource v)
+{
+	o->resource = v;
+	print_str(o, v);
+}
+
+static void
+print_object(struct out *o, wire_object v)
+{
+	print_str(o, msg_object_is_secret(o->resource) ? wire_str_of("***") : v);
 }
 
 static void

@@ -1,53 +1,136 @@
-/* proto/redact.c - what of a message nobody may see, whoever looks: the printer and the tap ask here. */
+/*
+ * proto/redact.c - hides what the schema declares secret, before a message is shown or copied.
+ *
+ * Every field of every body passes through the redact_ function of its type. A new type does not
+ * compile without one, and a new message with a secret needs nothing here.
+ */
 #include <string.h>
 
 #include "msg.h"
 #include "obj.h"
 
-typedef bool hide_fn(union msg_body *);
-static hide_fn hide_token, hide_body, hide_raw;
+#define HIDDEN	"***"
 
-static hide_fn *const hiders[MSG_MAX] = {
-	[MSG_HELLO] = hide_token,
-	[MSG_WRITE] = hide_body,
-	[MSG_RESULT_ITEMS] = hide_raw,
+/* What the fields so far have said about those that follow. */
+struct redaction {
+	struct wire_str		 resource;
+	enum msg		 nested;
+	struct msg_arena	*arena;
+	bool			 inside;	/* of a value: there is no value in a value */
+	bool			 hidden;
+};
+
+static bool redact(enum msg, union msg_body *, struct msg_arena *, bool);
+static void redact_secret(struct redaction *, wire_secret *);
+static void redact_resource(struct redaction *, const wire_resource *);
+static void redact_object(struct redaction *, wire_object *);
+static void redact_number(struct redaction *, const wire_number *);
+static void redact_value(struct redaction *, wire_value *);
+static void replace(struct redaction *, wire_value *, const union msg_body *);
+
+#define redact_str(r, v)
+#define redact_bin(r, v)
+#define redact_u64(r, v)
+#define redact_i64(r, v)
+#define redact_f64(r, v)
+#define redact_flag(r, v)
+#define redact_nums(r, v)
+#define redact_map(r, v)
+#define redact_rows(r, v)
+
+#define REDACT(type, name, ...)	redact_##type(r, &m->name);
+#define REDACTOR(body)								\
+	static void								\
+	redact_body_##body(struct redaction *r, union msg_body *any)		\
+	{									\
+		struct body_##body *m = &any->body;				\
+		(void)r, (void)m;						\
+		body##_FIELDS(REDACT)						\
+	}
+BODIES(REDACTOR)
+
+static void (*const redactors[MSG_MAX])(struct redaction *, union msg_body *) = {
+#define REDACTOR_ROW(ID, body, ...) [MSG_##ID] = redact_body_##body,
+	MESSAGES(REDACTOR_ROW)
 };
 
 bool
-msg_redact(enum msg m, union msg_body *body)
+msg_redact(enum msg m, union msg_body *body, struct msg_arena *arena)
 {
+	return redact(m, body, arena, false);
+}
+
+/* Of whatever API group: one too many is better than one too few. */
+bool
+msg_object_is_secret(struct wire_str resource)
+{
+	return resource.len == 0 || wire_str_compare(resource, wire_str_of("secrets")) == 0;
+}
+
+static bool
+redact(enum msg m, union msg_body *body, struct msg_arena *arena, bool inside)
+{
+	struct redaction r = { .nested = MSG_MAX, .arena = arena, .inside = inside };
+
 	MUST((unsigned)m < MSG_MAX);
-	return hiders[m] != NULL && hiders[m](body);
+	redactors[m](&r, body);
+	return r.hidden;
 }
 
-static bool
-hide_token(union msg_body *any)
+static void
+redact_secret(struct redaction *r, wire_secret *v)
 {
-	any->hello.token = (wire_secret){ 0 };
-	return true;
+	*v = (wire_secret){ 0 };
+	r->hidden = true;
 }
 
-/* In whatever API group: better one too many. */
-static bool
-hide_body(union msg_body *any)
+static void
+redact_resource(struct redaction *r, const wire_resource *v)
 {
-	if (wire_str_compare(any->write.resource, wire_str_of("secrets")) != 0)
-		return false;
-	any->write.body = wire_str_of("***");
-	return true;
+	r->resource = *v;
 }
 
-/* Objects that nobody projects come as they are; their key names the resource (object_key). */
-static bool
-hide_raw(union msg_body *any)
+static void
+redact_object(struct redaction *r, wire_object *v)
 {
-	static const char secrets[] = "secrets/";
-	static const uint8_t hidden[] = { 0x91, 0xa3, '*', '*', '*' };	/* the packed body ["***"] */
-	struct body_item *item = &any->item;
+	if (!msg_object_is_secret(r->resource))
+		return;
+	*v = wire_str_of(HIDDEN);
+	r->hidden = true;
+}
 
-	if (item->type != msg_table[MSG_RAW].number || item->key.len < sizeof(secrets) - 1
-	    || memcmp(item->key.p, secrets, sizeof(secrets) - 1) != 0)
-		return false;
-	item->value = (wire_bin){ .p = hidden, .len = sizeof(hidden) };
-	return true;
+static void
+redact_number(struct redaction *r, const wire_number *v)
+{
+	r->nested = msg_by_number(*v);
+}
+
+static void
+redact_value(struct redaction *r, wire_value *v)
+{
+	union msg_body body;
+
+	if (v->len == 0 || (r->nested != MSG_MAX && !msg_table[r->nested].secret))
+		return;
+	if (r->inside || r->nested == MSG_MAX || !msg_unpack_value(r->nested, v->p, v->len, r->arena, &body)) {
+		*v = (wire_value){ 0 };
+		r->hidden = true;
+	} else if (redact(r->nested, &body, r->arena, true)) {
+		replace(r, v, &body);
+		r->hidden = true;
+	}
+}
+
+static void
+replace(struct redaction *r, wire_value *v, const union msg_body *body)
+{
+	msgpack_sbuffer packed;
+
+	msgpack_sbuffer_init(&packed);
+	msg_pack(&packed, r->nested, body);
+	uint8_t *copy = msgpack_zone_malloc(&r->arena->zone, packed.size);
+	MUST(copy != NULL);
+	memcpy(copy, packed.data, packed.size);
+	*v = (wire_value){ .p = copy, .len = (uint32_t)packed.size };
+	msgpack_sbuffer_destroy(&packed);
 }

@@ -8,7 +8,7 @@
 #include "roles.h"
 #include "writes.h"
 
-/* A body is secret when it has a field of that type. */
+/* Of a field's type: it may have to be hidden; it holds another message. */
 #define SECRET_str	0
 #define SECRET_bin	0
 #define SECRET_u64	0
@@ -18,8 +18,13 @@
 #define SECRET_nums	0
 #define SECRET_map	0
 #define SECRET_rows	0
+#define SECRET_resource	0
+#define SECRET_number	0
 #define SECRET_secret	1
-#define IS_SECRET(type, name, ...)	|| SECRET_##type
+#define SECRET_object	1
+#define SECRET_value	2
+#define IS_SECRET(type, name, ...)	|| SECRET_##type > 0
+#define NESTS(type, name, ...)		|| SECRET_##type == 2
 #define MANY_ONE	false
 #define MANY_MANY	true
 #define GATE_BESIDE	false
@@ -35,8 +40,7 @@ static const char *const role_names[ROLE_MAX] = {
 const struct msg_row msg_table[MSG_MAX] = {
 #define MSG_ROW(ID, body, num, many_, ...) [MSG_##ID] = {			\
 		.name = #ID, .number = (num), .many = MANY_##many_,		\
-		.secret = MSG_##ID == MSG_WRITE || MSG_##ID == MSG_RESULT_ITEMS	\
-		    body##_FIELDS(IS_SECRET) },
+		.secret = false body##_FIELDS(IS_SECRET), .nests = false body##_FIELDS(NESTS) },
 	MESSAGES(MSG_ROW)
 };
 
@@ -132,6 +136,18 @@ bool
 link_answers(enum link l, enum msg m)
 {
 	return link_table[l].writes && (link_carries(l, m) || m == MSG_RAW);
+}
+
+bool
+link_may_hide(enum link l, enum msg m)
+{
+	if (!msg_table[m].nests)
+		return msg_table[m].secret;
+	for (unsigned v = 0; v < MSG_MAX; v++) {
+		if (msg_table[v].secret && (link_carries(l, (enum msg)v) || link_answers(l, (enum msg)v)))
+			return true;
+	}
+	return false;
 }
 
 enum link

@@ -499,7 +499,8 @@ reads(const struct job *j)
 static void
 send_raw(struct job *j, const char *text, size_t len)
 {
-	const union msg_body body = { .raw = { .json = { .p = text, .len = (uint32_t)len } } };
+	const union msg_body body = { .raw = { .resource = wire_str_of(j->ask.resource),
+		.json = { .p = text, .len = (uint32_t)len } } };
 	char key[OUTLET_KEY_MAX];
 	msgpack_sbuffer packed;
 

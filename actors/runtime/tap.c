@@ -134,7 +134,7 @@ tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const cha
 	const size_t topic_len = tap_topic(topic, sizeof(topic), d, t->role, l, m);
 	msgpack_sbuffer_clear(&t->meta);
 	msg_pack(&t->meta, MSG_TAP, &meta);
-	if (msg_table[m].secret) {
+	if (link_may_hide(l, m)) {
 		if (!redact(t, frame, len))
 			return;
 		frame = t->redacted.data;
@@ -170,7 +170,7 @@ redact(struct tap *t, const void *frame, size_t len)
 	while (f.bodies > 0) {
 		if (!frame_next(&f, &t->arena, &body))
 			return false;
-		msg_redact(f.env.type, &body);
+		msg_redact(f.env.type, &body, &t->arena);
 		msg_pack(&t->redacted, f.env.type, &body);
 	}
 	return true;

@@ -143,6 +143,43 @@ a_token_is_not_shown(void **state)
 	rig_free(&r);
 }
 
+/* Nobody listed SEALED but the schema, which says that its password is secret (issue 10.4). */
+static void
+a_secret_of_a_new_message_is_not_shown(void **state)
+{
+	static const char topic[] = "o/test-producer/kube.test-1/DELTA", password[] = "hunter2-very-secret";
+	const union msg_body sealed = { .sealed = { .name = wire_str_of("first"), .last = wire_str_of("last"),
+		.password = { .p = (const uint8_t *)password, .len = sizeof(password) - 1 } } };
+	msgpack_sbuffer value, frame;
+	char part[1024];
+	int len = -1;
+	struct rig r;
+
+	(void)state;
+	msgpack_sbuffer_init(&value);
+	msgpack_sbuffer_init(&frame);
+	msg_pack(&value, MSG_SEALED, &sealed);
+	const union msg_body item = { .item = { .key = wire_str_of("k"), .type = msg_table[MSG_SEALED].number,
+		.value = { .p = (const uint8_t *)value.data, .len = (uint32_t)value.size } } };
+	frame_begin(&frame, &(struct envelope){ .type = MSG_DELTA, .epoch = 1, .seq = 1 });
+	msg_pack(&frame, MSG_DELTA, &item);
+	assert_non_null(memmem(frame.data, frame.size, password, sizeof(password) - 1));
+	rig_start(&r, 1, 10);
+	void *s = reader(&r, topic);
+	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_KUBE_TEST_1][MSG_DELTA]);
+	tap_record(r.producer.tap, TAP_OUT, LINK_KUBE_TEST_1, MSG_DELTA, "peer", frame.data, frame.size);
+	for (int i = 0; i < 3; i++) {
+		RIG_UNTIL(&r, (len = zmq_recv(s, part, sizeof(part), ZMQ_DONTWAIT)) != -1);
+		assert_null(memmem(part, (size_t)len, "hunter", 6));
+	}
+	assert_non_null(memmem(part, (size_t)len, "first", 5));	/* the rest of it is there */
+	assert_non_null(memmem(part, (size_t)len, "last", 4));
+	zmq_close(s);
+	msgpack_sbuffer_destroy(&value);
+	msgpack_sbuffer_destroy(&frame);
+	rig_free(&r);
+}
+
 /* It never reads: records are lost to it, and the bus goes on at full speed. */
 static void
 a_reader_that_does_not_read(void **state)
@@ -188,7 +225,7 @@ main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 		ALONE(nobody_reads), ALONE(a_reader_comes_and_goes),
 		ALONE(a_second_reader_while_the_first_is_busy), ALONE(a_reader_that_cannot_decide),
-		ALONE(a_token_is_not_shown),
+		ALONE(a_token_is_not_shown), ALONE(a_secret_of_a_new_message_is_not_shown),
 		ALONE(a_reader_that_does_not_read), ALONE(a_reader_that_goes_while_we_close),
 	};
 

@@ -524,7 +524,8 @@ a_secret_is_not_shown(void **state)
 	RIG_UNTIL(&o.rig, o.watcher.nasked == 1);
 	assert_string_equal(o.watcher.asked[0].body, SECRET);	/* it did pass */
 	msgpack_sbuffer_init(&value);
-	msg_pack(&value, MSG_RAW, &(union msg_body){ .raw = { .json = wire_str_of(SECRET) } });
+	msg_pack(&value, MSG_RAW, &(union msg_body){ .raw = { .resource = wire_str_of("secrets"),
+	    .json = wire_str_of(SECRET) } });
 	const struct body_item item = { .key = wire_str_of("secrets/ns/s"), .type = msg_table[MSG_RAW].number,
 		.value = { .p = (const uint8_t *)value.data, .len = (uint32_t)value.size } };
 	assert_int_equal(bus_result_items(o.watcher.end.bus, o.watcher.asked[0].handle, &item, 1), E_OK);

@@ -3,7 +3,7 @@
  * codec, the printer.
  *
  * First byte 0: the rest is a frame. First byte 1 + m: the rest is a value of message m. What is
- * accepted must come out the same after another trip, be what msgpack-c reads in it, and print;
+ * accepted must come out the same after another trip, be what msgpack-c reads in it, print and be redacted;
  * whatever comes, no allocation may follow a length that only was declared. Seeds: `test_msg
  * --write-corpus tests/fuzz/corpus/fuzz_frame`, and a few lies written by hand.
  */
@@ -81,6 +81,11 @@ accepted(enum msg m, const union msg_body *body)
 	msg_pack(&second, m, &again);
 	MUST(first.size == second.size && memcmp(first.data, second.data, first.size) == 0);
 	print(m, &again);
+	/* What the tap shows of it is a message, too. */
+	msg_redact(m, &again, &arena);
+	msgpack_sbuffer_clear(&second);
+	msg_pack(&second, m, &again);
+	MUST(msg_unpack_value(m, second.data, second.size, &arena, &again));
 	msgpack_sbuffer_destroy(&first);
 	msgpack_sbuffer_destroy(&second);
 	msg_arena_free(&arena);
