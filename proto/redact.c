@@ -112,7 +112,8 @@ redact_value(struct redaction *r, wire_value *v)
 
 	if (v->len == 0 || (r->nested != MSG_MAX && !msg_table[r->nested].secret))
 		return;
-	if (r->inside || r->nested == MSG_MAX || !msg_unpack_value(r->nested, v->p, v->len, r->arena, &body)) {
+	if (r->inside || r->nested == MSG_MAX
+	    || !msg_unpack_value(r->nested, v->p, v->len, r->arena, &body)) {
 		*v = (wire_value){ 0 };
 		r->hidden = true;
 	} else if (redact(r->nested, &body, r->arena, true)) {

@@ -173,7 +173,8 @@ every_secret_field_of_every_message_is_hidden(void **state)
 		assert_int_equal(occurrences(&out, OBJECT), 0);
 		assert_int_equal(occurrences(&out, PLAIN), counts[IS_str] + counts[IS_bin]);
 	}
-	assert_int_equal(secrets, 2);	/* HELLO's token, SEALED's password: a new one is no fault, count it */
+	/* HELLO's token, SEALED's password. A new one is welcome: count it. */
+	assert_int_equal(secrets, 2);
 	assert_int_equal(objects, 2);	/* WRITE's body, RAW's json */
 	msgpack_sbuffer_destroy(&out);
 }
@@ -200,7 +201,9 @@ every_secret_field_of_every_nested_value_is_hidden(void **state)
 			msgpack_sbuffer_clear(&inner);
 			msg_pack(&inner, (enum msg)v, &body);
 			nested_number = msg_table[v].number;
-			nested_value = (wire_value){ .p = (const uint8_t *)inner.data, .len = (uint32_t)inner.size };
+			nested_value = (wire_value){
+				.p = (const uint8_t *)inner.data, .len = (uint32_t)inner.size
+			};
 			rows[m].fill(&body);
 			assert_int_equal(copy((enum msg)m, &body, &out), msg_table[v].secret);
 			assert_int_equal(occurrences(&out, SECRET), 0);
@@ -251,8 +254,8 @@ objects_and_values_that_cannot_be_judged(void **state)
 		{ "a value of no message", MSG_DELTA, { .item = { .value = BYTES(SECRET) } }, true },
 		{ "a value that is an item", MSG_DELTA,
 		    { .item = { .type = 3,
-			  .value = BYTES("\x98\xa0\xa0\xa0\0\0\xc2\xcd\x01\x04\xc4\x18" RAW("\xa7secrets")) } },
-		    true },
+			  .value = BYTES("\x98\xa0\xa0\xa0\0\0\xc2\xcd\x01\x04\xc4\x18"
+			      RAW("\xa7secrets")) } }, true },
 		{ "a key that is gone", MSG_DELTA, { .item = { .type = 0x104, .gone = true } }, false },
 	};
 	msgpack_sbuffer out;
@@ -280,7 +283,8 @@ links_that_may_carry_a_secret(void **state)
 		for (unsigned v = 0; v < MSG_MAX; v++)
 			value |= msg_table[v].secret && (link_carries(l, v) || link_answers(l, v));
 		for (unsigned m = 0; m < MSG_MAX; m++)
-			assert_int_equal(link_may_hide(l, m), msg_table[m].nests ? value : msg_table[m].secret);
+			assert_int_equal(link_may_hide(l, m),
+			    msg_table[m].nests ? value : msg_table[m].secret);
 		assert_true(link_may_hide(l, MSG_HELLO));
 	}
 	assert_true(link_may_hide(LINK_KUBE_INSIGHT, MSG_RESULT_ITEMS));
