@@ -92,9 +92,9 @@ source_new(struct event_base *base, const char *dir, uint32_t keys, uint32_t val
 	make_folder(dir, ROLE_TEST_PRODUCER);
 	s->tap = tap_open(base, dir, ROLE_TEST_PRODUCER, INCARNATION);
 	MUST(s->tap != NULL);
-	s->bus = bus_new(base, dir, ROLE_TEST_PRODUCER, INCARNATION, &token, s->tap, &owner);
+	s->bus = bus_new(base, dir, ROLE_TEST_PRODUCER, INCARNATION, s->tap, &owner);
 	MUST(bus_bind(s->bus));
-	bus_peer(s->bus, ROLE_TEST_CONSUMER_1, INCARNATION, &token, PEER_UP);
+	bus_peer(s->bus, ROLE_TEST_CONSUMER_1, INCARNATION, &token, NULL, PEER_UP);
 	for (uint32_t i = 0; i < keys; i++)
 		source_change(s);
 	s->number = 0;
@@ -152,8 +152,8 @@ sink_new(struct event_base *base, const char *dir, void (*fn)(const struct chang
 	make_folder(dir, ROLE_TEST_CONSUMER_1);
 	s->tap = tap_open(base, dir, ROLE_TEST_CONSUMER_1, INCARNATION);
 	MUST(s->tap != NULL);
-	s->bus = bus_new(base, dir, ROLE_TEST_CONSUMER_1, INCARNATION, &token, s->tap, &owner);
-	bus_peer(s->bus, ROLE_TEST_PRODUCER, s->producer, NULL, PEER_UP);
+	s->bus = bus_new(base, dir, ROLE_TEST_CONSUMER_1, INCARNATION, s->tap, &owner);
+	bus_peer(s->bus, ROLE_TEST_PRODUCER, s->producer, NULL, &token, PEER_UP);
 	return s;
 }
 
@@ -171,7 +171,7 @@ sink_free(struct sink **sp)
 void
 sink_resync(struct sink *s)
 {
-	bus_peer(s->bus, ROLE_TEST_PRODUCER, ++s->producer, NULL, PEER_UP);
+	bus_peer(s->bus, ROLE_TEST_PRODUCER, ++s->producer, NULL, &token, PEER_UP);
 }
 
 bool

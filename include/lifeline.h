@@ -6,16 +6,17 @@
  * actor gets its identity: nothing secret is ever in argv or in the environment.
  *
  * supervisor -> actor
- *	boot name=<role> incarnation=<n> token=<hex> run-dir=<path> level=<level>
+ *	boot name=<role> incarnation=<n> run-dir=<path> level=<level>
  *	     format=<json|console> beat-ms=<n> instance=<name>
  *			first record, always. instance names this musterd among its replicas: host, and a
  *			part that is new with each start of musterd, but not with a restart of the actor
  *	config <key>=<value>\n<key>=<value>...
  *			second record: the actor's section, checked, defaults filled in
- *	peer <role> <incarnation> <token hex|-> <up|down|off>
- *			one per enabled actor this one has a link with, before `go` and at every change. The
- *			token only where the peer connects to us: we check its HELLO against it. `up`: the
- *			peer has bound its sockets; `off`: the configuration no longer has it
+ *	peer <role> <incarnation> <expected hex|-> <presented hex|-> <up|down|off>
+ *			one per enabled actor this one has a link with, before `go` and at every change.
+ *			`expected`: the token that the peer's HELLO to us must have; `presented`: the token
+ *			that our HELLO to the peer must have; `-` where no link goes that way. `up`: the peer
+ *			has bound its sockets; `off`: the configuration no longer has it
  *	go		everything needed is told: bind, connect, run
  *	level <level>	log level from now on
  *	tree <json>	what `muster status -o json` prints; only for actors with wants_tree

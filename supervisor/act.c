@@ -147,8 +147,7 @@ static void
 new_incarnation(struct child *ch)
 {
 	ch->incarnation++;
-	ch->token.len = TOKEN_BYTES;
-	random_secret(ch->token.bytes, TOKEN_BYTES);
+	peers_mint(ch);
 	ch->started_ms = ch->tree->now_ms;
 	ch->deadline_ms = ch->started_ms + ch->row->ready_ms;
 	ch->bound_ms = ch->beat_ms = 0;

@@ -33,7 +33,12 @@ struct child {
 
 	/* This incarnation. Numbers are never used again. */
 	uint64_t		 incarnation;
-	struct secret		 token;		/* empty while there is no process */
+	/*
+	 * The token of this consumer for each producer that it may connect to, by the producer's
+	 * child id: a producer that has been taken over cannot use it with any other. Empty while
+	 * there is no process.
+	 */
+	struct secret		 tokens[CHILD_MAX];
 	pid_t			 pid;		/* 0: none */
 	struct watch		 lifeline;
 	struct logpipe		 log;

@@ -189,7 +189,7 @@ static void
 leave(struct child *ch)
 {
 	ch->pid = 0;
-	secret_wipe(&ch->token);
+	peers_wipe(ch);
 	ch->synced = false;
 	ch->mailbox = 0;
 	ch->peers_dirty = 0;

@@ -3,8 +3,11 @@
  * state of the tree.
  *
  * All of it is state, not events: a child that does not read its lifeline now has the latest value
- * sent as soon as it does, and the supervisor never waits for it. A token goes only to those who
- * must check it, and lives in the records alone, never in argv, environment or log.
+ * sent as soon as it does, and the supervisor never waits for it.
+ *
+ * A token belongs to one consumer and one producer: only these two get it, in their peer records,
+ * never in argv, environment or log. So a producer holds nothing with which another one could be
+ * deceived.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +17,7 @@
 #include "lifeline.h"
 #include "links.h"
 #include "obj.h"
+#include "random.h"
 #include "tree.h"
 
 static bool linked(enum role, enum role);
@@ -21,7 +25,27 @@ static bool connects_to(enum role, enum role);
 static bool send_peer(const struct child *, const struct child *);
 static const char *reachable(const struct child *);
 static bool send_tree(const struct child *);
-static void hex(const struct secret *, char[TOKEN_HEX + 1]);
+static void token_text(const struct child *, const struct child *, char[TOKEN_HEX + 1]);
+
+void
+peers_mint(struct child *consumer)
+{
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		struct secret *const token = &consumer->tokens[i];
+
+		if (!connects_to(consumer->row->role, child_table[i].role))
+			continue;
+		token->len = TOKEN_BYTES;
+		random_secret(token->bytes, TOKEN_BYTES);
+	}
+}
+
+void
+peers_wipe(struct child *consumer)
+{
+	for (unsigned i = 0; i < CHILD_MAX; i++)
+		secret_wipe(&consumer->tokens[i]);
+}
 
 void
 peers_changed(struct child *about)
@@ -40,15 +64,11 @@ bool
 peers_boot(struct child *to)
 {
 	struct tree *const t = to->tree;
-	char token[TOKEN_HEX + 1];
 
-	hex(&to->token, token);
 	bool ok = lifeline_send(to->lifeline.fd,
-	    "boot name=%s incarnation=%llu token=%s run-dir=%s level=%s format=%s beat-ms=%lld "
-	    "instance=%s", to->name,
-	    (unsigned long long)to->incarnation, token, t->setup.run_dir, log_level_name(to->level),
+	    "boot name=%s incarnation=%llu run-dir=%s level=%s format=%s beat-ms=%lld instance=%s", to->name,
+	    (unsigned long long)to->incarnation, t->setup.run_dir, log_level_name(to->level),
 	    t->setup.format == LOG_JSON ? "json" : "console", (long long)t->specs->beat_ms, t->instance);
-	explicit_bzero(token, sizeof(token));
 
 	ok = ok && lifeline_send(to->lifeline.fd, "config %s", to->spec->config);
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
@@ -120,13 +140,14 @@ connects_to(enum role from, enum role to)
 static bool
 send_peer(const struct child *to, const struct child *about)
 {
-	char token[TOKEN_HEX + 1] = "-";
+	char expected[TOKEN_HEX + 1], presented[TOKEN_HEX + 1];
 
-	if (about->token.len > 0 && connects_to(about->row->role, to->row->role))
-		hex(&about->token, token);
-	const bool ok = lifeline_send(to->lifeline.fd, "peer %s %llu %s %s", about->name,
-	    (unsigned long long)about->incarnation, token, reachable(about));
-	explicit_bzero(token, sizeof(token));
+	token_text(about, to, expected);
+	token_text(to, about, presented);
+	const bool ok = lifeline_send(to->lifeline.fd, "peer %s %llu %s %s %s", about->name,
+	    (unsigned long long)about->incarnation, expected, presented, reachable(about));
+	explicit_bzero(expected, sizeof(expected));
+	explicit_bzero(presented, sizeof(presented));
 	if (ok)
 		log_debug("told of a peer", KV_S(ACTOR, to->name), KV_S(PEER, about->name),
 		    KV_I(INCARNATION, about->incarnation), KV_S(STATE, reachable(about)));
@@ -151,12 +172,17 @@ send_tree(const struct child *to)
 	return lifeline_send(to->lifeline.fd, "tree %s", json);
 }
 
+/* What the consumer presents to the producer, as hexadecimal; "-": it may not connect, or has no process. */
 static void
-hex(const struct secret *s, char out[TOKEN_HEX + 1])
+token_text(const struct child *consumer, const struct child *producer, char out[TOKEN_HEX + 1])
 {
 	static const char digits[] = "0123456789abcdef";
+	const struct secret *const s = &consumer->tokens[child_find(producer->row->role)];
 
-	MUST(s->len == TOKEN_BYTES);
+	if (s->len == 0) {
+		memcpy(out, "-", sizeof("-"));
+		return;
+	}
 	for (size_t i = 0; i < TOKEN_BYTES; i++) {
 		out[2 * i] = digits[s->bytes[i] >> 4];
 		out[2 * i + 1] = digits[s->bytes[i] & 15];

@@ -78,7 +78,7 @@ tree_free(struct tree **tp)
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
 		watch_close(&t->children[i].lifeline);
 		watch_close(&t->children[i].log.watch);
-		secret_wipe(&t->children[i].token);
+		peers_wipe(&t->children[i]);
 	}
 	spec_free(&t->specs);
 	config_free(&t->config);

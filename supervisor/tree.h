@@ -84,7 +84,9 @@ bool tree_degraded(const struct tree *t);
 /* One step of the child's state machine and its action (act.c). */
 void act_feed(struct child *ch, enum fsm_event e);
 
-/* What the others must know (peers.c). */
+/* Tokens, and what the others must know (peers.c). */
+void peers_mint(struct child *consumer);	/* one token per producer that it may connect to */
+void peers_wipe(struct child *consumer);
 void peers_changed(struct child *about);	/* its incarnation, token or `bound` */
 bool peers_boot(struct child *to);		/* everything a new process must know, up to `go` */
 void peers_flush(struct child *to);		/* what it has not been told yet, if it takes it */

@@ -237,7 +237,7 @@ start(struct actor *a)
 	if (a->tap == NULL)
 		fatal("cannot open the tap", KV_S(PATH, a->boot.run_dir));
 	a->bus = bus_new(a->base, a->boot.run_dir, a->boot.role, a->boot.incarnation,
-	    &a->boot.token, a->tap, &owner);
+	    a->tap, &owner);
 	work_open(a);
 	every(a, &a->lifeline, 0, on_lifeline);
 	on_lifeline(LIFELINE_FD, EV_READ, a);	/* peers and `go` may be there already */
@@ -289,7 +289,6 @@ stop(struct actor *a)
 	settings_free(&a->settings);
 	msgpack_sbuffer_destroy(&a->buffer);
 	event_base_free(a->base);
-	secret_wipe(&a->boot.token);
 	free(a->self);
 	OBJ_FREE(a);
 	zsys_shutdown();
@@ -336,8 +335,9 @@ on_peer(struct actor *a, char *record)
 		log_warnx("record ignored", KV_S(REASON, wrong));
 		return;
 	}
-	bus_peer(a->bus, p.role, p.incarnation, p.token.len > 0 ? &p.token : NULL, p.state);
-	secret_wipe(&p.token);
+	bus_peer(a->bus, p.role, p.incarnation, &p.expected, &p.presented, p.state);
+	secret_wipe(&p.expected);
+	secret_wipe(&p.presented);
 	if (a->running)
 		actor_tell_synced(a);
 }

@@ -20,8 +20,7 @@ struct settings {
 };
 
 typedef bool field_fn(const char *value, struct boot *out);
-static field_fn set_name, set_incarnation, set_token, set_run_dir, set_level, set_format, set_beat,
-    set_instance;
+static field_fn set_name, set_incarnation, set_run_dir, set_level, set_format, set_beat, set_instance;
 static bool parse_u64(const char *, uint64_t *);
 static bool parse_token(const char *, struct secret *);
 static int hex_digit(char);
@@ -32,7 +31,6 @@ static const struct {
 } fields[] = {
 	{ "name",        set_name        },
 	{ "incarnation", set_incarnation },
-	{ "token",       set_token       },
 	{ "run-dir",     set_run_dir     },
 	{ "level",       set_level       },
 	{ "format",      set_format      },
@@ -72,7 +70,7 @@ const char *
 boot_parse_peer(char *record, struct boot_peer *out)
 {
 	static const char *const states[] = { [PEER_DOWN] = "down", [PEER_UP] = "up", [PEER_OFF] = "off" };
-	enum { WORDS = 5 };
+	enum { WORDS = 6 };
 	char *word[WORDS + 1], *save = NULL;
 	size_t n = 0;
 
@@ -81,16 +79,16 @@ boot_parse_peer(char *record, struct boot_peer *out)
 	     w = strtok_r(NULL, " ", &save))
 		word[n++] = w;
 	if (n != WORDS)
-		return "peer record: wants role, incarnation, token, state";
+		return "peer record: wants role, incarnation, two tokens, state";
 	out->role = role_find(word[1], strlen(word[1]));
 	if (out->role == ROLE_NONE)
 		return "peer record: unknown role";
 	if (!parse_u64(word[2], &out->incarnation))
 		return "peer record: incarnation is not a number";
-	if (strcmp(word[3], "-") != 0 && !parse_token(word[3], &out->token))
+	if (!parse_token(word[3], &out->expected) || !parse_token(word[4], &out->presented))
 		return "peer record: token is not hexadecimal of the right length";
 	for (size_t s = 0; s < NITEMS(states); s++) {
-		if (strcmp(word[4], states[s]) == 0) {
+		if (strcmp(word[5], states[s]) == 0) {
 			out->state = (enum peer_state)s;
 			return NULL;
 		}
@@ -163,12 +161,6 @@ set_incarnation(const char *value, struct boot *out)
 }
 
 static bool
-set_token(const char *value, struct boot *out)
-{
-	return parse_token(value, &out->token);
-}
-
-static bool
 set_run_dir(const char *value, struct boot *out)
 {
 	const size_t len = strlen(value);
@@ -227,9 +219,12 @@ parse_u64(const char *text, uint64_t *out)
 	return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
 }
 
+/* "-": there is none. */
 static bool
 parse_token(const char *hex, struct secret *out)
 {
+	if (strcmp(hex, "-") == 0)
+		return true;
 	if (strlen(hex) != TOKEN_HEX)
 		return false;
 	for (size_t i = 0; i < TOKEN_BYTES; i++) {

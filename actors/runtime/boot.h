@@ -12,7 +12,6 @@
 struct boot {
 	enum role	 role;
 	uint64_t	 incarnation;
-	struct secret	 token;
 	char		 run_dir[108];
 	enum log_level	 level;
 	enum log_format	 format;
@@ -23,7 +22,7 @@ struct boot {
 struct boot_peer {
 	enum role	 role;
 	uint64_t	 incarnation;
-	struct secret	 token;		/* len 0: none was told */
+	struct secret	 expected, presented;	/* see bus_peer; len 0: none */
 	enum peer_state	 state;
 };
 

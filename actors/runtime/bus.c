@@ -17,7 +17,7 @@ static struct stat_series *series(enum stat_id, enum link, const char *, const c
 
 struct bus *
 bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t incarnation,
-    const struct secret *token, struct tap *tap, const struct bus_owner *owner)
+    struct tap *tap, const struct bus_owner *owner)
 {
 	struct bus *b;
 
@@ -26,7 +26,6 @@ bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t i
 	b->run_dir = run_dir;
 	b->role = role;
 	b->incarnation = incarnation;
-	b->token = *token;
 	b->tap = tap;
 	b->recall = recall_new();
 	b->owner = *owner;
@@ -60,9 +59,10 @@ bus_free(struct bus **bp)
 	msg_arena_free(&b->arena);
 	msg_arena_free(&b->arena_gone);
 	msgpack_sbuffer_destroy(&b->buffer);
-	secret_wipe(&b->token);
-	for (unsigned r = 0; r < ROLE_MAX; r++)
-		secret_wipe(&b->peers[r].token);
+	for (unsigned r = 0; r < ROLE_MAX; r++) {
+		secret_wipe(&b->peers[r].expected);
+		secret_wipe(&b->peers[r].presented);
+	}
 	OBJ_FREE(b);
 }
 
@@ -80,15 +80,16 @@ bus_bind(struct bus *b)
 }
 
 void
-bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *token,
-    enum peer_state state)
+bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *expected,
+    const struct secret *presented, enum peer_state state)
 {
 	struct peer *p = &b->peers[who];
 
 	p->known = true;
 	p->incarnation = incarnation;
 	p->state = state;
-	p->token = token != NULL ? *token : (struct secret){ 0 };	/* none: that incarnation is dead */
+	p->expected = expected != NULL ? *expected : (struct secret){ 0 };	/* none: that incarnation is dead */
+	p->presented = presented != NULL ? *presented : (struct secret){ 0 };
 	for (unsigned l = 0; l < LINK_MAX; l++) {
 		struct bus_in **in = &b->ins[l][who];
 

@@ -39,17 +39,17 @@ struct bus_owner {
 };
 
 struct bus *bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t incarnation,
-    const struct secret *token, struct tap *tap, const struct bus_owner *owner);
+    struct tap *tap, const struct bus_owner *owner);
 void bus_free(struct bus **bp);
 
 /* Binds every link this role produces. False with errno. */
 bool bus_bind(struct bus *b);
 /*
- * What the supervisor said of a peer: connects to a producer, checks a consumer's HELLO against the
- * token (NULL: opens nothing).
+ * The supervisor's peer record. `expected`: the token that a HELLO of this peer must have (NULL or
+ * empty: it opens no session); `presented`: the token of our HELLO to it.
  */
-void bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *token,
-    enum peer_state state);
+void bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret *expected,
+    const struct secret *presented, enum peer_state state);
 
 bool bus_has_peer(const struct bus *b, enum role who);
 

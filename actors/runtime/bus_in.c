@@ -491,10 +491,11 @@ static bool
 send_hello(struct bus_in *i)
 {
 	struct bus *b = i->bus;
+	const struct secret *token = &b->peers[i->producer].presented;
 	const union msg_body body = { .hello = {
 		.role = wire_str_of(role_name(b->role)),
 		.incarnation = b->incarnation,
-		.token = { .p = b->token.bytes, .len = b->token.len },
+		.token = { .p = token->bytes, .len = token->len },
 		.schema = msg_schema_hash(),
 		.window = i->session.window,
 		.nonce = i->session.nonce,

@@ -3,8 +3,8 @@
  * consumer.
  *
  * Never: trust a routing id. It is self-declared; only a HELLO with the token that the supervisor
- * minted for that incarnation opens a session, and only frames of an open session are blamed on its
- * role.
+ * minted for that incarnation and this producer opens a session, and only frames of an open session
+ * are blamed on its role.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -332,9 +332,9 @@ hello_refusal(struct bus_out *o, const char *id, size_t id_len, const struct bod
 	if (id_len > ID_MAX || id_len < (size_t)n || memcmp(expected, id, (size_t)n) != 0)
 		return "routing id does not match the HELLO";
 	const struct peer *p = &o->bus->peers[*role];
-	if (p->token.len == 0 || p->incarnation != h->incarnation)
+	if (p->expected.len == 0 || p->incarnation != h->incarnation)
 		return "not the incarnation the supervisor announced";
-	if (!secret_equal(&p->token, h->token.p, h->token.len))
+	if (!secret_equal(&p->expected, h->token.p, h->token.len))
 		return "wrong token";
 	if (h->schema != msg_schema_hash())
 		return "schema differs";

@@ -12,7 +12,8 @@ enum { BUS_TURN_FRAMES = 256 };	/* per link end and turn, so that no link starve
 struct peer {
 	bool		known;		/* the supervisor has named it */
 	uint64_t	incarnation;
-	struct secret	token;		/* of a role that connects to us; len 0: none */
+	struct secret	expected;	/* in its HELLO to us; len 0: none */
+	struct secret	presented;	/* in our HELLO to it */
 	enum peer_state	state;
 };
 
@@ -23,7 +24,6 @@ struct bus {
 	const char		*run_dir;
 	enum role		 role;
 	uint64_t		 incarnation;
-	struct secret		 token;
 	struct tap		*tap;
 	struct recall		*recall;
 	struct bus_owner	 owner;

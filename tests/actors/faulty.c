@@ -467,7 +467,7 @@ boot(void)
 	sscanf(strstr(record, " beat-ms="), " beat-ms=%15s", beat);
 	self.beat_ms = strtol(beat, NULL, 10);
 	sscanf(strstr(record, " run-dir="), " run-dir=%94s", self.run_dir);
-	*strstr(record, " token=") = '\0';
+	*strstr(record, " run-dir=") = '\0';
 	fprintf(stderr, "%s\n", record);
 	explicit_bzero(record, sizeof(self.config));
 	MUST(lifeline_recv(LIFELINE_FD, record, sizeof(self.config)) > 0
@@ -502,11 +502,12 @@ take_record(void)
 static void
 take_peer(const char *text)
 {
-	char role[33], incarnation[21], token[TOKEN_HEX + 1], state[8];
+	char role[33], incarnation[21], expected[TOKEN_HEX + 1], presented[TOKEN_HEX + 1], state[8];
 
-	MUST(sscanf(text, "%32s %20s %64s %7s", role, incarnation, token, state) == 4);
-	fprintf(stderr, "peer: %s %s %s %s\n", role, incarnation, token[0] == '-' ? "-" : "token", state);
-	explicit_bzero(token, sizeof(token));
+	MUST(sscanf(text, "%32s %20s %64s %64s %7s", role, incarnation, expected, presented, state) == 5);
+	fprintf(stderr, "peer: %s %s %s %s\n", role, incarnation, expected[0] == '-' ? "-" : "token", state);
+	explicit_bzero(expected, sizeof(expected));
+	explicit_bzero(presented, sizeof(presented));
 	size_t i = 0;
 	while (i < self.npeers
 	    && (strncmp(self.peers[i], role, strlen(role)) != 0

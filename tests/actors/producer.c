@@ -153,6 +153,7 @@ tick(struct actor *a, void *self, int64_t now_ms)
 		misbehave_start(&p->misbehave, a, now_ms);
 	}
 	misbehave_value(&p->misbehave, a, now_ms);
+	misbehave_replay(&p->misbehave, a, now_ms);
 	if (now_ms >= p->settle_at_ms && actor_setting(a, "settle-file")[0] != '\0') {
 		const bool settle = access(actor_setting(a, "settle-file"), F_OK) == 0;
 

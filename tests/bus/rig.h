@@ -104,7 +104,7 @@ rig_open(struct rig *r, struct rig_end *e, enum role role, uint64_t incarnation)
 	owner.wanted[LINK_SAMPLES] = role == ROLE_TEST_PRODUCER ? 0 : MSG_BIT(SAMPLE);
 	e->tap = tap_open(r->base, r->dir, role, incarnation);
 	assert_non_null(e->tap);
-	e->bus = bus_new(r->base, r->dir, role, incarnation, &e->token, e->tap, &owner);
+	e->bus = bus_new(r->base, r->dir, role, incarnation, e->tap, &owner);
 	assert_true(bus_bind(e->bus));
 }
 
@@ -119,8 +119,8 @@ rig_close(struct rig_end *e)
 static inline void
 rig_introduce(struct rig *r, struct rig_end *consumer)
 {
-	bus_peer(r->producer.bus, consumer->role, consumer->incarnation, &consumer->token, PEER_UP);
-	bus_peer(consumer->bus, ROLE_TEST_PRODUCER, r->producer.incarnation, NULL, PEER_UP);
+	bus_peer(r->producer.bus, consumer->role, consumer->incarnation, &consumer->token, NULL, PEER_UP);
+	bus_peer(consumer->bus, ROLE_TEST_PRODUCER, r->producer.incarnation, NULL, &consumer->token, PEER_UP);
 }
 
 static inline void
@@ -333,7 +333,7 @@ rig_authenticated(struct rig *r, const char *id, struct rig_end *as, struct enve
 	as->incarnation = 1;
 	as->token.len = TOKEN_BYTES;
 	memset(as->token.bytes, 0x55, TOKEN_BYTES);
-	bus_peer(r->producer.bus, as->role, as->incarnation, &as->token, PEER_UP);
+	bus_peer(r->producer.bus, as->role, as->incarnation, &as->token, NULL, PEER_UP);
 	body.hello.token = (wire_secret){ .p = as->token.bytes, .len = TOKEN_BYTES };
 	body.hello.schema = msg_schema_hash();
 	void *s = rig_raw(r, ZMQ_DEALER, id);

@@ -94,7 +94,7 @@ say(struct nursery *n, const char *record)
 static void
 boot(struct nursery *n)
 {
-	assert_true(lifeline_send(n->lifeline, "boot name=test-producer incarnation=4 token=" TOKEN
+	assert_true(lifeline_send(n->lifeline, "boot name=test-producer incarnation=4"
 	    " run-dir=%s level=info format=json beat-ms=100 instance=here_1", n->dir));
 	say(n, "config keys=1\nrate=0");
 }
@@ -153,16 +153,16 @@ a_life(void **state)
 	(void)state;
 	give_birth(&n, &plain);
 	boot(&n);
-	say(&n, "peer test-consumer-1 1 " TOKEN " up");
+	say(&n, "peer test-consumer-1 1 " TOKEN " - up");
 	say(&n, "go");
 	expect(&n, "bound");
 	expect(&n, "beat 0");
 	expect(&n, "beat 0");
 	say(&n, "level debug");
 	say(&n, "nonsense record");
-	say(&n, "peer nobody 1 - up");
-	say(&n, "peer test-consumer-1 one - up");
-	say(&n, "peer test-consumer-1 2 " TOKEN "00 up");
+	say(&n, "peer nobody 1 - - up");
+	say(&n, "peer test-consumer-1 one - - up");
+	say(&n, "peer test-consumer-1 2 " TOKEN "00 - up");
 	say(&n, "stop");
 	assert_int_equal(bury(&n, text, sizeof(text)), 0);
 	assert_non_null(strstr(text, "unknown record from the supervisor"));
@@ -283,7 +283,6 @@ static const struct bad_boot {
 	{ "a key is missing",   "boot name=test-producer incarnation=1", "a key is missing" },
 	{ "an unknown role",    "boot name=nobody",                      "name" },
 	{ "incarnation 0",      "boot incarnation=0",                    "incarnation" },
-	{ "a short token",      "boot token=00112233",                   "token" },
 	{ "a relative run-dir", "boot run-dir=run",                      "run-dir" },
 	{ "no such level",      "boot level=loud",                       "level" },
 	{ "no such format",     "boot format=xml",                       "format" },

@@ -109,7 +109,7 @@ hello_refused(void **state)
 
 	rig_start(&r, 1, 10);
 	memcpy(secret.bytes, token, TOKEN_BYTES);
-	bus_peer(r.producer.bus, ROLE_TEST_CONSUMER_2, 1, &secret, PEER_UP);
+	bus_peer(r.producer.bus, ROLE_TEST_CONSUMER_2, 1, &secret, NULL, PEER_UP);
 	body.hello.token = (wire_secret){ .p = token, .len = TOKEN_BYTES };
 	body.hello.schema = msg_schema_hash();
 	row->change(&body);
@@ -149,7 +149,7 @@ the_token_of_a_dead_peer(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	void *s = rig_authenticated(&r, RIG_ROGUE, &as, &env);
-	bus_peer(r.producer.bus, as.role, as.incarnation, NULL, PEER_DOWN);
+	bus_peer(r.producer.bus, as.role, as.incarnation, NULL, NULL, PEER_DOWN);
 	body.hello.token = (wire_secret){ .p = as.token.bytes, .len = TOKEN_BYTES };
 	body.hello.schema = msg_schema_hash();
 	msgpack_sbuffer_init(&b);
@@ -166,11 +166,11 @@ the_token_of_a_dead_peer(void **state)
 }
 
 /*
- * Routing ids are self-declared: who takes that of an honest consumer must neither hear for it nor
- * speak for it.
+ * Routing ids are self-declared. One with the role and incarnation of an honest consumer, but another
+ * nonce, neither receives its frames nor sends in its name.
  */
 static void
-the_routing_id_of_an_honest_consumer(void **state)
+a_routing_id_with_another_nonce(void **state)
 {
 	msgpack_sbuffer b;
 	struct rig r;
@@ -178,12 +178,93 @@ the_routing_id_of_an_honest_consumer(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	msgpack_sbuffer_init(&b);
-	void *s = rig_raw(&r, ZMQ_DEALER, "test-consumer-1.1");
+	void *s = rig_raw(&r, ZMQ_DEALER, "test-consumer-1.1.0000000000000000");
 	rig_garbage(&b);
 	rig_send(s, &b);
 	RIG_UNTIL(&r, r.producer.nreports == 1);
 	assert_int_equal(r.producer.reports[0].who, ROLE_NONE);
 	rig_undisturbed(&r, &r.consumers[0]);
+	msgpack_sbuffer_destroy(&b);
+	zmq_close(s);
+	rig_free(&r);
+}
+
+/* The id that a new consumer sends with its first frame to whoever has bound the link. */
+static void
+receive_id(struct rig *r, void *router, char *id, size_t size)
+{
+	zmq_msg_t m, rest;
+
+	zmq_msg_init(&m);
+	zmq_msg_init(&rest);
+	RIG_UNTIL(r, rig_recv(router, &m));
+	assert_true(zmq_msg_size(&m) < size);
+	memcpy(id, zmq_msg_data(&m), zmq_msg_size(&m));
+	id[zmq_msg_size(&m)] = '\0';
+	while (zmq_msg_more(&m) && rig_recv(router, &rest) && zmq_msg_more(&rest))
+		;
+	zmq_msg_close(&rest);
+	zmq_msg_close(&m);
+}
+
+/* A ROUTER hands an id over to whoever names it, so an id must not follow from role and incarnation. */
+static void
+a_routing_id_cannot_be_guessed(void **state)
+{
+	static const char known[] = "test-consumer-1.1.";
+	char ids[2][80];
+	struct rig r;
+
+	(void)state;
+	rig_init(&r);
+	void *const router = rig_raw(&r, ZMQ_ROUTER, NULL);
+	for (int i = 0; i < 2; i++) {
+		struct rig_end *const c = &r.consumers[0];
+
+		rig_open(&r, c, ROLE_TEST_CONSUMER_1, 1);
+		bus_peer(c->bus, ROLE_TEST_PRODUCER, RIG_PRODUCER, NULL, &c->token, PEER_UP);
+		receive_id(&r, router, ids[i], sizeof(ids[i]));
+		rig_close(c);
+		assert_memory_equal(ids[i], known, strlen(known));
+		assert_int_equal(strlen(ids[i]), strlen(known) + 16);
+	}
+	assert_string_not_equal(ids[0], ids[1]);
+	zmq_close(router);
+	rig_free(&r);
+}
+
+/*
+ * A token opens sessions with the producer that it was minted for, and with no other: here one
+ * consumer has two producers, and the second one presents what it was given to the first.
+ * (issue 10.1)
+ */
+static void
+the_token_for_another_producer(void **state)
+{
+	union msg_body body = { .hello = rig_hello };
+	struct secret here = { .len = TOKEN_BYTES, .bytes = "for the first producer" };
+	struct secret there = { .len = TOKEN_BYTES, .bytes = "for the second producer" };
+	struct msg_arena arena;
+	struct envelope env;
+	msgpack_sbuffer b;
+	zmq_msg_t m;
+	struct rig r;
+
+	(void)state;
+	rig_start(&r, 1, 10);
+	bus_peer(r.producer.bus, ROLE_TEST_CONSUMER_2, 1, &here, &there, PEER_UP);
+	body.hello.token = (wire_secret){ .p = there.bytes, .len = TOKEN_BYTES };
+	body.hello.schema = msg_schema_hash();
+	msgpack_sbuffer_init(&b);
+	msg_arena_init(&arena);
+	zmq_msg_init(&m);
+	void *s = rig_raw(&r, ZMQ_DEALER, RIG_ROGUE);
+	rig_frame(&b, &(struct envelope){ .type = MSG_HELLO }, &body);
+	rig_send(s, &b);
+	rig_expect(&r, s, &m, MSG_CLOSE, &env, &arena, &body);
+	assert_memory_equal(body.close.reason.p, "wrong token", body.close.reason.len);
+	zmq_msg_close(&m);
+	msg_arena_free(&arena);
 	msgpack_sbuffer_destroy(&b);
 	zmq_close(s);
 	rig_free(&r);
@@ -258,7 +339,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct CMUnitTest alone[] = {
-		ALONE(the_token_of_a_dead_peer), ALONE(the_routing_id_of_an_honest_consumer),
+		ALONE(the_token_of_a_dead_peer), ALONE(the_token_for_another_producer),
+		ALONE(a_routing_id_with_another_nonce), ALONE(a_routing_id_cannot_be_guessed),
 		ALONE(two_sessions_of_one_role), ALONE(an_ack_without_a_session),
 	};
 	struct CMUnitTest refused[NITEMS(hellos)];

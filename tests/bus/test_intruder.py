@@ -177,5 +177,25 @@ def a_producer_that_turns_bad_is_restarted_and_nothing_is_gone():
             assert tree.counts(name)["gone"] == 0, tree.counts(name)
 
 
+# The producer holds a token of each consumer, and metrics' for its stats link; metrics also connects to
+# the stats links of the others (issue 10.1).
+@tap.case
+def a_producer_cannot_use_the_tokens_of_its_consumers_elsewhere():
+    with tree_of_three(producer={"misbehave": "replay", "misbehave-after": "1s"}) as tree:
+        tree.wait_running()
+        targets = {("metrics", "stats", name) for name in [*tree.consumers, "metrics"]}
+
+        def replayed():
+            return {(fact["from"], fact["link"], fact["peer"]): fact["message"]
+                    for fact in tree.facts(msg="token replayed")}
+        wait_for(lambda: targets <= replayed().keys(), "every token was replayed on every link")
+        assert set(replayed().values()) == {"CLOSE"}, replayed()
+        for name in tree.consumers:
+            assert tree.facts(msg="HELLO refused", actor=name, peer="metrics", reason="wrong token")
+            assert not tree.metric("muster_resync_total", actor="metrics", link="stats"), "a session was stolen"
+        nobody_restarted(tree)
+        tree.settle()
+
+
 if __name__ == "__main__":
     tap.main()

@@ -299,7 +299,7 @@ class Guardian:
                                         pass_fds=(3,), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                         env=dict(os.environ, ZSYS_SIGHANDLER="false"))
         theirs.close()
-        self.tell(f"boot name=metrics incarnation=1 token={'ab' * 32} run-dir={self.run_dir} level=info"
+        self.tell(f"boot name=metrics incarnation=1 run-dir={self.run_dir} level=info"
                   " format=json beat-ms=1000 instance=here_1")
         self.tell("config metrics-bind-address=127.0.0.1:0\nhealth-probe-bind-address=127.0.0.1:0\n")
         self.tell("go")

@@ -40,11 +40,11 @@ a_producer_that_is_down_makes_the_mirror_stale(void **state)
 	rig_start(&r, 1, KEYS);
 	struct rig_end *c = &r.consumers[0];
 	assert_true(bus_fresh(c->bus, LINK_SAMPLES));
-	bus_peer(c->bus, ROLE_TEST_PRODUCER, RIG_PRODUCER, NULL, PEER_DOWN);
+	bus_peer(c->bus, ROLE_TEST_PRODUCER, RIG_PRODUCER, NULL, &c->token, PEER_DOWN);
 	assert_false(bus_fresh(c->bus, LINK_SAMPLES));
 	assert_true(bus_synced(c->bus));
 	assert_int_equal(keys_of(c), KEYS);
-	bus_peer(c->bus, ROLE_TEST_PRODUCER, RIG_PRODUCER, NULL, PEER_UP);
+	bus_peer(c->bus, ROLE_TEST_PRODUCER, RIG_PRODUCER, NULL, &c->token, PEER_UP);
 	assert_true(bus_fresh(c->bus, LINK_SAMPLES));
 	rig_free(&r);
 }
@@ -57,10 +57,10 @@ a_producer_that_is_off_takes_its_keys_along(void **state)
 	(void)state;
 	rig_start(&r, 1, KEYS);
 	struct rig_end *c = &r.consumers[0];
-	bus_peer(c->bus, ROLE_TEST_PRODUCER, RIG_PRODUCER, NULL, PEER_OFF);
+	bus_peer(c->bus, ROLE_TEST_PRODUCER, RIG_PRODUCER, NULL, &c->token, PEER_OFF);
 	assert_int_equal(c->gone, KEYS);
 	assert_int_equal(keys_of(c), 0);
-	bus_peer(c->bus, ROLE_TEST_PRODUCER, RIG_PRODUCER, NULL, PEER_UP);
+	bus_peer(c->bus, ROLE_TEST_PRODUCER, RIG_PRODUCER, NULL, &c->token, PEER_UP);
 	RIG_UNTIL(&r, c->synced == 2);
 	assert_int_equal(keys_of(c), KEYS);
 	rig_free(&r);
@@ -272,7 +272,7 @@ liar_start(struct liar *l)
 	msgpack_sbuffer_init(&l->value);
 	l->router = rig_raw(&l->r, ZMQ_ROUTER, NULL);
 	rig_open(&l->r, &l->r.consumers[0], ROLE_TEST_CONSUMER_1, 1);
-	bus_peer(l->r.consumers[0].bus, ROLE_TEST_PRODUCER, LIAR, NULL, PEER_UP);
+	bus_peer(l->r.consumers[0].bus, ROLE_TEST_PRODUCER, LIAR, NULL, NULL, PEER_UP);
 	liar_expect_hello(l);
 	liar_snapshot(l);
 	RIG_UNTIL(&l->r, l->r.consumers[0].synced == 1);

@@ -411,9 +411,9 @@ only_named_peers_are_there(void **state)
 	office_start(&o);
 	assert_true(bus_has_peer(o.watcher.end.bus, ROLE_TEST_KUBE_1));
 	assert_false(bus_has_peer(o.watcher.end.bus, ROLE_TEST_KUBE_2));
-	bus_peer(o.watcher.end.bus, ROLE_TEST_KUBE_2, 0, NULL, PEER_DOWN);
+	bus_peer(o.watcher.end.bus, ROLE_TEST_KUBE_2, 0, NULL, NULL, PEER_DOWN);
 	assert_true(bus_has_peer(o.watcher.end.bus, ROLE_TEST_KUBE_2));
-	bus_peer(o.watcher.end.bus, ROLE_TEST_KUBE_1, 1, NULL, PEER_OFF);
+	bus_peer(o.watcher.end.bus, ROLE_TEST_KUBE_1, 1, NULL, NULL, PEER_OFF);
 	assert_false(bus_has_peer(o.watcher.end.bus, ROLE_TEST_KUBE_1));
 	office_end(&o);
 }
@@ -430,7 +430,7 @@ a_watcher_that_is_off(void **state)
 	office_ask(&o, OP_MERGE, A, 10000);
 	RIG_UNTIL(&o.rig, o.watcher.nasked == 1);
 	office_ask(&o, OP_MERGE, B, 200);
-	bus_peer(d->end.bus, ROLE_KUBE_WATCHER, WATCHER, NULL, PEER_OFF);
+	bus_peer(d->end.bus, ROLE_KUBE_WATCHER, WATCHER, NULL, NULL, PEER_OFF);
 	RIG_UNTIL(&o.rig, d->nresults == 2);
 	assert_int_equal(d->results[0].outcome, OUTCOME_UNKNOWN);
 	assert_int_equal(d->results[1].outcome, OUTCOME_EXPIRED);

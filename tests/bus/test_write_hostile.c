@@ -42,7 +42,7 @@ rogue_hello(struct rogue *g, enum msg until)
 	union msg_body body = { .hello = { .role = wire_str_of("test-kube-2"), .incarnation = 1, .window = 64,
 	    .nonce = 5, .schema = msg_schema_hash(), .token = { .p = token.bytes, .len = token.len } } };
 
-	bus_peer(g->o.watcher.end.bus, ROLE_TEST_KUBE_2, 1, &token, PEER_UP);
+	bus_peer(g->o.watcher.end.bus, ROLE_TEST_KUBE_2, 1, &token, NULL, PEER_UP);
 	rig_frame(&g->frame, &(struct envelope){ .type = MSG_HELLO }, &body);
 	rig_send(g->dealer, &g->frame);
 	rig_expect(&g->o.rig, g->dealer, &g->msg, until, &g->session, &g->arena, &body);
@@ -303,7 +303,7 @@ liar_start(struct liar *l)
 	snprintf(address, sizeof(address), "ipc://%s/kube-watcher/kube.test-1.ipc", l->o.rig.dir);
 	assert_int_equal(zmq_bind(l->router, address), 0);
 	office_open(&l->o, &l->o.actors[0], ROLE_TEST_KUBE_1, LINK_KUBE_TEST_1, 1);
-	bus_peer(l->o.actors[0].end.bus, ROLE_KUBE_WATCHER, WATCHER, NULL, PEER_UP);
+	bus_peer(l->o.actors[0].end.bus, ROLE_KUBE_WATCHER, WATCHER, NULL, NULL, PEER_UP);
 	liar_expect(l, MSG_HELLO, &body);
 	l->epoch = EPOCH_MAKE(WATCHER, 1);
 	liar_say(l, &(struct envelope){ .type = MSG_SNAP_BEGIN, .epoch = l->epoch },

@@ -107,15 +107,15 @@ office_open(struct office *o, struct desk *d, enum role role, enum link l, uint6
 	owner.wanted[l] = role == ROLE_KUBE_WATCHER ? 0 : MSG_BIT(NAMESPACE);
 	e->tap = tap_open(o->rig.base, o->rig.dir, role, incarnation);
 	assert_non_null(e->tap);
-	e->bus = bus_new(o->rig.base, o->rig.dir, role, incarnation, &e->token, e->tap, &owner);
+	e->bus = bus_new(o->rig.base, o->rig.dir, role, incarnation, e->tap, &owner);
 	assert_true(bus_bind(e->bus));
 }
 
 static inline void
 office_introduce(struct office *o, struct desk *d)
 {
-	bus_peer(o->watcher.end.bus, d->end.role, d->end.incarnation, &d->end.token, PEER_UP);
-	bus_peer(d->end.bus, ROLE_KUBE_WATCHER, o->watcher.end.incarnation, NULL, PEER_UP);
+	bus_peer(o->watcher.end.bus, d->end.role, d->end.incarnation, &d->end.token, NULL, PEER_UP);
+	bus_peer(d->end.bus, ROLE_KUBE_WATCHER, o->watcher.end.incarnation, NULL, &d->end.token, PEER_UP);
 }
 
 /* An object of the watcher's store for that link: `deleted` stands for all that may be in it. */

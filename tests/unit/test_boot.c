@@ -12,30 +12,29 @@
 #include "obj.h"
 
 #define TOKEN	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define OTHER	"g0112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
+#define WORDS	"peer record: wants role, incarnation, two tokens, state"
+#define TOKENS	"peer record: token is not hexadecimal of the right length"
 #define REST	" level=info format=json beat-ms=10000 instance=host-1_5f"
-#define WHOLE	"name=metrics incarnation=7 token=" TOKEN " run-dir=/run/muster" REST
+#define WHOLE	"name=metrics incarnation=7 run-dir=/run/muster" REST
 
 static const struct boot_row {
 	const char	*name, *record, *wrong;
 } boots[] = {
 	{ "whole",                 "boot " WHOLE,                                NULL },
-	{ "in any order",          "boot beat-ms=1 format=console level=debug run-dir=/r token=" TOKEN
+	{ "in any order",          "boot beat-ms=1 format=console level=debug run-dir=/r"
 				   " incarnation=18446744073709551615 name=test-producer instance=a", NULL },
 	{ "empty",                 "",                                           "the first record is not `boot`" },
 	{ "another record",        "config a=b",                                 "the first record is not `boot`" },
 	{ "nothing after boot",    "boot",                                       "boot record: a key is missing" },
 	{ "a word without =",      "boot name",                                  "boot record: a word without `=`" },
 	{ "an unknown key",        "boot " WHOLE " colour=red",                  "boot record: unknown key" },
-	{ "one key missing",       "boot name=metrics incarnation=7 token=" TOKEN REST, "boot record: a key is missing" },
+	{ "one key missing",       "boot name=metrics incarnation=7" REST, "boot record: a key is missing" },
 	{ "an unknown role",       "boot name=nobody",                           "name" },
 	{ "incarnation 0",         "boot incarnation=0",                         "incarnation" },
 	{ "incarnation -1",        "boot incarnation=-1",                        "incarnation" },
 	{ "incarnation too large", "boot incarnation=18446744073709551616",      "incarnation" },
 	{ "incarnation 7x",        "boot incarnation=7x",                        "incarnation" },
-	{ "no token",              "boot token=",                                "token" },
-	{ "a token cut short",     "boot token=0011",                            "token" },
-	{ "a token too long",      "boot token=" TOKEN "00",                     "token" },
-	{ "a token of other letters", "boot token=g0112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", "token" },
 	{ "a relative run-dir",    "boot run-dir=run",                           "run-dir" },
 	{ "an empty run-dir",      "boot run-dir=",                              "run-dir" },
 	{ "a run-dir of 108",      "boot run-dir=/23456789.123456789.123456789.123456789.123456789"
@@ -73,9 +72,6 @@ every_field_is_taken(void **state)
 	assert_null(boot_parse(record, &b));
 	assert_int_equal(b.role, ROLE_METRICS);
 	assert_int_equal(b.incarnation, 7);
-	assert_int_equal(b.token.len, TOKEN_BYTES);
-	assert_int_equal(b.token.bytes[1], 0x11);
-	assert_int_equal(b.token.bytes[31], 0xff);
 	assert_string_equal(b.run_dir, "/run/muster");
 	assert_int_equal(b.level, LEVEL_INFO);
 	assert_int_equal(b.format, LOG_JSON);
@@ -86,18 +82,21 @@ every_field_is_taken(void **state)
 static const struct peer_row {
 	const char	*name, *record, *wrong;
 	enum peer_state	 state;
-	size_t		 token_len;
+	size_t		 expected_len, presented_len;
 } peers[] = {
-	{ "up with a token",  "peer metrics 3 " TOKEN " up", NULL, PEER_UP, TOKEN_BYTES },
-	{ "down without one", "peer metrics 0 - down", NULL, PEER_DOWN, 0 },
-	{ "off",              "peer metrics 3 - off", NULL, PEER_OFF, 0 },
-	{ "words missing",    "peer metrics 3 -", "peer record: wants role, incarnation, token, state", 0, 0 },
-	{ "a word too many",  "peer metrics 3 - up now", "peer record: wants role, incarnation, token, state", 0, 0 },
-	{ "nothing",          "peer", "peer record: wants role, incarnation, token, state", 0, 0 },
-	{ "an unknown role",  "peer nobody 3 - up", "peer record: unknown role", 0, 0 },
-	{ "no incarnation",   "peer metrics three - up", "peer record: incarnation is not a number", 0, 0 },
-	{ "a bad token",      "peer metrics 3 0011 up", "peer record: token is not hexadecimal of the right length", 0, 0 },
-	{ "an unknown state", "peer metrics 3 - asleep", "peer record: state is none of up, down, off", 0, 0 },
+	{ "a consumer",       "peer metrics 3 " TOKEN " - up", NULL, PEER_UP, TOKEN_BYTES, 0 },
+	{ "a producer",       "peer metrics 3 - " TOKEN " up", NULL, PEER_UP, 0, TOKEN_BYTES },
+	{ "down without one", "peer metrics 0 - - down", NULL, PEER_DOWN, 0, 0 },
+	{ "off",              "peer metrics 3 - - off", NULL, PEER_OFF, 0, 0 },
+	{ "words missing",    "peer metrics 3 - up", WORDS, 0, 0, 0 },
+	{ "a word too many",  "peer metrics 3 - - up now", WORDS, 0, 0, 0 },
+	{ "nothing",          "peer", WORDS, 0, 0, 0 },
+	{ "an unknown role",  "peer nobody 3 - - up", "peer record: unknown role", 0, 0, 0 },
+	{ "no incarnation",   "peer metrics three - - up", "peer record: incarnation is not a number", 0, 0, 0 },
+	{ "a short token",    "peer metrics 3 0011 - up", TOKENS, 0, 0, 0 },
+	{ "a long token",     "peer metrics 3 - " TOKEN "00 up", TOKENS, 0, 0, 0 },
+	{ "a token of other letters", "peer metrics 3 " OTHER " - up", TOKENS, 0, 0, 0 },
+	{ "an unknown state", "peer metrics 3 - - asleep", "peer record: state is none of up, down, off", 0, 0, 0 },
 };
 
 static void
@@ -112,7 +111,11 @@ check_peer(void **state)
 		assert_null(wrong);
 		assert_int_equal(p.role, ROLE_METRICS);
 		assert_int_equal(p.state, row->state);
-		assert_int_equal(p.token.len, row->token_len);
+		assert_int_equal(p.expected.len, row->expected_len);
+		assert_int_equal(p.presented.len, row->presented_len);
+		const struct secret *const token = p.expected.len > 0 ? &p.expected : &p.presented;
+		assert_int_equal(token->bytes[1], token->len > 0 ? 0x11 : 0);
+		assert_int_equal(token->bytes[31], token->len > 0 ? 0xff : 0);
 	} else {
 		assert_string_equal(wrong != NULL ? wrong : "fine", row->wrong);
 	}
