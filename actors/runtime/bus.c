@@ -88,7 +88,7 @@ bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret
 	p->known = true;
 	p->incarnation = incarnation;
 	p->state = state;
-	p->expected = expected != NULL ? *expected : (struct secret){ 0 };	/* none: that incarnation is dead */
+	p->expected = expected != NULL ? *expected : (struct secret){ 0 };
 	p->presented = presented != NULL ? *presented : (struct secret){ 0 };
 	for (unsigned l = 0; l < LINK_MAX; l++) {
 		struct bus_in **in = &b->ins[l][who];

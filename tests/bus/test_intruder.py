@@ -192,7 +192,7 @@ def a_producer_cannot_use_the_tokens_of_its_consumers_elsewhere():
         assert set(replayed().values()) == {"CLOSE"}, replayed()
         for name in tree.consumers:
             assert tree.facts(msg="HELLO refused", actor=name, peer="metrics", reason="wrong token")
-            assert not tree.metric("muster_resync_total", actor="metrics", link="stats"), "a session was stolen"
+        assert not tree.metric("muster_resync_total", actor="metrics", link="stats"), "a session was stolen"
         nobody_restarted(tree)
         tree.settle()
 
