@@ -36,6 +36,40 @@ static const struct speech {
 static bool make_path(const struct call_ask *, const struct speech *, struct call_http *);
 static json_t *preconditions(const struct call_ask *);
 
+char *
+call_copy(struct call_ask *a, enum role sender, const struct body_write *w)
+{
+	const struct {
+		struct wire_str	  from;
+		const char	**to;
+	} texts[] = {
+		{ w->group,       &a->group },       { w->version, &a->version },
+		{ w->resource,    &a->resource },    { w->ns,      &a->ns },
+		{ w->name,        &a->name },        { w->uid,     &a->uid },
+		{ w->subresource, &a->subresource }, { w->rv,      &a->rv },
+		{ w->labels,      &a->labels },      { w->fields,  &a->fields },
+	};
+	size_t size = w->body.len + 1;
+
+	for (size_t i = 0; i < NITEMS(texts); i++)
+		size += texts[i].from.len + 1;
+	char *const all = obj_alloc(size), *at = all;
+	for (size_t i = 0; i < NITEMS(texts); i++) {
+		if (texts[i].from.len > 0)
+			memcpy(at, texts[i].from.p, texts[i].from.len);
+		*texts[i].to = at;
+		at += texts[i].from.len + 1;
+	}
+	if (w->body.len > 0)
+		memcpy(at, w->body.p, w->body.len);
+	a->body = at;
+	a->body_len = w->body.len;
+	a->sender = sender;
+	a->op = (enum op)w->op;
+	a->cont = "";
+	return all;
+}
+
 const char *
 call_make(const struct call_ask *a, struct call_http *out)
 {
@@ -44,10 +78,10 @@ call_make(const struct call_ask *a, struct call_http *out)
 
 	*out = (struct call_http){ .method = v->method, .content_type = v->content_type };
 	MUST(v->method != NULL);	/* Events go another way */
-	if (v->named && a->name[0] == '\0')
-		return "it names no object";
+	if (a->version[0] == '\0')
+		return "version: missing, and kube-watcher does not read this resource";
 	if (!make_path(a, v, out))
-		return "group, version, resource, namespace and name do not make a path";
+		return "labels, fields: the selectors are too long for a path";
 	const char *const wrong = v->body(a, &body);
 	if (wrong == NULL && body != NULL) {
 		out->body = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -105,18 +139,16 @@ put_object(const struct call_ask *a, json_t **out)
 {
 	*out = json_loadb(a->body, a->body_len, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(*out))
-		return "its body is not a JSON object";
+		return "body: not a JSON object";
 	if (a->uid[0] == '\0' && a->rv[0] == '\0')
 		return NULL;
-	if (a->op == OP_CREATE)
-		return "a create cannot have preconditions";
 	json_t *metadata = json_object_get(*out, "metadata");
 	if (metadata == NULL) {
 		metadata = json_object();
 		json_object_set_new(*out, "metadata", metadata);
 	}
 	if (!json_is_object(metadata))
-		return "metadata of its body is not an object";
+		return "body: metadata is not an object";
 	json_t *const pre = preconditions(a);
 	json_object_update(metadata, pre);
 	json_decref(pre);
@@ -135,7 +167,7 @@ put_json_patch(const struct call_ask *a, json_t **out)
 
 	*out = json_loadb(a->body, a->body_len, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_array(*out))
-		return "its body is not a JSON array";
+		return "body: not a JSON array";
 	json_t *const pre = preconditions(a);
 	json_object_foreach(pre, key, value) {
 		char path[64];

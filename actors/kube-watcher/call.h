@@ -13,10 +13,11 @@
 #include <stdint.h>
 
 #include "kube/path.h"
+#include "msg.h"
 #include "roles.h"
 #include "writes.h"
 
-/* What is asked for. Texts are the owner's. */
+/* A WRITE that write_check has passed, NUL-terminated. Texts are the owner's. */
 struct call_ask {
 	enum role	 sender;
 	enum op		 op;
@@ -37,6 +38,11 @@ struct call_http {
 
 enum { CALL_LIST_PAGE = 500 };
 
+/*
+ * Copies what write_check has passed. Returns the one piece of memory that holds all of its texts, to
+ * be released with free(); the body may be a Secret's.
+ */
+char *call_copy(struct call_ask *a, enum role sender, const struct body_write *w);
 /* NULL: fine; else what is wrong with it, for the RESULT's message. */
 const char *call_make(const struct call_ask *a, struct call_http *out);
 void call_free(struct call_http *c);

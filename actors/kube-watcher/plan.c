@@ -8,35 +8,13 @@
 
 enum { RESOURCE_MAX = 128 };
 
-/* What a request must and must not say, by operation. */
-enum shape {
-	NAMED	= 1 << 0,	/* it is about one object */
-	UID	= 1 << 1,	/* ... and no namesake */
-	RV	= 1 << 2,	/* ... as it was when it was read */
-	NEW	= 1 << 3,	/* no precondition: there is nothing yet */
-	READ	= 1 << 4,	/* changes nothing: no lease, and again at will */
-	MANY	= 1 << 5,	/* no name */
-};
-
 static const struct {
 	enum verb	 verb;
 	const char	*subresource;
-	unsigned	 shape;
 } ops[OP_MAX] = {
-#define SHAPE_CREATE	NAMED | NEW
-#define SHAPE_UPDATE	NAMED | RV
-#define SHAPE_MERGE	NAMED
-#define SHAPE_JSON	NAMED
-#define SHAPE_STRATEGIC	NAMED
-#define SHAPE_APPLY	NAMED
-#define SHAPE_DELETE	NAMED | UID
-#define SHAPE_EVICT	NAMED | UID
-#define SHAPE_GET	NAMED | READ
-#define SHAPE_LIST	MANY | READ
-#define SHAPE_EVENT	NAMED
-#define OP_SHAPE(ID, name, verb_, subresource_) [OP_##ID] = {			\
-		.verb = VERB_##verb_, .subresource = (subresource_), .shape = SHAPE_##ID },
-	OPS(OP_SHAPE)
+#define OP_RIGHT(ID, name, verb_, subresource_) [OP_##ID] = {			\
+		.verb = VERB_##verb_, .subresource = (subresource_) },
+	OPS(OP_RIGHT)
 };
 
 /*
@@ -64,7 +42,7 @@ static const struct {
 	{ 429, NULL, OUTCOME_LIMITED, "the server asks to slow down" },
 };
 
-static const char *malformed(const struct plan_write *);
+static struct plan_verdict check(const struct plan_write *, const struct lease *, int64_t);
 static bool has_right(const struct plan_write *);
 static struct plan_verdict refused(enum outcome, const char *);
 static struct plan_step try_slot(struct plan *, uint32_t, const struct lease *, int64_t);
@@ -85,26 +63,9 @@ plan_init(struct plan *p, double per_second, double burst, uint64_t seed, int64_
 }
 
 struct plan_verdict
-plan_check(const struct plan_write *w, const struct lease *l, int64_t now_ms)
-{
-	const char *wrong = malformed(w);
-
-	if (wrong != NULL)
-		return refused(OUTCOME_INVALID, wrong);
-	if (!has_right(w))
-		return refused(OUTCOME_DENIED,
-		    "rights.h does not list this verb on this resource for the sender");
-	if (!is_read(w->op) && !lease_covers(l, 0, now_ms))
-		return refused(OUTCOME_NOT_LEADER, "the Lease is not held");
-	if (w->deadline_ms <= now_ms)
-		return refused(OUTCOME_EXPIRED, "it came after its deadline");
-	return (struct plan_verdict){ .admitted = true };
-}
-
-struct plan_verdict
 plan_admit(struct plan *p, const struct plan_write *w, const struct lease *l, int64_t now_ms)
 {
-	struct plan_verdict v = plan_check(w, l, now_ms);
+	struct plan_verdict v = check(w, l, now_ms);
 	uint32_t room = PLAN_WRITES_MAX;
 
 	if (!v.admitted)
@@ -212,26 +173,18 @@ plan_settled(const struct plan *p, int64_t now_ms)
 
 /* ---- May it be sent ---- */
 
-static const char *
-malformed(const struct plan_write *w)
+static struct plan_verdict
+check(const struct plan_write *w, const struct lease *l, int64_t now_ms)
 {
-	if ((unsigned)w->op >= OP_MAX || (unsigned)w->sender >= ROLE_MAX)
-		return "no such operation";
-	const unsigned shape = ops[w->op].shape;
-
-	if (w->resource[0] == '\0')
-		return "it names no resource";
-	if ((shape & NAMED) && w->name[0] == '\0')
-		return "it names no object";
-	if ((shape & MANY) && w->name[0] != '\0')
-		return "a list has no name: get";
-	if ((shape & UID) && w->uid[0] == '\0')
-		return "it names no uid: a namesake of the object could be hit";
-	if ((shape & RV) && w->rv[0] == '\0')
-		return "it names no resourceVersion: the changes of others could be lost";
-	if ((shape & NEW) && (w->uid[0] != '\0' || w->rv[0] != '\0'))
-		return "what is to be created has neither uid nor resourceVersion";
-	return NULL;
+	MUST((unsigned)w->op < OP_MAX && (unsigned)w->sender < ROLE_MAX);
+	if (!has_right(w))
+		return refused(OUTCOME_DENIED,
+		    "rights.h does not list this verb on this resource for the sender");
+	if (!is_read(w->op) && !lease_covers(l, 0, now_ms))
+		return refused(OUTCOME_NOT_LEADER, "the Lease is not held");
+	if (w->deadline_ms <= now_ms)
+		return refused(OUTCOME_EXPIRED, "it came after its deadline");
+	return (struct plan_verdict){ .admitted = true };
 }
 
 static bool
@@ -373,10 +326,11 @@ release(struct plan *p, uint32_t slot)
 	p->slots[slot] = (struct plan_slot){ .used = false };
 }
 
+/* It changes nothing: it needs no lease, and may be sent again at any time. */
 static bool
 is_read(enum op op)
 {
-	return (ops[op].shape & READ) != 0;
+	return ops[op].verb == VERB_GET || ops[op].verb == VERB_LIST;
 }
 
 static bool

@@ -38,12 +38,12 @@ enum {
 	PLAN_LINGER_MS		= 5 * 1000,	/* so long a request that we gave up may still arrive */
 };
 
-/* What a WRITE asks for; texts NUL-terminated, "" for none. */
+/* A WRITE that write_check has passed; texts are NUL-terminated, "" for none. */
 struct plan_write {
 	enum role	 sender;
 	uint64_t	 id;		/* the sender's */
 	enum op		 op;
-	const char	*group, *resource, *subresource, *ns, *name, *uid, *rv;
+	const char	*group, *resource, *subresource;
 	uint64_t	 object;	/* hash64 of what names it: group, resource, namespace, name */
 	int64_t		 deadline_ms;
 };
@@ -117,11 +117,7 @@ struct plan_result {
 };
 
 void plan_init(struct plan *p, double per_second, double burst, uint64_t seed, int64_t now_ms);
-/*
- * Only the questions that need no slot: shape, rights, lease, deadline. An EVENT goes to the
- * recorder after it.
- */
-struct plan_verdict plan_check(const struct plan_write *w, const struct lease *l, int64_t now_ms);
+/* The one admission of writes: rights, lease, deadline, and room in the table. */
 struct plan_verdict plan_admit(
     struct plan *p, const struct plan_write *w, const struct lease *l, int64_t now_ms);
 /* PLAN_SEND: it counts as sent until plan_answered. */

@@ -14,6 +14,7 @@
 #include "answer.h"
 #include "call.h"
 #include "clock.h"
+#include "event_sender.h"
 #include "keytab.h"
 #include "kube/cut.h"
 #include "kube/frames.h"
@@ -22,8 +23,8 @@
 #include "obj.h"
 #include "plan.h"
 #include "recall.h"
-#include "record.h"
 #include "stat.h"
+#include "write_check.h"
 
 struct job {
 	struct service	*service;
@@ -47,12 +48,11 @@ struct service {
 	const struct lease	*lease;
 	struct plan		 plan;
 	struct job		 jobs[PLAN_WRITES_MAX];
-	struct record		*record;
+	struct event_sender	*events;
 	struct event		*timer;
 	bool			 driving;
 };
 
-static void keep(struct job *, const struct write_in *);
 static enum kind find_kind(const char *, const char *);
 static struct reading *reading_of(const struct job *);
 static const char *version_of(const struct job *);
@@ -88,7 +88,7 @@ service_new(const struct service_ground *g)
 	for (size_t i = 0; i < PLAN_WRITES_MAX; i++)
 		s->jobs[i].service = s;
 	plan_init(&s->plan, g->per_second, 2 * g->per_second, actor_new_trace(g->actor), clock_mono_ms());
-	s->record = record_new(g->actor, g->access);
+	s->events = event_sender_new(g->actor, g->access);
 	s->timer = evtimer_new(actor_base(g->actor), on_timer, s);
 	MUST(s->timer != NULL);
 	return s;
@@ -107,7 +107,7 @@ service_free(struct service **sp)
 			access_cancel(s->ground.access, s->jobs[i].call);
 		forget(&s->jobs[i]);
 	}
-	record_free(&s->record);
+	event_sender_free(&s->events);
 	event_free(s->timer);
 	OBJ_FREE(s);
 }
@@ -127,22 +127,31 @@ service_settled(const struct service *s)
 void
 service_write(struct service *s, const struct write_in *w)
 {
-	struct job draft = { .service = s };
+	const struct write_fault fault = write_check(w->body);
 
+	if (fault.field != NULL) {
+		char why[160];
+
+		snprintf(why, sizeof(why), "%s: %s", fault.field, fault.why);
+		refuse(s, w, OUTCOME_INVALID, why);
+		return;
+	}
 	if (s->lease == NULL) {
 		refuse(s, w, OUTCOME_NOT_LEADER, "kube-watcher is starting");
 		return;
 	}
-	keep(&draft, w);
+	struct job draft = { .service = s, .in = *w, .began_ms = clock_mono_ms() };
 	const struct call_ask *const a = &draft.ask;
+	draft.texts = call_copy(&draft.ask, w->from, w->body);
+	draft.in.body = NULL;
+	draft.kind = find_kind(a->group, a->resource);
 	uint64_t object = hash64(a->group, strlen(a->group) + 1);
 	object = hash64_more(object, a->resource, strlen(a->resource) + 1);
 	object = hash64_more(object, a->ns, strlen(a->ns) + 1);
 	object = hash64_more(object, a->name, strlen(a->name) + 1);
 	const struct plan_verdict verdict = plan_admit(&s->plan, &(struct plan_write){
 		.sender = w->from, .id = w->id, .op = a->op, .group = a->group, .resource = a->resource,
-		.subresource = a->subresource, .name = a->name, .uid = a->uid, .rv = a->rv,
-		.object = object, .deadline_ms = w->deadline_ms,
+		.subresource = a->subresource, .object = object, .deadline_ms = w->deadline_ms,
 	}, s->lease, clock_mono_ms());
 	if (!verdict.admitted) {
 		refuse(s, w, verdict.outcome, verdict.why);
@@ -187,43 +196,6 @@ service_drive(struct service *s)
 	s->driving = false;
 }
 
-/* Everything of the WRITE that is needed later, in one piece of memory. */
-static void
-keep(struct job *j, const struct write_in *w)
-{
-	const struct body_write *const b = w->body;
-	const struct {
-		struct wire_str	  from;
-		const char	**to;
-	} texts[] = {
-		{ b->group,       &j->ask.group },       { b->version, &j->ask.version },
-		{ b->resource,    &j->ask.resource },    { b->ns,      &j->ask.ns },
-		{ b->name,        &j->ask.name },        { b->uid,     &j->ask.uid },
-		{ b->subresource, &j->ask.subresource }, { b->rv,      &j->ask.rv },
-		{ b->labels,      &j->ask.labels },      { b->fields,  &j->ask.fields },
-	};
-	size_t size = b->body.len;
-
-	for (size_t i = 0; i < NITEMS(texts); i++)
-		size += texts[i].from.len + 1;
-	char *at = j->texts = obj_alloc(size);
-	for (size_t i = 0; i < NITEMS(texts); i++) {
-		memcpy(at, texts[i].from.p, texts[i].from.len);
-		*texts[i].to = at;
-		at += texts[i].from.len + 1;
-	}
-	memcpy(at, b->body.p, b->body.len);
-	j->ask.body = at;
-	j->ask.body_len = b->body.len;
-	j->ask.sender = w->from;
-	j->ask.op = (enum op)b->op;
-	j->ask.cont = "";
-	j->in = *w;
-	j->in.body = NULL;
-	j->began_ms = clock_mono_ms();
-	j->kind = find_kind(j->ask.group, j->ask.resource);
-}
-
 static enum kind
 find_kind(const char *group, const char *resource)
 {
@@ -258,13 +230,14 @@ send_job(struct job *j, int64_t timeout_ms)
 	struct service *const s = j->service;
 	struct call_http http;
 
-	if (j->ask.op == OP_EVENT) {
-		settle(j, record_note(s->record, &j->ask, version_of(j)));
-		return;
-	}
 	struct call_ask ask = j->ask;
+
 	ask.version = version_of(j);
 	ask.cont = j->cont;
+	if (ask.op == OP_EVENT) {
+		settle(j, event_sender_add(s->events, &ask));
+		return;
+	}
 	const char *const wrong = call_make(&ask, &http);
 	if (wrong != NULL) {
 		settle(j, wrong);

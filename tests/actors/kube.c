@@ -10,6 +10,8 @@
  *			{"tag","id","outcome","status","reason","message","causes","rv",
  *			"retry_after_ms","objects"}
  *	{"op":"event",...,"type","reason","action","note"}: the same with an Event about the object
+ *
+ * A text of a write may also be an array of bytes, for what JSON cannot carry.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +21,7 @@
 #include "log.h"
 #include "obj.h"
 
-enum { WRITE_MS = 8000, GONE_KEYS_MAX = 10000 };
+enum { WRITE_MS = 8000, GONE_KEYS_MAX = 10000, TEXTS = 10 };
 
 struct kube {
 	struct actor		*actor;
@@ -54,6 +56,7 @@ static json_t *answer_counts(struct kube *, const json_t *, uint64_t);
 static json_t *answer_write(struct kube *, const json_t *, uint64_t);
 static json_t *answer_event(struct kube *, const json_t *, uint64_t);
 static json_t *answer(const json_t *, uint64_t, void *);
+static char *text_of(const json_t *);
 
 static const struct {
 	const char	 *op;
@@ -210,17 +213,17 @@ ask_write(struct kube *k, const json_t *question, uint64_t conn, const char *ver
 	};
 	const struct {
 		const char *name, **to;
-	} texts[] = {
+	} texts[TEXTS] = {
 		{ "group", &w.group }, { "version", &w.version }, { "resource", &w.resource }, { "namespace", &w.ns },
 		{ "name", &w.name }, { "subresource", &w.subresource }, { "uid", &w.uid }, { "rv", &w.rv },
 		{ "labels", &w.labels }, { "fields", &w.fields },
 	};
-	char *text = NULL;
+	char *text = NULL, *held[TEXTS];
 
-	for (size_t i = 0; i < NITEMS(texts); i++)
-		*texts[i].to = json_string_value(json_object_get(question, texts[i].name));
-	if (w.op == OP_MAX || w.resource == NULL || w.timeout_ms <= 0)
+	if (w.op == OP_MAX || w.timeout_ms <= 0 || json_object_get(question, "resource") == NULL)
 		return json_pack("{s:s}", "error", "no such write");
+	for (size_t i = 0; i < TEXTS; i++)
+		*texts[i].to = held[i] = text_of(json_object_get(question, texts[i].name));
 	if (body != NULL) {
 		text = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
 		w.body = text;
@@ -231,7 +234,23 @@ ask_write(struct kube *k, const json_t *question, uint64_t conn, const char *ver
 	asked->tag = json_deep_copy(json_object_get(question, "tag"));
 	actor_write(k->actor, k->link, &w, wrote, asked);
 	free(text);
+	for (size_t i = 0; i < TEXTS; i++)
+		free(held[i]);
 	return NULL;
+}
+
+static char *
+text_of(const json_t *value)
+{
+	const size_t len = json_array_size(value);
+	char *const bytes = obj_alloc(len + 1);
+
+	for (size_t i = 0; i < len; i++)
+		bytes[i] = (char)json_integer_value(json_array_get(value, i));
+	if (!json_is_string(value))
+		return bytes;
+	free(bytes);
+	return obj_strdup(json_string_value(value));
 }
 
 static json_t *

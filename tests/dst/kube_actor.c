@@ -68,21 +68,16 @@ actor_act(struct kube_instance *in)
 {
 	struct kube_world *w = in->world;
 	struct kube_write what = { 0 };
-	char uid[KUBE_TEXT] = "", rv[KUBE_TEXT] = "";
 
 	if (!in->node.up || in->node.stopped_ms > w->sim->now_ms || !in->ready || in->leaving
 	    || w->ndeeds == KUBE_WRITES_MAX || !draw_write(in, &what))
 		return;
 	const uint32_t deed = w->ndeeds++;
 	w->deeds[deed] = (struct kube_deed){ .instance = in->index, .write = what };
-	if (what.uid != 0)
-		kube_uid(uid, what.uid);
-	if (what.rv != 0)
-		kube_rv(rv, what.rv);
 	const struct lease always = { .until_ms = INT64_MAX };
 	const struct plan_verdict v = plan_admit(&in->plan, &(struct plan_write){
 		.sender = ROLE_TEST_KUBE_1, .id = deed, .op = what.op, .group = "", .resource = "nodes",
-		.subresource = "", .ns = "", .name = "n", .uid = uid, .rv = rv, .object = what.key,
+		.subresource = "", .object = what.key,
 		.deadline_ms = w->sim->now_ms + 500 + (int64_t)sim_random(w->sim, 15000),
 	}, kube_broken(w, BREAK_KUBE_LEASE) ? &always : &in->lease, w->sim->now_ms);
 	SIM_SAY(w->sim, "%s: write %u: op %d on n%u uid u%u rv %d%s%s", in->name, deed,

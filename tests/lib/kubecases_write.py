@@ -6,7 +6,7 @@ import kubecrds
 import kubesuite
 from kube import rv
 from kubesuite import case
-from kubetree import KubeTree
+from kubetree import WATCHER, KubeTree
 from muster import wait_for
 
 ROLE_MAX = 32           # PLAN_ROLE_MAX of actors/kube-watcher/plan.h
@@ -119,6 +119,48 @@ def what_could_hit_another_is_not_even_asked(server):
             answer = tree.write(verb, resource, name, expect="invalid", **more)
             assert answer["status"] == 0 and answer["message"], answer
         assert server.kube.get("nodes", "n1") == made and server.kube.get("pods", "p1")
+
+
+@case
+def what_is_no_name_is_invalid_and_harms_nobody(server):
+    """Issue 10.3: none of these may end kube-watcher, reach the server, or lose a precondition."""
+    made = server.kube.create("nodes", node("n1"))
+    uid = made["metadata"]["uid"]
+    event = {"group": "", "version": "v1", "resource": "nodes", "namespace": "", "name": "n1", "uid": uid,
+             "type": "Normal", "reason": "Tested", "action": "Testing", "note": "x"}
+    bad = [*b"n", 0xff]
+    with KubeTree(server) as tree:
+        tree.wait_synced()
+        before = tree.actor(WATCHER)["incarnation"]
+        for field, value in (("namespace", "a/b"), ("namespace", "a" * 64), ("name", bad), ("name", "a/b"),
+                             ("uid", bad), ("resource", "nodes/status"), ("group", "a b"), ("version", "../v1"),
+                             ("subresource", "status")):
+            answer = tree.ask("event", **{**event, field: value})
+            assert answer["outcome"] == "invalid" and answer["message"].startswith(f"{field}: "), answer
+        for verb, field, value, more in (
+                ("delete", "uid", bad, {}), ("delete", "rv", bad, {"uid": uid}),
+                ("merge", "name", bad, {"body": labelled("x")}), ("merge", "name", "..", {"body": labelled("x")}),
+                ("merge", "namespace", "a/b", {"body": labelled("x")}),
+                ("merge", "subresource", "status/x", {"body": labelled("x")}),
+                ("list", "labels", bad, {"name": ""}), ("merge", "labels", "a=b", {"body": labelled("x")})):
+            answer = tree.ask("write", **{"verb": verb, "group": "", "version": "v1", "resource": "nodes",
+                                          "namespace": "", "name": "n1", **more, field: value})
+            assert answer["outcome"] == "invalid" and answer["message"].startswith(f"{field}: "), answer
+        tree.write("merge", "nodes", "n1", body=labelled("still-here"))
+        assert server.kube.get("nodes", "n1")["metadata"]["uid"] == uid
+        assert tree.actor(WATCHER)["incarnation"] == before, "it was never restarted"
+
+
+@case
+def a_subresource_is_neither_created_nor_listed(server):
+    """Issue 10.3: the right was checked on pods/eviction, and the request went to pods."""
+    with KubeTree(server) as tree:
+        tree.wait_synced()
+        for verb, name, more in (("create", "p1", {"body": pod("p1")}), ("list", "", {}),
+                                 ("evict", "p1", {"uid": NOBODY})):
+            answer = tree.write(verb, "pods", name, subresource="eviction", expect="invalid", **more)
+            assert answer["status"] == 0 and answer["message"].startswith("subresource: "), answer
+        assert server.kube.find("pods", "p1") is None
 
 
 @case

@@ -28,9 +28,7 @@ a_write(enum op op)
 {
 	return (struct plan_write){
 		.sender = ME, .id = 1, .op = op, .group = "", .resource = "nodes", .subresource = "",
-		.ns = "", .name = op == OP_LIST ? "" : "n1",
-		.uid = op == OP_DELETE || op == OP_EVICT ? "u1" : "",
-		.rv = op == OP_UPDATE ? "5" : "", .object = 7, .deadline_ms = NOW + 30000,
+		.object = 7, .deadline_ms = NOW + 30000,
 	};
 }
 
@@ -40,41 +38,31 @@ static const struct admission {
 	const char	*name;
 	enum op		 op;
 	enum role	 sender;
-	const char	*group, *resource, *subresource, *object_name, *uid, *rv;
+	const char	*group, *resource, *subresource;
 	int64_t		 lead_ms, left_ms;
 	bool		 admitted;
 	enum outcome	 outcome;
 } admissions[] = {
-	/* name, op, sender, group, resource, subresource, name, uid, rv, lead, left, admitted, outcome */
-	{ "create", OP_CREATE, ME, "", "nodes", "", "n", "", "", 9000, 1000, true, 0 },
-	{ "create with a uid", OP_CREATE, ME, "", "nodes", "", "n", "u", "", 9000, 1000, false, OUTCOME_INVALID },
-	{ "create with a version", OP_CREATE, ME, "", "nodes", "", "n", "", "1", 9000, 1000, false, OUTCOME_INVALID },
-	{ "create without a name", OP_CREATE, ME, "", "nodes", "", "", "", "", 9000, 1000, false, OUTCOME_INVALID },
-	{ "update", OP_UPDATE, ME, "", "nodes", "", "n", "", "1", 9000, 1000, true, 0 },
-	{ "update without a version", OP_UPDATE, ME, "", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_INVALID },
-	{ "merge patch", OP_MERGE, ME, "", "nodes", "", "n", "", "", 9000, 1000, true, 0 },
-	{ "of a status", OP_MERGE, ME, "", "nodes", "status", "n", "", "", 9000, 1000, true, 0 },
-	{ "of a scale that is not listed", OP_MERGE, ME, "", "nodes", "scale", "n", "", "", 9000, 1000, false, OUTCOME_DENIED },
-	{ "delete", OP_DELETE, ME, "", "nodes", "", "n", "u", "", 9000, 1000, true, 0 },
-	{ "delete without a uid", OP_DELETE, ME, "", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_INVALID },
-	{ "evict", OP_EVICT, ME, "", "pods", "", "p", "u", "", 9000, 1000, true, 0 },
-	{ "evict without a uid", OP_EVICT, ME, "", "pods", "", "p", "", "", 9000, 1000, false, OUTCOME_INVALID },
-	{ "evict what has no such subresource", OP_EVICT, ME, "", "nodes", "", "n", "u", "", 9000, 1000, false, OUTCOME_DENIED },
-	{ "get", OP_GET, ME, "", "nodes", "", "n", "", "", 0, 1000, true, 0 },
-	{ "list", OP_LIST, ME, "", "nodes", "", "", "", "", 0, 1000, true, 0 },
-	{ "list of one", OP_LIST, ME, "", "nodes", "", "n", "", "", 0, 1000, false, OUTCOME_INVALID },
-	{ "event", OP_EVENT, ME, "", "nodes", "", "n", "", "", 9000, 1000, true, 0 },
-	{ "event without the right", OP_EVENT, STRANGER, "", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_DENIED },
-	{ "a right for another verb", OP_DELETE, STRANGER, "", "nodes", "", "n", "u", "", 9000, 1000, false, OUTCOME_DENIED },
-	{ "a right for another group", OP_MERGE, ME, "apps", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_DENIED },
-	{ "a subresource inside", OP_MERGE, STRANGER, "", "nodes/status", "", "n", "", "", 9000, 1000, false, OUTCOME_DENIED },
-	{ "no resource", OP_GET, ME, "", "", "", "n", "", "", 0, 1000, false, OUTCOME_INVALID },
-	{ "no such operation", OP_MAX, ME, "", "nodes", "", "n", "", "", 9000, 1000, false, OUTCOME_INVALID },
-	{ "no such sender", OP_GET, ROLE_NONE, "", "nodes", "", "n", "", "", 0, 1000, false, OUTCOME_INVALID },
-	{ "not leading", OP_MERGE, ME, "", "nodes", "", "n", "", "", 0, 1000, false, OUTCOME_NOT_LEADER },
-	{ "leading is over", OP_MERGE, ME, "", "nodes", "", "n", "", "", -5000, 1000, false, OUTCOME_NOT_LEADER },
-	{ "too late", OP_MERGE, ME, "", "nodes", "", "n", "", "", 9000, 0, false, OUTCOME_EXPIRED },
-	{ "too late to read", OP_GET, ME, "", "nodes", "", "n", "", "", 0, -1, false, OUTCOME_EXPIRED },
+	/* name, op, sender, group, resource, subresource, lead, left, admitted, outcome */
+	{ "create", OP_CREATE, ME, "", "nodes", "", 9000, 1000, true, 0 },
+	{ "update", OP_UPDATE, ME, "", "nodes", "", 9000, 1000, true, 0 },
+	{ "merge patch", OP_MERGE, ME, "", "nodes", "", 9000, 1000, true, 0 },
+	{ "of a status", OP_MERGE, ME, "", "nodes", "status", 9000, 1000, true, 0 },
+	{ "of a scale that is not listed", OP_MERGE, ME, "", "nodes", "scale", 9000, 1000, false, OUTCOME_DENIED },
+	{ "delete", OP_DELETE, ME, "", "nodes", "", 9000, 1000, true, 0 },
+	{ "evict", OP_EVICT, ME, "", "pods", "", 9000, 1000, true, 0 },
+	{ "evict what has no such subresource", OP_EVICT, ME, "", "nodes", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "get", OP_GET, ME, "", "nodes", "", 0, 1000, true, 0 },
+	{ "list", OP_LIST, ME, "", "nodes", "", 0, 1000, true, 0 },
+	{ "event", OP_EVENT, ME, "", "nodes", "", 9000, 1000, true, 0 },
+	{ "event without the right", OP_EVENT, STRANGER, "", "nodes", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "a right for another verb", OP_DELETE, STRANGER, "", "nodes", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "a right for another group", OP_MERGE, ME, "apps", "nodes", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "a subresource inside", OP_MERGE, STRANGER, "", "nodes/status", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "not leading", OP_MERGE, ME, "", "nodes", "", 0, 1000, false, OUTCOME_NOT_LEADER },
+	{ "leading is over", OP_MERGE, ME, "", "nodes", "", -5000, 1000, false, OUTCOME_NOT_LEADER },
+	{ "too late", OP_MERGE, ME, "", "nodes", "", 9000, 0, false, OUTCOME_EXPIRED },
+	{ "too late to read", OP_GET, ME, "", "nodes", "", 0, -1, false, OUTCOME_EXPIRED },
 };
 
 static void
@@ -87,8 +75,7 @@ check_admission(void **state)
 	plan_init(&p, 0, 1, 1, NOW);
 	const struct plan_verdict v = plan_admit(&p, &(struct plan_write){
 		.sender = r->sender, .id = 1, .op = r->op, .group = r->group, .resource = r->resource,
-		.subresource = r->subresource, .ns = "", .name = r->object_name, .uid = r->uid, .rv = r->rv,
-		.object = 1, .deadline_ms = NOW + r->left_ms,
+		.subresource = r->subresource, .object = 1, .deadline_ms = NOW + r->left_ms,
 	}, &l, NOW);
 	assert_int_equal(v.admitted, r->admitted);
 	assert_int_equal(p.count, r->admitted);

@@ -1,4 +1,4 @@
-/* tests/unit/test_recorder.c - Events: one, a series, a storm; and names and notes that fit. */
+/* tests/unit/test_event_policy.c - Events: one, a series, a storm; and names and notes that fit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,14 +6,14 @@
 
 #include <cmocka.h>
 
-#include "actors/kube-watcher/recorder.h"
+#include "actors/kube-watcher/event_policy.h"
 #include "obj.h"
 
 enum tell { END, NOTE, GO, OK, AGAIN, MISSING, REFUSED };
 
 /*
  * after_ms after the line before: an Event (object, content), the answer to the last request, or
- * nothing. want: what the note says, then what recorder_next says: "create", "patch 3" (the count),
+ * nothing. want: what the note says, then what event_policy_next says: "create", "patch 3" (the count),
  * "wait" and for how many seconds.
  */
 struct line {
@@ -80,7 +80,7 @@ static const struct row {
 };
 
 struct story {
-	struct recorder	r;
+	struct event_policy	r;
 	uint32_t	slot;
 	int64_t		now;
 	char		said[64];
@@ -98,21 +98,21 @@ static void
 tell(struct story *s, const struct line *l)
 {
 	static const char *const heard[] = {
-		[RECORDER_CREATE] = "new, ", [RECORDER_COUNTED] = "counted, ",
-		[RECORDER_DROPPED] = "dropped, ", [RECORDER_WAIT] = "?", [RECORDER_PATCH] = "?",
+		[EVENT_CREATE] = "new, ", [EVENT_COUNTED] = "counted, ",
+		[EVENT_DROPPED] = "dropped, ", [EVENT_WAIT] = "?", [EVENT_PATCH] = "?",
 	};
-	static const enum recorder_result results[] = {
-		[OK] = RECORDER_OK, [AGAIN] = RECORDER_AGAIN, [MISSING] = RECORDER_MISSING,
-		[REFUSED] = RECORDER_REFUSED,
+	static const enum event_result results[] = {
+		[OK] = EVENT_OK, [AGAIN] = EVENT_AGAIN, [MISSING] = EVENT_MISSING,
+		[REFUSED] = EVENT_REFUSED,
 	};
 
 	s->said[0] = '\0';
 	if (l->tell == NOTE) {
-		const struct recorder_event e = { .object = l->object, .content = l->content };
+		const struct event_hash e = { .object = l->object, .content = l->content };
 
-		say(s, heard[recorder_note(&s->r, &e, s->now, s->now * 1000).verb]);
+		say(s, heard[event_policy_observe(&s->r, &e, s->now, s->now * 1000).verb]);
 	} else if (l->tell != GO) {
-		recorder_answered(&s->r, s->slot, results[l->tell], s->now);
+		event_policy_answered(&s->r, s->slot, results[l->tell], s->now);
 	}
 }
 
@@ -120,26 +120,26 @@ tell(struct story *s, const struct line *l)
 static void
 listen(struct story *s, const char *want)
 {
-	const struct recorder_step step = recorder_next(&s->r, s->now);
+	const struct event_step step = event_policy_next(&s->r, s->now);
 	const char *range = strstr(want, "wait ");
 	char text[32];
 	double least, most;
 
-	if (step.verb == RECORDER_WAIT && step.at_ms == INT64_MAX) {
+	if (step.verb == EVENT_WAIT && step.at_ms == INT64_MAX) {
 		say(s, "wait for ever");
-	} else if (step.verb == RECORDER_WAIT && range != NULL
+	} else if (step.verb == EVENT_WAIT && range != NULL
 	    && sscanf(range, "wait %lf-%lf", &least, &most) == 2) {
 		assert_in_range(step.at_ms - s->now, (uint64_t)(least * 1000), (uint64_t)(most * 1000));
 		say(s, range);
-	} else if (step.verb == RECORDER_WAIT) {
+	} else if (step.verb == EVENT_WAIT) {
 		snprintf(text, sizeof(text), "wait %g", (double)(step.at_ms - s->now) / 1000);
 		say(s, text);
 	} else {
 		s->slot = step.slot;
 		snprintf(text, sizeof(text), "patch %d", (int)step.count);
-		say(s, step.verb == RECORDER_CREATE ? "create" : text);
+		say(s, step.verb == EVENT_CREATE ? "create" : text);
 		/* The server refuses a series of one. */
-		assert_true(step.verb == RECORDER_CREATE || step.count >= 2);
+		assert_true(step.verb == EVENT_CREATE || step.count >= 2);
 	}
 }
 
@@ -150,7 +150,7 @@ check_row(void **state)
 	static struct story s;
 
 	s = (struct story){ .now = 5000000 };
-	recorder_init(&s.r, 3);
+	event_policy_init(&s.r, 3);
 	for (const struct line *l = r->lines; l->tell != END; l++) {
 		s.now += l->after_ms;
 		tell(&s, l);
@@ -163,78 +163,78 @@ check_row(void **state)
 static void
 twelve_tries(void **state)
 {
-	static struct recorder r;
-	const struct recorder_event e = { .object = 1, .content = 1 };
+	static struct event_policy r;
+	const struct event_hash e = { .object = 1, .content = 1 };
 	int64_t now = 0;
 	int tries = 0;
 
 	(void)state;
-	recorder_init(&r, 3);
-	recorder_note(&r, &e, now, 0);
+	event_policy_init(&r, 3);
+	event_policy_observe(&r, &e, now, 0);
 	const uint64_t unique = r.slots[0].unique;
-	for (struct recorder_step s = recorder_next(&r, now); r.count > 0; s = recorder_next(&r, now)) {
-		if (s.verb == RECORDER_WAIT) {
+	for (struct event_step s = event_policy_next(&r, now); r.count > 0; s = event_policy_next(&r, now)) {
+		if (s.verb == EVENT_WAIT) {
 			now = s.at_ms;
 			continue;
 		}
 		assert_int_equal(s.unique, unique);	/* so the server can tell that it has it already */
 		tries++;
-		recorder_answered(&r, s.slot, RECORDER_AGAIN, now);
+		event_policy_answered(&r, s.slot, EVENT_AGAIN, now);
 	}
-	assert_int_equal(tries, RECORDER_TRIES);
+	assert_int_equal(tries, EVENT_TRIES);
 	assert_int_equal(r.dropped, 1);
 }
 
 /* True: it becomes an Event of its own. */
 static bool
-is_new(struct recorder *r, uint64_t object, uint64_t content, int64_t now_ms)
+is_new(struct event_policy *r, uint64_t object, uint64_t content, int64_t now_ms)
 {
-	const struct recorder_event e = { .object = object, .content = content };
+	const struct event_hash e = { .object = object, .content = content };
 
-	return recorder_note(r, &e, now_ms, 0).verb == RECORDER_CREATE;
+	return event_policy_observe(r, &e, now_ms, 0).verb == EVENT_CREATE;
 }
 
 /* One object may say 25 things at once, then one in 5 minutes; the others are not concerned. */
 static void
 storms_are_cut(void **state)
 {
-	static struct recorder r;
+	static struct event_policy r;
 	unsigned created = 0;
 
 	(void)state;
-	recorder_init(&r, 3);
+	event_policy_init(&r, 3);
 	for (uint64_t i = 0; i < 100; i++)
 		created += is_new(&r, 1, i, 0);
-	assert_int_equal(created, RECORDER_BURST);
-	assert_int_equal(r.dropped, 100 - RECORDER_BURST);
+	assert_int_equal(created, EVENT_BURST);
+	assert_int_equal(r.dropped, 100 - EVENT_BURST);
 	assert_true(is_new(&r, 2, 1, 0));
 	for (int64_t now = MINUTE; now <= 30 * MINUTE; now += MINUTE)
 		created += is_new(&r, 1, 1000 + (uint64_t)now, now);
-	assert_int_equal(created, RECORDER_BURST + 6);
+	assert_int_equal(created, EVENT_BURST + 6);
 	/* A rest fills the bucket, and no further. */
 	for (uint64_t i = 0; i < 100; i++)
 		created += is_new(&r, 1, 90000000 + i, 600 * MINUTE);
-	assert_int_equal(created, 2 * RECORDER_BURST + 6);
+	assert_int_equal(created, 2 * EVENT_BURST + 6);
 }
 
 /* More than there is room for: the oldest finished ones make place; those under way do not. */
 static void
 room_is_bounded(void **state)
 {
-	static struct recorder r;
+	static struct event_policy r;
 
 	(void)state;
-	recorder_init(&r, 3);
-	for (uint64_t i = 0; i < RECORDER_MAX; i++)
+	event_policy_init(&r, 3);
+	for (uint64_t i = 0; i < EVENT_SLOTS_MAX; i++)
 		assert_true(is_new(&r, i, 1, 0));
 	assert_false(is_new(&r, 99999, 1, 0));
-	const struct recorder_step s = recorder_next(&r, 0);
-	recorder_answered(&r, s.slot, RECORDER_OK, 0);
+	const struct event_step s = event_policy_next(&r, 0);
+	event_policy_answered(&r, s.slot, EVENT_OK, 0);
 	assert_true(is_new(&r, 99999, 1, 1));
 	assert_int_equal(r.slots[s.slot].object, 99999);
 	for (uint64_t i = 0; i < 5000; i++)	/* nor do the buckets grow */
 		is_new(&r, 1000000 + i, 1, 2);
-	assert_int_equal(r.count, RECORDER_MAX);
+	assert_int_equal(r.count, EVENT_SLOTS_MAX);
 }
 
 static void
@@ -244,30 +244,30 @@ notes_are_cut_between_characters(void **state)
 
 	(void)state;
 	memset(note, 'x', sizeof(note));
-	assert_int_equal(recorder_note_length(note, 10), 10);
-	assert_int_equal(recorder_note_length(note, 1024), 1024);
-	assert_int_equal(recorder_note_length(note, 1025), 1024);
+	assert_int_equal(event_note_length(note, 10), 10);
+	assert_int_equal(event_note_length(note, 1024), 1024);
+	assert_int_equal(event_note_length(note, 1025), 1024);
 	memcpy(note + 1022, "\xe2\x82\xac", 3);			/* a euro sign across the edge */
-	assert_int_equal(recorder_note_length(note, 2000), 1022);
+	assert_int_equal(event_note_length(note, 2000), 1022);
 	memcpy(note + 1021, "\xe2\x82\xac", 3);			/* ... just inside */
-	assert_int_equal(recorder_note_length(note, 2000), 1024);
-	assert_int_equal(recorder_note_length("ab\xff" "cd", 5), 2);
-	assert_int_equal(recorder_note_length("", 0), 0);
+	assert_int_equal(event_note_length(note, 2000), 1024);
+	assert_int_equal(event_note_length("ab\xff" "cd", 5), 2);
+	assert_int_equal(event_note_length("", 0), 0);
 }
 
 static void
 names_fit(void **state)
 {
-	char out[RECORDER_NAME_MAX + 1], long_name[300];
+	char out[EVENT_NAME_MAX + 1], long_name[300];
 
 	(void)state;
-	assert_int_equal(recorder_name("node-1", 0x17f00000000000abu, out), 23);
+	assert_int_equal(event_name("node-1", 0x17f00000000000abu, out), 23);
 	assert_string_equal(out, "node-1.17f00000000000ab");
 	memset(long_name, 'n', sizeof(long_name));
 	long_name[sizeof(long_name) - 1] = '\0';
-	assert_int_equal(recorder_name(long_name, 1, out), RECORDER_NAME_MAX);
+	assert_int_equal(event_name(long_name, 1, out), EVENT_NAME_MAX);
 	memcpy(long_name + 234, "-.", 2);	/* where it is cut */
-	assert_int_equal(recorder_name(long_name, 1, out), 234 + 17);
+	assert_int_equal(event_name(long_name, 1, out), 234 + 17);
 	assert_string_equal(out + 232, "nn.0000000000000001");
 }
 
@@ -285,5 +285,5 @@ main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(room_is_bounded);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(notes_are_cut_between_characters);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(names_fit);
-	return cmocka_run_group_tests_name("recorder", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("event_policy", tests, NULL, NULL);
 }
