@@ -1,4 +1,4 @@
-/* actors/kube-watcher/event_policy.c - which Events are written, which are counted, which are dropped. Pure. */
+/* actors/kube-watcher/event_policy.c - which Events are created, counted or dropped. Pure. */
 #include "event_policy.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* actors/kube-watcher/event_sender.c - the effects of the Event policy: objects created once, then counted. */
+/* actors/kube-watcher/event_sender.c - the effects of the Event policy: create once, then count. */
 #include "event_sender.h"
 
 #include <event2/event.h>

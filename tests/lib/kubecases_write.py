@@ -133,13 +133,14 @@ def what_is_no_name_is_invalid_and_harms_nobody(server):
         tree.wait_synced()
         before = tree.actor(WATCHER)["incarnation"]
         for field, value in (("namespace", "a/b"), ("namespace", "a" * 64), ("name", bad), ("name", "a/b"),
-                             ("uid", bad), ("resource", "nodes/status"), ("group", "a b"), ("version", "../v1"),
-                             ("subresource", "status")):
+                             ("uid", bad), ("resource", "nodes/status"), ("group", "a b"),
+                             ("version", "../v1"), ("subresource", "status")):
             answer = tree.ask("event", **{**event, field: value})
             assert answer["outcome"] == "invalid" and answer["message"].startswith(f"{field}: "), answer
         for verb, field, value, more in (
                 ("delete", "uid", bad, {}), ("delete", "rv", bad, {"uid": uid}),
-                ("merge", "name", bad, {"body": labelled("x")}), ("merge", "name", "..", {"body": labelled("x")}),
+                ("merge", "name", bad, {"body": labelled("x")}),
+                ("merge", "name", "..", {"body": labelled("x")}),
                 ("merge", "namespace", "a/b", {"body": labelled("x")}),
                 ("merge", "subresource", "status/x", {"body": labelled("x")}),
                 ("list", "labels", bad, {"name": ""}), ("merge", "labels", "a=b", {"body": labelled("x")})):

@@ -120,10 +120,10 @@ the_longest_fields_make_an_event(void **state)
 	memset(label, 'l', sizeof(label));
 	memset(name, '.', sizeof(name));
 	memset(token, 't', sizeof(token));
-	const struct wire_str l = { .p = label, .len = sizeof(label) }, n = { .p = name, .len = sizeof(name) },
-			      t = { .p = token, .len = sizeof(token) };
-	const struct body_write w = { .op = OP_EVENT, .version = l, .resource = l, .ns = l, .name = n, .uid = t,
-		.body = STR(body) };
+	const struct wire_str l = { .p = label, .len = sizeof(label) };
+	const struct wire_str n = { .p = name, .len = sizeof(name) };
+	const struct body_write w = { .op = OP_EVENT, .version = l, .resource = l, .ns = l, .name = n,
+		.uid = { .p = token, .len = sizeof(token) }, .body = STR(body) };
 	assert_null(write_check(&w).field);
 	char *const texts = call_copy(&a, ROLE_TEST_KUBE_1, &w);
 	assert_null(event_parse(&a, &fields));
