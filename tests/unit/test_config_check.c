@@ -39,8 +39,8 @@ static const struct row {
 	{ "mistakes go to stderr", .file = "supervisor: 1\nactors: 2\n", .code = 100,
 	    .err = "FILE:1: supervisor must be a mapping of keys to values, not a single value\n"
 		   "FILE:2: actors must be a mapping of keys to values, not a single value\n" },
-	{ "no such file", .args = { "/nonexistent" }, .code = 100,
-	    .err = "/nonexistent: cannot open..." },
+	{ "no such file", .args = { "/nonexistent/muster.yaml" }, .code = 100,
+	    .err = "/nonexistent/muster.yaml: cannot open..." },
 	{ "no argument", .code = 2,
 	    .err = "muster check: an argument is missing: FILE\nsee: muster help check\n" },
 	{ "two files", .args = { "a", "b" }, .code = 2,
