@@ -78,6 +78,8 @@ struct actor_spec {
 	enum work_result	(*work)(struct actor *a, void *self, const struct work *w, int64_t *after_ms);
 	/* Of a role that binds a link with writes. */
 	void			(*on_write)(struct actor *a, void *self, const struct write_in *w);
+	/* The session of that consumer ended: its writes without an answer have nobody who waits for them. */
+	void			(*on_session_ended)(struct actor *a, void *self, enum role from);
 	void			(*on_tree)(struct actor *a, void *self, const char *json);
 	/*
 	 * `muster explain <resource>/<name>` ("nodes", "worker-1"): adds members (json.h) to the

@@ -31,7 +31,8 @@
 	K(NEEDS, "needs") K(HINT, "hint") K(VERSION, "version") K(LEVEL, "to_level") \
 	K(HOST, "host") K(METHOD, "method") K(CODE, "code") K(OBJECT, "object") \
 	K(REPEATED, "repeated") K(RESOURCE, "resource") K(HOLDER, "holder")	\
-	K(NODE, "node") K(RESOURCE_VERSION, "resource_version") K(DURATION_US, "duration_us")
+	K(NODE, "node") K(RESOURCE_VERSION, "resource_version") K(DURATION_US, "duration_us") \
+	K(OUTCOME, "outcome")
 
 enum log_level {	/* not LOG_INFO: czmq.h brings syslog's */
 #define LOG_ENUM(ID, name) LEVEL_##ID,

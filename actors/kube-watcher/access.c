@@ -175,6 +175,17 @@ access_cancel(struct access *x, uint64_t id)
 	drop(c);
 }
 
+bool
+access_withdraw(struct access *x, uint64_t id)
+{
+	const struct call *const c = find(x, id);
+
+	if (c != NULL && c->sent_as != 0 && http_left(x->lanes[c->ask.lane], c->sent_as))
+		return false;
+	access_cancel(x, id);
+	return true;
+}
+
 const char *
 access_namespace(const struct access *x)
 {

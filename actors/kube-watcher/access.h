@@ -55,6 +55,8 @@ void access_free(struct access **xp);
 /* Never 0. `done` comes from the loop, once, unless cancelled. */
 uint64_t access_send(struct access *x, const struct access_call *ask);
 void access_cancel(struct access *x, uint64_t id);
+/* Cancels it if no byte of it has left; else false. */
+bool access_withdraw(struct access *x, uint64_t id);
 
 const char *access_namespace(const struct access *x);	/* of the credential, or "" */
 const char *access_server(const struct access *x);

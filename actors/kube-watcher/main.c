@@ -106,6 +106,15 @@ on_write(struct actor *a, void *self, const struct write_in *in)
 }
 
 static void
+on_session_ended(struct actor *a, void *self, enum role from)
+{
+	struct watcher *const w = self;
+
+	(void)a;
+	service_session_ended(w->service, from);
+}
+
+static void
 tick(struct actor *a, void *self, int64_t now_ms)
 {
 	struct watcher *const w = self;
@@ -211,7 +220,7 @@ on_released(void *arg)
 static const struct actor_spec spec = {
 	.name = "kube-watcher", .state_size = sizeof(struct watcher),
 	.prepare = prepare, .start = start, .tick = tick, .tick_ms = TICK_MS,
-	.on_write = on_write, .ending = ending, .stop = stop,
+	.on_write = on_write, .on_session_ended = on_session_ended, .ending = ending, .stop = stop,
 };
 
 int

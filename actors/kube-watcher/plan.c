@@ -141,18 +141,15 @@ plan_answered(struct plan *p, uint32_t slot, const struct plan_answer *a, int64_
 	return r;
 }
 
-void
-plan_forget(struct plan *p, enum role sender)
+bool
+plan_forget(struct plan *p, uint32_t slot, bool in_flight)
 {
-	for (uint32_t i = 0; i < PLAN_WRITES_MAX; i++) {
-		struct plan_slot *s = &p->slots[i];
-
-		if (!s->used || s->sender != sender)
-			continue;
-		s->orphan = true;
-		if (!s->sent)
-			release(p, i);
-	}
+	MUST(slot < PLAN_WRITES_MAX && p->slots[slot].used && (p->slots[slot].sent || !in_flight));
+	if (!in_flight)
+		release(p, slot);
+	else
+		p->slots[slot].orphan = true;
+	return !in_flight;
 }
 
 uint32_t

@@ -125,8 +125,12 @@ struct plan_step plan_next(struct plan *p, const struct lease *l, int64_t now_ms
 /* Unless `again`, the slot is free now. */
 struct plan_result plan_answered(
     struct plan *p, uint32_t slot, const struct plan_answer *a, int64_t now_ms);
-/* The sender's session ended: what was not sent is forgotten; what was sent becomes an orphan. */
-void plan_forget(struct plan *p, enum role sender);
+/*
+ * The session of the slot's sender ended. in_flight: its request may have reached the server. True: it
+ * did not, and the slot is free; false: it becomes an orphan, which is never sent again, and whose answer
+ * is merged.
+ */
+bool plan_forget(struct plan *p, uint32_t slot, bool in_flight);
 /* Mutations that were sent and are not answered. */
 uint32_t plan_under_way(const struct plan *p);
 /*

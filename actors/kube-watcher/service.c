@@ -73,7 +73,8 @@ static bool reads(const struct job *);
 static void send_raw(struct job *, const char *, size_t);
 static void finish(struct job *, struct body_result *, const char *);
 static void refuse(struct service *, const struct write_in *, enum outcome, const char *);
-static void count(const struct write_in *, enum op, enum outcome, int64_t);
+static void log_unattended(const struct job *, const char *, const char *);
+static void count(const struct write_in *, enum op, const char *, int64_t);
 static void forget(struct job *);
 static void on_timer(evutil_socket_t, short, void *);
 static uint32_t slot_of(const struct job *);
@@ -163,6 +164,26 @@ service_write(struct service *s, const struct write_in *w)
 	*j = draft;
 	j->used = true;
 	service_drive(s);
+}
+
+void
+service_session_ended(struct service *s, enum role sender)
+{
+	for (uint32_t i = 0; i < PLAN_WRITES_MAX; i++) {
+		struct job *const j = &s->jobs[i];
+
+		/* A job whose slot is free is being answered at this moment. */
+		if (!j->used || j->in.from != sender || !s->plan.slots[i].used)
+			continue;
+		const bool in_flight = j->call != 0 && !access_withdraw(s->ground.access, j->call);
+		if (plan_forget(&s->plan, i, in_flight)) {
+			count(&j->in, j->ask.op, "dropped", j->began_ms);
+			log_unattended(j, "write dropped: the session of its sender ended", "");
+			forget(j);
+		} else {
+			log_unattended(j, "write in flight while the session of its sender ended", "");
+		}
+	}
 }
 
 void
@@ -362,9 +383,10 @@ on_done(const struct http_response *http, void *arg)
 
 	j->call = 0;
 	const enum plan_body body = body_of(j, http);
+	const bool orphan = s->plan.slots[slot_of(j)].orphan;
 	if (http->status != 0 && (http->status < 200 || http->status > 299))
 		status_read(&said, http->status, http->body, http->body_len);
-	if (body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0') {
+	if (!orphan && body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0') {
 		/* The next page belongs to the same read. */
 		snprintf(j->cont, sizeof(j->cont), "%s", cut_list_continue(j->cut));
 		if (j->list_rv[0] == '\0')
@@ -385,6 +407,8 @@ on_done(const struct http_response *http, void *arg)
 		service_drive(s);
 		return;
 	}
+	if (orphan)
+		log_unattended(j, "write of an ended session answered", outcome_name(result.outcome));
 	status_causes(&said, causes, sizeof(causes));
 	struct body_result r = {
 		.outcome = result.outcome, .status = (uint64_t)http->status,
@@ -502,7 +526,7 @@ finish(struct job *j, struct body_result *r, const char *key)
 		    KV_SN(WHY, r->message.p, r->message.len),
 		    KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
 	actor_result(s->ground.actor, j->in.handle, r, &key, key == NULL ? 0 : 1);
-	count(&j->in, j->ask.op, outcome, j->began_ms);
+	count(&j->in, j->ask.op, outcome_name(outcome), j->began_ms);
 	forget(j);
 }
 
@@ -512,18 +536,28 @@ refuse(struct service *s, const struct write_in *w, enum outcome o, const char *
 	const struct body_result r = { .outcome = o, .message = wire_str_of(why) };
 
 	actor_result(s->ground.actor, w->handle, &r, NULL, 0);
-	count(w, (enum op)w->body->op, o, clock_mono_ms());
+	count(w, (enum op)w->body->op, outcome_name(o), clock_mono_ms());
+}
+
+/* A write whose sender is gone. Reads are not worth a line. */
+static void
+log_unattended(const struct job *j, const char *what, const char *outcome)
+{
+	if (op_table[j->ask.op].verb == VERB_GET || op_table[j->ask.op].verb == VERB_LIST)
+		return;
+	log_warnx(what, KV_S(PEER, role_name(j->in.from)), KV_S(VERB, op_table[j->ask.op].name),
+	    KV_S(RESOURCE, j->ask.resource), KV_S(OBJECT, j->ask.name), KV_S(OUTCOME, outcome));
 }
 
 static void
-count(const struct write_in *w, enum op op, enum outcome o, int64_t began_ms)
+count(const struct write_in *w, enum op op, const char *outcome, int64_t began_ms)
 {
 	char labels[200] = "";
 
 	stat_label(labels, sizeof(labels), "verb", op_table[op].name);
 	stat_observe(stat_get(STAT_WRITE_DURATION, labels), (double)(clock_mono_ms() - began_ms) / 1000);
 	stat_label(labels, sizeof(labels), "sender", role_name(w->from));
-	stat_label(labels, sizeof(labels), "outcome", outcome_name(o));
+	stat_label(labels, sizeof(labels), "outcome", outcome);
 	stat_add(stat_get(STAT_WRITES, labels), 1);
 }
 

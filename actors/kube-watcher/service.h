@@ -28,6 +28,8 @@ void service_free(struct service **sp);
 /* Until then every write is refused. */
 void service_lead(struct service *s, const struct lease *l);
 void service_write(struct service *s, const struct write_in *w);
+/* What was not sent of that sender is dropped; what is in flight is logged, now and when it is answered. */
+void service_session_ended(struct service *s, enum role sender);
 void service_drive(struct service *s);		/* also: the lease changed */
 bool service_settled(const struct service *s);	/* nothing that was sent can still take effect */
 

@@ -60,6 +60,7 @@ static void on_tick(evutil_socket_t, short, void *);
 static void on_change(const struct change *, void *);
 static void on_report(enum role, uint64_t, const char *, void *);
 static void on_write(const struct write_in *, void *);
+static void on_session_ended(enum role, void *);
 static void on_wrote(const struct write_result *, write_done *, void *, void *);
 static void every(struct actor *, struct event **, int64_t, event_callback_fn);
 
@@ -216,7 +217,8 @@ static void
 start(struct actor *a)
 {
 	struct bus_owner owner = {
-		.changed = on_change, .report = on_report, .write = on_write, .wrote = on_wrote, .arg = a,
+		.changed = on_change, .report = on_report, .write = on_write, .wrote = on_wrote,
+		.session_ended = on_session_ended, .arg = a,
 	};
 
 	a->base = event_base_new();
@@ -493,6 +495,15 @@ on_write(const struct write_in *w, void *arg)
 	log_set_trace(w->trace);
 	a->spec->on_write(a, a->self, w);
 	log_set_trace(0);
+}
+
+static void
+on_session_ended(enum role from, void *arg)
+{
+	struct actor *a = arg;
+
+	if (a->spec->on_session_ended != NULL)
+		a->spec->on_session_ended(a, a->self, from);
 }
 
 static void

@@ -32,6 +32,8 @@ struct bus_owner {
 	void	(*report)(enum role who, uint64_t incarnation, const char *reason, void *arg);
 	/* A consumer asks for a write. NULL: of an actor that binds no link with writes. */
 	void	(*write)(const struct write_in *w, void *arg);
+	/* The session of that consumer ended, and its writes that have no answer: their handles are void. */
+	void	(*session_ended)(enum role from, void *arg);
 	/* A write of our own has ended: hand it to whoever asked. */
 	void	(*wrote)(const struct write_result *r, write_done *done, void *done_arg, void *arg);
 	void	*arg;

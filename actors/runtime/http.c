@@ -136,6 +136,15 @@ http_cancel(struct http *h, uint64_t id)
 	event_active(h->pump, EV_TIMEOUT, 0);
 }
 
+bool
+http_left(const struct http *h, uint64_t id)
+{
+	OBJ_CHECK(h, HTTP_MAGIC);
+	const struct request *const q = find(h, id);
+
+	return q != NULL && q->sent;
+}
+
 void
 http_limit(struct http *h, const char *bucket, double per_second, double burst)
 {

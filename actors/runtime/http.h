@@ -109,6 +109,8 @@ void http_free(struct http **hp);
 /* Never 0. A request that cannot be sent (bad URL, full queue) is told through `done` like any other. */
 uint64_t http_send(struct http *h, const struct http_request *r);
 /* No callback will come for it any more. An id that has ended is fine. */
+/* A byte of it may have reached the server. */
+bool http_left(const struct http *h, uint64_t id);
 void http_cancel(struct http *h, uint64_t id);
 /*
  * So often, at most; a bucket's name is the host[:port] of its URLs or what `bucket` says. 0 per

@@ -19,6 +19,7 @@ enum { REASON_MAX = 256, MESSAGE_MAX = 8 * 1024, CAUSES_MAX = 32 * 1024 };
 struct open_write {
 	uint64_t	handle, id, epoch, trace;
 	enum link	link;
+	enum role	from;
 	uint32_t	key;		/* recall_key of the object; 0: none */
 	uint64_t	items;		/* sent so far */
 };
@@ -80,6 +81,7 @@ answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelo
 	if (repeated)
 		return "a write with the id of another";
 	struct open_write *const mine = open_write(b, l, c->session.epoch, w, env->trace);
+	mine->from = c->role;
 	const uint64_t handle = mine->handle;
 	mine->key = note_ordered(b, l, c->role, w, env->trace);
 	if (open >= WRITES_MAX)
@@ -96,11 +98,16 @@ void
 answers_lost(struct bus *b, enum link l, uint64_t epoch)
 {
 	struct answers *all = b->answers;
+	enum role from = ROLE_NONE;
 
 	for (size_t i = all == NULL ? 0 : all->len; i > 0; i--) {
-		if (all->open[i - 1].link == l && all->open[i - 1].epoch == epoch)
-			forget(all, i - 1);
+		if (all->open[i - 1].link != l || all->open[i - 1].epoch != epoch)
+			continue;
+		from = all->open[i - 1].from;
+		forget(all, i - 1);
 	}
+	if (from != ROLE_NONE)
+		b->owner.session_ended(from, b->owner.arg);
 }
 
 enum err

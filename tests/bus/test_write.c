@@ -301,6 +301,7 @@ a_handle_of_a_lost_session_is_void(void **state)
 	office_open(&o, d, ROLE_TEST_KUBE_1, LINK_KUBE_TEST_1, 2);
 	office_introduce(&o, d);
 	RIG_UNTIL(&o.rig, d->end.synced == 1);
+	assert_int_equal(o.watcher.ended_of[ROLE_TEST_KUBE_1], 1);	/* the producer is told, once */
 	assert_int_equal(bus_result_items(o.watcher.end.bus, o.watcher.asked[0].handle, &item, 1), E_OK);
 	bus_result(o.watcher.end.bus, o.watcher.asked[0].handle, &ok, NULL, 0);
 	bus_result(o.watcher.end.bus, o.watcher.asked[0].handle, &ok, NULL, 0);

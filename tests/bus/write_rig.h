@@ -37,6 +37,7 @@ struct desk {
 	/* Of the watcher. */
 	struct asked	 asked[ASKED_MAX];
 	unsigned	 nasked;
+	unsigned	 ended_of[ROLE_MAX];	/* sessions that ended with writes open */
 	/* Of an actor. */
 	struct ended	 results[RESULTS_MAX];
 	unsigned	 nresults;
@@ -68,6 +69,14 @@ office_asked(const struct write_in *w, void *arg)
 }
 
 static inline void
+office_session_ended(enum role from, void *arg)
+{
+	struct desk *d = ((struct rig_end *)arg)->context;
+
+	d->ended_of[from]++;
+}
+
+static inline void
 office_see_rv(const struct change *c, void *arg)
 {
 	snprintf(arg, sizeof(((struct ended *)0)->seen_rv), "%.*s", (int)c->rv.len, c->rv.p);
@@ -96,7 +105,7 @@ office_open(struct office *o, struct desk *d, enum role role, enum link l, uint6
 {
 	struct rig_end *e = &d->end;
 	struct bus_owner owner = { .changed = rig_changed, .report = rig_report, .write = office_asked,
-		.wrote = office_wrote, .arg = e };
+		.wrote = office_wrote, .session_ended = office_session_ended, .arg = e };
 
 	rig_folder(o->rig.dir, role);
 	*e = (struct rig_end){

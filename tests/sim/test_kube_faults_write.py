@@ -250,6 +250,56 @@ def fault_8_a_write_that_meets_a_server_error_may_have_happened(server):
             assert len(asked(server, "nodes", "get")) == 3, "a read is"
 
 
+# -- the sender of a write dies
+
+def queued(tree):
+    """What was begun before is in kube-watcher's hands: the answer to this comes at once, in their order."""
+    answer = tree.ask("event", group="", version="v1", resource="nodes", namespace="a/b", name="n", uid="")
+    assert answer["outcome"] == "invalid", answer
+
+
+@case
+def a_queued_write_ends_with_the_session_of_its_sender(server):
+    """Issue 10.11: the next incarnation plans anew; what the last one wanted is never sent."""
+    first, second = server.kube.create("nodes", node("n1")), server.kube.create("nodes", node("n2"))
+    with steady(server) as tree:
+        limited = arm(server, "status", verb="patch", code=429, retry_after="5")
+        tree.begin_write("merge", "nodes", "n2", body=labelled("limited"))
+        wait_hits(server, limited)
+        tree.begin_write("delete", "nodes", "n1", uid=first["metadata"]["uid"])
+        queued(tree)
+        before = tree.kill("test-kube-1")
+        tree.wait_back("test-kube-1", before)
+        tree.wait(lambda: tree.dump()["fresh"], "the new actor is fresh")
+        # Slots are served in turn: what was still queued would go before the second of these.
+        for name in ("n1", "n2", "n1", "n2"):
+            tree.write("get", "nodes", name)
+        assert server.kube.get("nodes", "n1")["metadata"]["uid"] == first["metadata"]["uid"]
+        assert server.kube.get("nodes", "n2") == second
+        assert not asked(server, "nodes", "delete") and len(asked(server, "nodes", "patch")) == 1
+        dropped = [fact for fact in tree.facts(actor=WATCHER) if "dropped" in fact["msg"]]
+        names = sorted((fact["verb"], fact["object"]) for fact in dropped)
+        assert names == [("delete", "n1"), ("merge", "n2")], names
+        tree.write("merge", "nodes", "n2", body=labelled("anew"))
+
+
+@case
+def a_write_in_flight_is_reported_when_its_sender_is_gone(server):
+    """Issue 10.11: its result is logged, its object is not free before that, its answer is seen by all."""
+    server.kube.create("nodes", node("n1"))
+    with steady(server) as tree:
+        arm(server, "late_answer", verb="patch", ms=WHILE_MS)
+        tree.begin_write("merge", "nodes", "n1", body=labelled("done"))
+        wait_for(lambda: meta_of(server, "nodes", "n1").get("labels"), "it is done")
+        before = tree.kill("test-kube-1")
+        tree.wait_back("test-kube-1", before)
+        wait_for(lambda: [fact for fact in tree.facts(actor=WATCHER) if fact.get("outcome") == "ok"
+                          and (fact["verb"], fact["object"]) == ("merge", "n1")], "its result is logged")
+        assert [fact for fact in tree.facts(actor=WATCHER) if "in flight" in fact["msg"]]
+        tree.wait(lambda: tree.fields("nodes/n1")["labels"]["value"] == "done", "and seen")
+        tree.write("merge", "nodes", "n1", body=labelled("again"))
+
+
 # -- fault 32: others end what we are working on
 
 @case

@@ -220,7 +220,8 @@ each_role_has_a_limit(void **state)
 		assert_true(v.admitted || v.outcome == OUTCOME_BUSY);
 	}
 	assert_int_equal(p.count, PLAN_ROLE_MAX);
-	plan_forget(&p, ME);
+	for (uint32_t i = 0; i < PLAN_ROLE_MAX; i++)
+		assert_true(plan_forget(&p, i, false));
 	assert_int_equal(p.count, 0);
 }
 
@@ -372,18 +373,25 @@ slots_are_served_in_turn(void **state)
 	}
 }
 
-/* Its sender died: what is on the way is heard, merged, and told to nobody. */
+/* The session of its sender ended (issue 10.11): what was not sent is dropped, what was sent is merged. */
 static void
-orphans(void **state)
+writes_end_with_their_session(void **state)
 {
 	const struct plan_write w = a_write(OP_MERGE);
+	struct plan_write waiting = a_write(OP_DELETE);
+	const struct lease l = lead(9000);
 	static struct plan p;
 
 	(void)state;
 	plan_init(&p, 0, 1, 1, NOW);
 	const uint32_t slot = send_one(&p, &w);
-	plan_forget(&p, ME);
+	waiting.object = 8;
+	const struct plan_verdict v = plan_admit(&p, &waiting, &l, NOW);
+	assert_true(v.admitted && plan_forget(&p, v.slot, false));
+	assert_int_equal(plan_next(&p, &l, NOW).verb, PLAN_WAIT);
+	assert_false(plan_forget(&p, slot, true));
 	assert_int_equal(plan_under_way(&p), 1);
+	assert_int_equal(plan_admit(&p, &w, &l, NOW).outcome, OUTCOME_BUSY);
 	const struct plan_result r = plan_answered(&p, slot, &(struct plan_answer){
 		.sent = true, .status = 429, .reason = "", .retry_after_ms = 1 }, NOW);
 	assert_true(r.orphan && !r.again);
@@ -409,6 +417,6 @@ main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(deadlines);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(one_rate_for_all);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(slots_are_served_in_turn);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(orphans);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(writes_end_with_their_session);
 	return cmocka_run_group_tests_name("write_plan", tests, NULL, NULL);
 }
