@@ -152,7 +152,7 @@ new_incarnation(struct child *ch)
 	ch->deadline_ms = ch->started_ms + ch->row->ready_ms;
 	ch->bound_ms = ch->beat_ms = 0;
 	ch->doom = DOOM_NONE;
-	ch->synced = ch->extended = false;
+	ch->synced = ch->extended = ch->restart_due = false;
 	ch->mailbox = 0;
 	ch->status[0] = '\0';
 	ch->bad_records = 0;

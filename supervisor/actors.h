@@ -26,10 +26,10 @@
 	C(KUBE_WATCHER, .program = "muster-kube-watcher", .stage = 1, .stop_stage = 3, .core = true,	\
 	    .ready_ms = 30000, .stop_ms = 8000, .data_mib = 96,			\
 	    .each_kib = 4, .each_of = "max-objects", .cluster = true, .tcp = TCP_CONNECT,		\
-	    .tasks = 512)							\
+	    .tasks = 512, .consumers_at_start = true)				\
 	C(NODE_STATE, .program = "muster-node-state", .stage = 2, .stop_stage = 2, .core = true,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
-	    .each_kib = 8, .each_of = "max-nodes")				\
+	    .each_kib = 8, .each_of = "max-nodes", .consumers_at_start = true)	\
 	C(INSIGHT, .program = "muster-insight", .stage = 3, .stop_stage = 1,	\
 	    .ready_ms = 30000, .stop_ms = 5000, .data_mib = 64,			\
 	    .each_kib = 8, .each_of = "max-nodes")				\
@@ -79,6 +79,8 @@ struct child_row {
 	bool		 cluster;	/* may read where clients look for the cluster's credential */
 	bool		 wants_tree;	/* gets the status of the whole tree */
 	bool		 default_on;	/* runs unless the configuration says no */
+	/* Its work follows from which consumers are enabled when it starts: a change of them restarts it. */
+	bool		 consumers_at_start;
 };
 
 enum child_id {

@@ -29,6 +29,7 @@ struct child {
 	enum fsm_state		 state;
 	int64_t			 deadline_ms;	/* of the state; 0: none */
 	bool			 settled;	/* the stages above need not wait for it (any more) */
+	bool			 restart_due;	/* its consumers changed; restarted when the removed ones are gone */
 	struct policy		 policy;
 
 	/* This incarnation. Numbers are never used again. */

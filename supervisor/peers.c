@@ -120,6 +120,17 @@ peers_linked(const struct child *a, const struct child *b)
 	return linked(a->row->role, b->row->role);
 }
 
+bool
+peers_reads(const struct child *consumer, const struct child *producer)
+{
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		if (link_table[l].gating && link_binds((enum link)l, producer->row->role)
+		    && link_connects((enum link)l, consumer->row->role))
+			return true;
+	}
+	return false;
+}
+
 /* Some link has one of them at each end. */
 static bool
 linked(enum role a, enum role b)

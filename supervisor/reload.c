@@ -1,4 +1,7 @@
-/* supervisor/reload.c - a new configuration: only the actors whose section changed are restarted. */
+/*
+ * supervisor/reload.c - a new configuration: only the actors whose section changed are restarted, and
+ * those that derive their work from the set of their consumers when that changed.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +19,7 @@ static void warn_fixed(const struct tree *, const struct config *);
 static void change_level(struct tree *, const struct config *);
 static void swap(struct tree *, struct config **, struct spec_set **);
 static void apply(struct child *, const struct child_spec *, const struct child_spec *);
+static bool consumers_changed(const struct child *, const struct spec_set *, const struct spec_set *);
 
 const char *
 reload(struct tree *t)
@@ -115,6 +119,15 @@ swap(struct tree *t, struct config **config, struct spec_set **specs)
 		t->children[i].spec = &t->specs->children[i];
 	for (unsigned i = 0; i < CHILD_MAX; i++)
 		apply(&t->children[i], &old->children[i], &t->specs->children[i]);
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		struct child *const ch = &t->children[i];
+
+		if (!consumers_changed(ch, old, t->specs) || (ch->pid == 0 && ch->state != ST_BACKOFF))
+			continue;
+		log_info("actor restarts: the set of its consumers changed", KV_S(ACTOR, ch->name));
+		ch->restart_due = ch->pid != 0;
+		ch->settled = false;	/* what was enabled with it waits for its next incarnation */
+	}
 	spec_free(&old);
 	config_free(&t->config);
 	t->config = *config;
@@ -136,4 +149,17 @@ apply(struct child *ch, const struct child_spec *was, const struct child_spec *i
 		ch->policy = (struct policy){ 0 };	/* what it did with the old one is past */
 		act_feed(ch, EV_RESTART);
 	}
+}
+
+static bool
+consumers_changed(const struct child *ch, const struct spec_set *was, const struct spec_set *is)
+{
+	if (!ch->row->consumers_at_start || !ch->spec->enabled)
+		return false;
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		if (was->children[i].enabled != is->children[i].enabled
+		    && peers_reads(&ch->tree->children[i], ch))
+			return true;
+	}
+	return false;
 }

@@ -20,6 +20,7 @@ enum {
 };
 
 static void name_instance(struct tree *);
+static void restart_due(struct tree *);
 static void open_stages(struct tree *);
 static void close_stages(struct tree *);
 static void tell(struct tree *);
@@ -185,10 +186,12 @@ tree_judge(struct tree *t)
 void
 tree_advance(struct tree *t)
 {
-	if (t->stopping)
+	if (t->stopping) {
 		close_stages(t);
-	else
+	} else {
+		restart_due(t);
 		open_stages(t);
+	}
 	if (t->changed || t->now_ms - t->told_ms >= (t->reworded ? TELL_WORDS_MS : TELL_MS))
 		tell(t);
 	peers_flush_all(t);
@@ -275,6 +278,24 @@ tree_state_name(const struct tree *t)
 	if (tree_starting(t))
 		return "starting";
 	return tree_degraded(t) ? "degraded" : "running";
+}
+
+/* Those whose consumers changed: after the consumers that were removed, whose last writes they carry. */
+static void
+restart_due(struct tree *t)
+{
+	for (unsigned i = 0; i < CHILD_MAX; i++) {
+		struct child *const ch = &t->children[i];
+		bool ready = ch->restart_due;
+
+		for (unsigned c = 0; ready && c < CHILD_MAX; c++) {
+			const struct child *const consumer = &t->children[c];
+
+			ready = consumer->spec->enabled || consumer->pid == 0 || !peers_reads(consumer, ch);
+		}
+		if (ready)
+			act_feed(ch, EV_RESTART);
+	}
 }
 
 /* A stage opens when everything below it has settled: bound, or (unless core) failed at least once. */

@@ -92,6 +92,8 @@ bool peers_boot(struct child *to);		/* everything a new process must know, up to
 void peers_flush(struct child *to);		/* what it has not been told yet, if it takes it */
 void peers_flush_all(struct tree *t);
 bool peers_linked(const struct child *a, const struct child *b);
+/* The consumer has an input from the producer, metrics aside. */
+bool peers_reads(const struct child *consumer, const struct child *producer);
 
 /* What children say (hear.c). */
 void hear_ready(void *child, uint32_t events);
