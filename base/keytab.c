@@ -4,24 +4,31 @@
 #include <string.h>
 
 #include "obj.h"
+#include "random.h"
 
 struct slot {
 	char		*key;		/* NULL: free id */
 	uint32_t	 len;
-	uint32_t	 next_free;	/* while free */
-	uint64_t	 hash;
+	uint32_t	 place;		/* in the index; while free: the next free id */
+	uint64_t	 hash;		/* the one that other processes compute, too */
 };
 
 struct keytab {
 	uint32_t	 magic;
 #define KEYTAB_MAGIC	0x4b455954u
 	struct slot	*slots;
+	char		*values;	/* by id */
+	size_t		 value_size;
 	uint32_t	 nslots, cap_slots, count, free_head;
 	uint32_t	*index;		/* id, or KEYTAB_NONE; power of two, at most half full */
 	uint32_t	 index_size;
 	size_t		 key_bytes;
 };
 
+/* Of this process; set before main, so that threads need no lock. */
+static uint64_t seed[2];
+
+static uint32_t place_of(const char *, size_t);
 static void index_insert(struct keytab *, uint32_t);
 static void index_grow(struct keytab *);
 static uint32_t index_position(const struct keytab *, uint32_t);
@@ -42,12 +49,19 @@ hash64(const void *p, size_t len)
 	return hash64_more(HASH64_SEED, p, len);
 }
 
+static __attribute__((constructor)) void
+set_seed(void)
+{
+	random_secret(seed, sizeof(seed));
+}
+
 struct keytab *
-keytab_new(void)
+keytab_new(size_t value_size)
 {
 	struct keytab *k;
 
 	OBJ_NEW(k, KEYTAB_MAGIC);
+	k->value_size = value_size;
 	k->free_head = KEYTAB_NONE;
 	index_grow(k);
 	return k;
@@ -64,6 +78,7 @@ keytab_free(struct keytab **kp)
 	for (uint32_t i = 0; i < k->nslots; i++)
 		free(k->slots[i].key);
 	free(k->slots);
+	free(k->values);
 	free(k->index);
 	OBJ_FREE(k);
 }
@@ -71,16 +86,15 @@ keytab_free(struct keytab **kp)
 uint32_t
 keytab_find(const struct keytab *k, const char *key, size_t len)
 {
-	const uint64_t h = hash64(key, len);
-	const uint32_t mask = k->index_size - 1;
+	const uint32_t place = place_of(key, len), mask = k->index_size - 1;
 
-	for (uint32_t i = (uint32_t)h & mask;; i = (i + 1) & mask) {
+	for (uint32_t i = place & mask;; i = (i + 1) & mask) {
 		const uint32_t id = k->index[i];
 
 		if (id == KEYTAB_NONE)
 			return KEYTAB_NONE;
 		const struct slot *s = &k->slots[id];
-		if (s->hash == h && s->len == len && memcmp(s->key, key, len) == 0)
+		if (s->place == place && s->len == len && memcmp(s->key, key, len) == 0)
 			return id;
 	}
 }
@@ -96,11 +110,13 @@ keytab_add(struct keytab *k, const char *key, size_t len, bool *added)
 		return id;
 	if (k->free_head != KEYTAB_NONE) {
 		id = k->free_head;
-		k->free_head = k->slots[id].next_free;
+		k->free_head = k->slots[id].place;
 	} else {
 		if (k->nslots == k->cap_slots) {
 			k->cap_slots = k->cap_slots == 0 ? 8 : k->cap_slots + k->cap_slots / 2;
 			k->slots = obj_realloc(k->slots, k->cap_slots * sizeof(*k->slots));
+			if (k->value_size > 0)
+				k->values = obj_realloc(k->values, k->cap_slots * k->value_size);
 		}
 		id = k->nslots++;
 	}
@@ -108,7 +124,10 @@ keytab_add(struct keytab *k, const char *key, size_t len, bool *added)
 	s->key = obj_alloc(len + 1);
 	memcpy(s->key, key, len);
 	s->len = (uint32_t)len;
+	s->place = place_of(key, len);
 	s->hash = hash64(key, len);
+	if (k->value_size > 0)
+		memset(keytab_value(k, id), 0, k->value_size);
 	k->key_bytes += len + 1;
 	k->count++;
 	if (k->count * 2 > k->index_size)
@@ -127,7 +146,7 @@ keytab_remove(struct keytab *k, uint32_t id)
 	MUST(id < k->nslots && k->slots[id].key != NULL);
 	uint32_t hole = index_position(k, id);
 	for (uint32_t i = (hole + 1) & mask; k->index[i] != KEYTAB_NONE; i = (i + 1) & mask) {
-		const uint32_t home = (uint32_t)k->slots[k->index[i]].hash & mask;
+		const uint32_t home = k->slots[k->index[i]].place & mask;
 
 		if (((i - home) & mask) >= ((i - hole) & mask)) {
 			k->index[hole] = k->index[i];
@@ -137,7 +156,7 @@ keytab_remove(struct keytab *k, uint32_t id)
 	k->index[hole] = KEYTAB_NONE;
 	k->key_bytes -= k->slots[id].len + 1;
 	free(k->slots[id].key);
-	k->slots[id] = (struct slot){ .next_free = k->free_head };
+	k->slots[id] = (struct slot){ .place = k->free_head };
 	k->free_head = id;
 	k->count--;
 }
@@ -150,6 +169,13 @@ keytab_key(const struct keytab *k, uint32_t id, size_t *len)
 	if (len != NULL)
 		*len = k->slots[id].len;
 	return k->slots[id].key;
+}
+
+void *
+keytab_value(const struct keytab *k, uint32_t id)
+{
+	MUST(id < k->nslots && k->slots[id].key != NULL && k->value_size > 0);
+	return k->values + id * k->value_size;
 }
 
 uint64_t
@@ -174,15 +200,60 @@ keytab_ids(const struct keytab *k)
 size_t
 keytab_bytes(const struct keytab *k)
 {
-	return sizeof(*k) + k->cap_slots * sizeof(*k->slots) + k->index_size * sizeof(*k->index)
+	return sizeof(*k) + k->cap_slots * (sizeof(*k->slots) + k->value_size) + k->index_size * sizeof(*k->index)
 	    + k->key_bytes;
+}
+
+/* One round of SipHash. */
+static inline void
+mix(uint64_t v[4])
+{
+#define ROTATE(x, n)	((x) << (n) | (x) >> (64 - (n)))
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = ROTATE(v[1], 13) ^ v[0];
+	v[3] = ROTATE(v[3], 16) ^ v[2];
+	v[0] = ROTATE(v[0], 32) + v[3];
+	v[2] += v[1];
+	v[3] = ROTATE(v[3], 21) ^ v[0];
+	v[1] = ROTATE(v[1], 17) ^ v[2];
+	v[2] = ROTATE(v[2], 32);
+#undef ROTATE
+}
+
+/* SipHash-1-3 (Aumasson and Bernstein), as Rust and Python use it for their tables; half of its result. */
+static uint32_t
+place_of(const char *key, size_t len)
+{
+	uint64_t v[4] = {
+		seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du,
+		seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u,
+	};
+
+	for (size_t left = len;; left -= 8, key += 8) {
+		uint64_t word = 0;
+
+		if (left > 0)
+			memcpy(&word, key, left < 8 ? left : 8);
+		if (left < 8)
+			word |= (uint64_t)len << 56;
+		v[3] ^= word;
+		mix(v);
+		v[0] ^= word;
+		if (left < 8)
+			break;
+	}
+	v[2] ^= 0xff;
+	for (int i = 0; i < 3; i++)
+		mix(v);
+	return (uint32_t)(v[0] ^ v[1] ^ v[2] ^ v[3]);
 }
 
 static uint32_t
 index_position(const struct keytab *k, uint32_t id)
 {
 	const uint32_t mask = k->index_size - 1;
-	uint32_t i = (uint32_t)k->slots[id].hash & mask;
+	uint32_t i = k->slots[id].place & mask;
 
 	while (k->index[i] != id)
 		i = (i + 1) & mask;
@@ -193,7 +264,7 @@ static void
 index_insert(struct keytab *k, uint32_t id)
 {
 	const uint32_t mask = k->index_size - 1;
-	uint32_t i = (uint32_t)k->slots[id].hash & mask;
+	uint32_t i = k->slots[id].place & mask;
 
 	while (k->index[i] != KEYTAB_NONE)
 		i = (i + 1) & mask;

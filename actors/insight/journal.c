@@ -18,7 +18,7 @@ journal_new(void)
 	struct journal *j;
 
 	OBJ_NEW(j, JOURNAL_MAGIC);
-	j->keys = keytab_new();
+	j->keys = keytab_new(0);
 	return j;
 }
 

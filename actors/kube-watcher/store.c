@@ -78,7 +78,7 @@ store_new(void)
 	struct store *s;
 
 	OBJ_NEW(s, STORE_MAGIC);
-	s->keys = keytab_new();
+	s->keys = keytab_new(0);
 	return s;
 }
 

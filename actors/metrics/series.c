@@ -70,7 +70,7 @@ series_new(void)
 	struct series_table *t;
 
 	OBJ_NEW(t, SERIES_MAGIC);
-	t->keys = keytab_new();
+	t->keys = keytab_new(0);
 	return t;
 }
 

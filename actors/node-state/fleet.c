@@ -51,8 +51,8 @@ fleet_new(struct fleet_hooks hooks)
 	f->pools = pools_new();
 	f->versions = versions_new();
 	f->target = obj_strdup("");
-	f->nodes = keytab_new();
-	f->sums = keytab_new();
+	f->nodes = keytab_new(0);
+	f->sums = keytab_new(0);
 	msgpack_sbuffer_init(&f->rows);
 	msgpack_sbuffer_init(&f->summaries);
 	msgpack_sbuffer_init(&f->packed);

@@ -15,7 +15,7 @@ void
 measure_init(struct measure *m, const char *setting)
 {
 	*m = (struct measure){ .labelled = strcmp(setting, "off") != 0,
-		.auto_off = strcmp(setting, "auto") == 0, .named = keytab_new() };
+		.auto_off = strcmp(setting, "auto") == 0, .named = keytab_new(0) };
 }
 
 void
@@ -79,7 +79,7 @@ drop_label(struct measure *m)
 			drop(keytab_key(m->named, id, NULL));
 	}
 	keytab_free(&m->named);
-	m->named = keytab_new();
+	m->named = keytab_new(0);
 	m->labelled = false;
 }
 

@@ -58,7 +58,7 @@ pools_new(void)
 	struct pools *p;
 
 	OBJ_NEW(p, POOLS_MAGIC);
-	p->names = keytab_new();
+	p->names = keytab_new(0);
 	return p;
 }
 

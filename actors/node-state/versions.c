@@ -31,7 +31,7 @@ versions_new(void)
 	struct versions *v;
 
 	OBJ_NEW(v, VERSIONS_MAGIC);
-	v->names = keytab_new();
+	v->names = keytab_new(0);
 	return v;
 }
 

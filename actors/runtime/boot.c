@@ -15,8 +15,7 @@
 struct settings {
 	uint32_t	 magic;
 #define SETTINGS_MAGIC	0x53455421u
-	struct keytab	*keys;
-	char		**values;	/* by key id */
+	struct keytab	*keys;		/* char *: the value */
 };
 
 typedef bool field_fn(const char *value, struct boot *out);
@@ -102,20 +101,18 @@ settings_parse(const char *lines)
 	struct settings *s;
 
 	OBJ_NEW(s, SETTINGS_MAGIC);
-	s->keys = keytab_new();
+	s->keys = keytab_new(sizeof(char *));
 	while (*lines != '\0') {
 		const size_t len = strcspn(lines, "\n");
 		const char *eq = memchr(lines, '=', len);
 
 		if (eq != NULL) {
-			bool added;
-			const uint32_t id = keytab_add(s->keys, lines, (size_t)(eq - lines), &added);
+			const uint32_t id = keytab_add(s->keys, lines, (size_t)(eq - lines), NULL);
+			char **const value = keytab_value(s->keys, id);
 
-			s->values = obj_realloc(s->values, keytab_ids(s->keys) * sizeof(*s->values));
-			if (!added)
-				free(s->values[id]);
-			s->values[id] = obj_alloc((size_t)(lines + len - eq));
-			memcpy(s->values[id], eq + 1, (size_t)(lines + len - eq) - 1);
+			free(*value);
+			*value = obj_alloc((size_t)(lines + len - eq));
+			memcpy(*value, eq + 1, (size_t)(lines + len - eq) - 1);
 		}
 		lines += len + (lines[len] == '\n');
 	}
@@ -131,8 +128,7 @@ settings_free(struct settings **sp)
 		return;
 	OBJ_TAKE(s, sp, SETTINGS_MAGIC);
 	for (uint32_t id = 0; id < keytab_ids(s->keys); id++)
-		free(s->values[id]);
-	free(s->values);
+		free(*(char **)keytab_value(s->keys, id));
 	keytab_free(&s->keys);
 	OBJ_FREE(s);
 }
@@ -142,7 +138,7 @@ settings_get(const struct settings *s, const char *key)
 {
 	const uint32_t id = keytab_find(s->keys, key, strlen(key));
 
-	return id == KEYTAB_NONE ? NULL : s->values[id];
+	return id == KEYTAB_NONE ? NULL : *(char **)keytab_value(s->keys, id);
 }
 
 /* ---- The fields of `boot` ---- */

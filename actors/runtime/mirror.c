@@ -33,7 +33,7 @@ mirror_new(void)
 	struct mirror *m;
 
 	OBJ_NEW(m, MIRROR_MAGIC);
-	m->keys = keytab_new();
+	m->keys = keytab_new(0);
 	return m;
 }
 

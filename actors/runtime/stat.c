@@ -42,11 +42,8 @@ static const struct {
 	STATS(STAT_ROW)
 };
 
-static struct {
-	struct keytab		 *keys;		/* labels; NULL while the family is unused */
-	struct stat_series	**series;	/* by key */
-	uint32_t		  cap;
-} registry[STAT_MAX];
+/* By labels: struct stat_series *, which stays where it is. NULL while the family is unused. */
+static struct keytab *registry[STAT_MAX];
 
 static struct {
 	struct stat_series	*head, **tail;
@@ -61,17 +58,12 @@ struct stat_series *
 stat_get(enum stat_id id, const char *labels)
 {
 	MUST((unsigned)id < STAT_MAX);
-	if (registry[id].keys == NULL)
-		registry[id].keys = keytab_new();
+	if (registry[id] == NULL)
+		registry[id] = keytab_new(sizeof(struct stat_series *));
 	bool added;
-	const uint32_t key = keytab_add(registry[id].keys, labels, strlen(labels), &added);
+	const uint32_t key = keytab_add(registry[id], labels, strlen(labels), &added);
+	struct stat_series **const slot = keytab_value(registry[id], key);
 
-	if (key >= registry[id].cap) {
-		registry[id].cap = key < 4 ? 4 : key + key / 2;
-		registry[id].series = obj_realloc(
-		    registry[id].series, registry[id].cap * sizeof(*registry[id].series));
-	}
-	struct stat_series **const slot = &registry[id].series[key];
 	if (added) {
 		*slot = obj_alloc(sizeof(**slot) + nbuckets(id) * sizeof((*slot)->buckets[0]));
 		(*slot)->id = id;
@@ -199,13 +191,11 @@ void
 stat_reset(void)
 {
 	for (enum stat_id id = 0; id < STAT_MAX; id++) {
-		for (uint32_t k = 0; registry[id].keys != NULL && k < keytab_ids(registry[id].keys); k++) {
-			if (keytab_key(registry[id].keys, k, NULL) != NULL)
-				free(registry[id].series[k]);
+		for (uint32_t k = 0; registry[id] != NULL && k < keytab_ids(registry[id]); k++) {
+			if (keytab_key(registry[id], k, NULL) != NULL)
+				free(*(struct stat_series **)keytab_value(registry[id], k));
 		}
-		keytab_free(&registry[id].keys);
-		free(registry[id].series);
-		memset(&registry[id], 0, sizeof(registry[id]));
+		keytab_free(&registry[id]);
 	}
 	changed.head = NULL;
 }
@@ -236,7 +226,7 @@ tell(const struct stat_series *s, void (*fn)(const struct stat_view *, void *), 
 	}
 	const struct stat_view view = {
 		.family = families[s->id].name, .help = families[s->id].help, .kind = families[s->id].kind,
-		.labels = keytab_key(registry[s->id].keys, s->key, NULL),
+		.labels = keytab_key(registry[s->id], s->key, NULL),
 		.value = s->value, .count = s->count, .gone = s->gone,
 		.buckets = pairs, .nbuckets = 2 * nbuckets(s->id),
 	};
@@ -246,8 +236,7 @@ tell(const struct stat_series *s, void (*fn)(const struct stat_view *, void *), 
 static void
 forget(struct stat_series *s)
 {
-	keytab_remove(registry[s->id].keys, s->key);
-	registry[s->id].series[s->key] = NULL;
+	keytab_remove(registry[s->id], s->key);
 	free(s);
 }
 

@@ -70,7 +70,7 @@ view_new(void)
 	struct view *v;
 
 	OBJ_NEW(v, VIEW_MAGIC);
-	v->keys = keytab_new();
+	v->keys = keytab_new(0);
 	return v;
 }
 

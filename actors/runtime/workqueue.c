@@ -77,7 +77,7 @@ workqueue_new(uint64_t seed)
 	struct workqueue *q;
 
 	OBJ_NEW(q, WORKQUEUE_MAGIC);
-	q->keys = keytab_new();
+	q->keys = keytab_new(0);
 	q->random = seed;
 	for (enum place p = 0; p < LIST_MAX; p++)
 		q->lists[p] = (struct list){ .head = KEYTAB_NONE, .tail = KEYTAB_NONE };

@@ -47,7 +47,7 @@ anybody_owned(const struct sim_store *store)
 static struct keytab *
 living(const struct sim_store *store)
 {
-	struct keytab *const alive = keytab_new();
+	struct keytab *const alive = keytab_new(0);
 
 	for (size_t i = 0; i < sim_store_nstorages(store); i++) {
 		const struct sim_storage *const st = sim_store_nth(store, i);

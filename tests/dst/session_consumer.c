@@ -47,7 +47,7 @@ consumer_start(struct session_world *w, uint32_t i)
 	c->node.n = i;
 	c->mirror = mirror_new();
 	c->queue = workqueue_new(random_next(&w->sim->random));
-	c->keys = keytab_new();
+	c->keys = keytab_new(0);
 	session_in_init(&c->session, c->window, random_next(&w->sim->random));
 	SIM_SAY(w->sim, "%s starts, incarnation %d, window %d", c->name, (int)c->incarnation, (int)c->window);
 	sim_node_start(w->sim, &c->node);

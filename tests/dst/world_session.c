@@ -327,7 +327,7 @@ void
 shadow_reset(struct shadow *s)
 {
 	shadow_free(s);
-	s->keys = keytab_new();
+	s->keys = keytab_new(0);
 }
 
 void
