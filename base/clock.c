@@ -12,7 +12,7 @@ clock_mono_us(void)
 {
 	struct timespec ts;
 
-	MUST(clock_gettime(CLOCK_MONOTONIC, &ts) == 0);
+	MUST(clock_gettime(CLOCK_BOOTTIME, &ts) == 0);
 	return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 

@@ -200,8 +200,8 @@ keytab_ids(const struct keytab *k)
 size_t
 keytab_bytes(const struct keytab *k)
 {
-	return sizeof(*k) + k->cap_slots * (sizeof(*k->slots) + k->value_size) + k->index_size * sizeof(*k->index)
-	    + k->key_bytes;
+	return sizeof(*k) + k->cap_slots * (sizeof(*k->slots) + k->value_size)
+	    + k->index_size * sizeof(*k->index) + k->key_bytes;
 }
 
 /* One round of SipHash. */
@@ -221,7 +221,7 @@ mix(uint64_t v[4])
 #undef ROTATE
 }
 
-/* SipHash-1-3 (Aumasson and Bernstein), as Rust and Python use it for their tables; half of its result. */
+/* SipHash-1-3, as Rust and Python use it for their tables; half of its result. */
 static uint32_t
 place_of(const char *key, size_t len)
 {

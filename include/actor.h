@@ -60,7 +60,7 @@ struct write_in {
 	enum role		 from;
 	enum link		 link;
 	uint64_t		 id, handle, trace;
-	int64_t			 deadline_ms;	/* CLOCK_MONOTONIC: after it, do not send it any more */
+	int64_t			 deadline_ms;	/* of clock_mono_ms: after it, do not send it any more */
 	const struct body_write	*body;		/* op is a valid enum op, body at most WRITE_BODY_MAX bytes */
 };
 

@@ -4,7 +4,12 @@
 
 #include <stdint.h>
 
-int64_t clock_mono_ms(void);	/* timers, deadlines, ages: never jumps */
+/*
+ * Timers, deadlines, ages: CLOCK_BOOTTIME, which never jumps and counts the time in which the machine
+ * was suspended. A Lease ends while we sleep, and a deadline passes; the timers of libevent, libzmq
+ * and epoll do not count that time, so what is due is checked where it is used, not by a timer alone.
+ */
+int64_t clock_mono_ms(void);
 int64_t clock_mono_us(void);
 int64_t clock_wall_ms(void);	/* display only */
 int64_t clock_wall_us(void);

@@ -11,6 +11,7 @@
 #include "credential_plan.h"
 #include "exec_plugin_answer.h"
 #include "kubeconfig_private.h"
+#include "log.h"
 #include "obj.h"
 
 enum { CREDENTIAL_MAGIC = 0x43524544, SECRET_FILE_MAX = 1024 * 1024, ERROR_TEXT_MAX = 768 };
@@ -75,6 +76,10 @@ credential_open(
 		credential_free(&c);
 		return NULL;
 	}
+	if (k->insecure)
+		log_warnx("the API server's certificate is not verified: others can pose as it",
+		    KV_S(HOST, k->server), KV_S(FILE, k->where),
+		    KV_S(HINT, "replace insecure-skip-tls-verify by certificate-authority"));
 	if (plugin != NULL)
 		ask_plugin(c, now_ms);
 	return c;

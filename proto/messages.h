@@ -90,7 +90,7 @@
 				F(u64, count) F(nums, buckets)
 
 /*
- * op: enum op. deadline_ms: CLOCK_MONOTONIC, after it the write is not sent any more. uid, rv:
+ * op: enum op. deadline_ms: of clock_mono_ms, after it the write is not sent any more. uid, rv:
  * preconditions, or "". version: of the body, "" for the one that discovery chose. labels, fields:
  * selectors of a list. body: JSON.
  */
@@ -110,7 +110,7 @@
  */
 #define kind_FIELDS(F)		F(str, group) F(str, resource) F(str, version) F(u64, state) F(str, detail)
 /*
- * Key ":leader". until_ms: CLOCK_MONOTONIC; leading ends there unless renewed. term:
+ * Key ":leader". until_ms: of clock_mono_ms; leading ends there unless renewed. term:
  * leaseTransitions. clean: the one before released the Lease, so nothing of it can be under way.
  * since_ms: when we took it.
  */

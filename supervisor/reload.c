@@ -30,7 +30,7 @@ reload(struct tree *t)
 	if (t->stopping)
 		return "stopping: the configuration is not read again";
 	if (t->announced)
-		sdnotify("RELOADING=1\nMONOTONIC_USEC=%lld", (long long)clock_mono_us());
+		sdnotify_reloading();
 	const char *const refused = read_file(t, &config, &specs);
 	if (refused == NULL) {
 		warn_fixed(t, config);

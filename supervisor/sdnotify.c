@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 static struct {
@@ -54,6 +55,16 @@ sdnotify(const char *fmt, ...)
 	/* Lost when nobody reads: the next change says it again. */
 	(void)!sendto(systemd.fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL,
 	    (const struct sockaddr *)&systemd.to, systemd.to_len);
+}
+
+/* CLOCK_MONOTONIC is part of the protocol; ours is another clock. */
+void
+sdnotify_reloading(void)
+{
+	struct timespec ts = { 0 };
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	sdnotify("RELOADING=1\nMONOTONIC_USEC=%lld", (long long)ts.tv_sec * 1000000 + ts.tv_nsec / 1000);
 }
 
 int64_t

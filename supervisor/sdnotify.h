@@ -8,6 +8,8 @@
 void sdnotify_open(void);
 /* "READY=1\nSTATUS=..."; nothing happens when nobody asked. Never waits. */
 void sdnotify(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* RELOADING=1 with the time that systemd asks for. */
+void sdnotify_reloading(void);
 /* How often WATCHDOG=1 is due; 0: never. */
 int64_t sdnotify_watchdog_ms(void);
 

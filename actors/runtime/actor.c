@@ -2,9 +2,12 @@
  * actors/runtime/actor.c - the life of an actor: identity from the supervisor, sockets, loop,
  * beats, stop.
  *
- * Order of a start: boot, config, peers, go (lifeline.h); then the actor's own start, bind,
- * `bound`; `synced` when every gating input is complete. End of file on the lifeline means that the
- * supervisor is dead: exit at once, act no more.
+ * Order of a start: the records `boot` and `config`, the actor's `prepare`, records of peers, `go`
+ * (lifeline.h); then the sockets are bound, the actor's `start` is called, and `bound` is sent.
+ * `synced` is sent when every gating input is complete. Afterwards one loop reads the lifeline, the
+ * sockets of the bus and the timers. `stop` or SIGTERM end it: writes that wait are answered, the
+ * actor's `stop` is called, everything is closed, exit 0 unless the actor chose another code. End of
+ * file on the lifeline means that the supervisor is dead: exit at once, without `stop`.
  */
 #include "actor.h"
 
@@ -207,7 +210,8 @@ next_record(char *record)
 {
 	struct pollfd pfd = { .fd = LIFELINE_FD, .events = POLLIN };
 
-	if (poll(&pfd, 1, BOOT_TIMEOUT_MS) != 1 || lifeline_recv(LIFELINE_FD, record, LIFELINE_MAX) <= 0) {
+	if (poll(&pfd, 1, BOOT_TIMEOUT_MS) != 1
+	    || lifeline_recv(LIFELINE_FD, record, LIFELINE_MAX + 1) <= 0) {
 		fprintf(stderr, "no record from the supervisor\n");
 		_exit(EXIT_WEATHER);
 	}

@@ -92,10 +92,16 @@ say(struct nursery *n, const char *record)
 }
 
 static void
-boot(struct nursery *n)
+boot_without_config(struct nursery *n)
 {
 	assert_true(lifeline_send(n->lifeline, "boot name=test-producer incarnation=4"
 	    " run-dir=%s level=info format=json beat-ms=100 instance=here_1", n->dir));
+}
+
+static void
+boot(struct nursery *n)
+{
+	boot_without_config(n);
 	say(n, "config keys=1\nrate=0");
 }
 
@@ -169,6 +175,26 @@ a_life(void **state)
 	assert_non_null(strstr(text, "log level changes"));
 	assert_non_null(strstr(text, "peer record: unknown role"));
 	assert_non_null(strstr(text, "actor stops"));
+}
+
+/* The supervisor may send a configuration of LIFELINE_MAX bytes, so all of them are read (issue 10.15). */
+static void
+the_longest_configuration(void **state)
+{
+	static char record[LIFELINE_MAX + 1];
+	char text[4096];
+	struct nursery n;
+
+	(void)state;
+	give_birth(&n, &plain);
+	boot_without_config(&n);
+	const int head = snprintf(record, sizeof(record), "config keys=1\nrate=0\nlast=");
+	memset(record + head, 'x', sizeof(record) - 1 - (size_t)head);
+	say(&n, record);
+	say(&n, "go");
+	expect(&n, "bound");
+	say(&n, "stop");
+	assert_int_equal(bury(&n, text, sizeof(text)), 0);
 }
 
 static void
@@ -309,7 +335,8 @@ int
 main(int argc, char **argv)
 {
 	static const struct CMUnitTest lives[] = {
-		ALONE(a_life), ALONE(stopped_with_the_first_breath), ALONE(stopped_before_go),
+		ALONE(a_life), ALONE(the_longest_configuration),
+		ALONE(stopped_with_the_first_breath), ALONE(stopped_before_go),
 		ALONE(a_start_that_refuses), ALONE(sigterm_while_it_stops), ALONE(orphaned),
 		ALONE(a_supervisor_that_does_not_listen),
 	};

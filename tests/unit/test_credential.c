@@ -5,6 +5,7 @@
 #include "credential_rig.h"
 #include "kube/credential_plan.h"
 #include "kube/time.h"
+#include "log.h"
 
 /* Everything at 100 s of the monotonic clock unless said otherwise. */
 static const struct row {
@@ -273,6 +274,34 @@ certificates_rotate_in_pairs(void **state)
 	credential_free(&c);
 }
 
+static char logged[1024];
+
+static void
+keep_line(const char *line, size_t len)
+{
+	snprintf(logged, sizeof(logged), "%.*s", (int)len, line);
+}
+
+/* (issue 10.15) */
+static void
+a_server_that_is_not_verified_is_warned_about(void **state)
+{
+	static const char *const fields[] = { "\"level\":\"warn\"", "not verified", "https://h:1",
+		"insecure-skip-tls-verify", "/f" };
+
+	(void)state;
+	logged[0] = '\0';
+	log_set_sink(keep_line);
+	struct credential *c = credential("", "token: t");
+	assert_string_equal(logged, "");
+	credential_free(&c);
+	c = credential(", insecure-skip-tls-verify: true", "token: t");
+	log_set_sink(NULL);
+	for (size_t i = 0; i < NITEMS(fields); i++)
+		assert_non_null(strstr(logged, fields[i]));
+	credential_free(&c);
+}
+
 static void
 what_never_changes(void **state)
 {
@@ -303,6 +332,7 @@ main(void)
 		IN_A_FOLDER(a_401_reads_it_at_once), IN_A_FOLDER(no_trust_reads_the_authority_at_once),
 		IN_A_FOLDER(what_worked_is_kept),
 		IN_A_FOLDER(the_start_is_strict), IN_A_FOLDER(certificates_rotate_in_pairs),
+		IN_A_FOLDER(a_server_that_is_not_verified_is_warned_about),
 		IN_A_FOLDER(what_never_changes),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(others)];
