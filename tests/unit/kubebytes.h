@@ -85,7 +85,8 @@ bytes_add(struct bytes *b, const void *p, size_t len)
 		b->size = (b->len + len) * 2 + 64;
 		b->p = obj_realloc(b->p, b->size);
 	}
-	memcpy(b->p + b->len, p, len);
+	if (len > 0)	/* the text of a null has no address */
+		memcpy(b->p + b->len, p, len);
 	b->len += len;
 }
 

@@ -98,6 +98,11 @@ static const struct row {
 	  "'spec':null,'status':{'conditions':null,'addresses':[{'type':null}]}}",
 	  "'labels':{},'annotations':{},'mco':{},'deleted':'','finalizers':[],'provider_id':'',"
 	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[['','']],'echo':{}\n" },
+	/* The text of null has no bytes at all, not even an address (issue 10.17). */
+	{ "null in a map and in a list is an empty text", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1),
+	  META_WITH("'labels':{'b':null,'a':'1'},'annotations':{'x':null},'finalizers':[null,'f']"),
+	  "'labels':{'a':'1','b':''},'annotations':{'x':''},'mco':{},'deleted':'','finalizers':['','f'],"
+	  "'provider_id':'','unschedulable':false,'taints':[],'conditions':[],'addresses':[],'echo':{}\n" },
 	{ "of a map only what was picked, without its prefix; empty is not absent", KIND_NODE, "v1",
 	  ROLE_BIT(NODE_STATE) | ROLE_BIT(TEST_KUBE_2),
 	  META_WITH("'annotations':{'machineconfiguration.openshift.io/state':'Done','a':'b',"
