@@ -42,8 +42,10 @@
 	    "Watches that fell silent or stalled, by kind and reason.")	\
 	S(RELISTS, "muster_relist_total", COUNTER, "Full lists begun, by kind and reason.")		\
 	S(CACHE_OBJECTS, "muster_cache_objects", GAUGE, "Objects known of a kind.")			\
-	S(OBJECTS_REFUSED, "muster_objects_refused_total", COUNTER,					\
-	    "Objects that could not be read, by kind.")	\
+	S(SKIPPED_OBJECTS, "muster_skipped_objects", GAUGE,						\
+	    "Objects that exist but cannot be read, so their consumers do not have them, by kind.")	\
+	S(OBJECTS_SKIPPED, "muster_objects_skipped_total", COUNTER,					\
+	    "Versions of objects that could not be read, by kind.")	\
 	S(WRITES, "muster_writes_total", COUNTER, "Writes for other actors, by sender, verb and outcome.") \
 	S(WRITE_DURATION, "muster_write_duration_seconds", HISTOGRAM,				\
 	    "Time from an actor's request to its result, by verb.")				\

@@ -35,6 +35,8 @@ struct projection {
 	const struct kind_row	*kind;
 	struct way		 way;
 	struct take		 take;
+	struct way		 identity_way;	/* what is read of every object, and nothing else */
+	struct take		 identity;
 	struct json_walker	*json;
 	struct pack_field	 fields[FIELDS_MAX];
 	enum role		 roles[PROJECT_READERS_MAX];
@@ -47,7 +49,9 @@ static void add_roles(struct projection *, uint64_t);
 static bool read_object(struct projection *, enum project_form, const void *, size_t, size_t);
 static bool read_pb(struct projection *, const void *, size_t);
 static bool is_our_kind(struct projection *, const char *, size_t);
-static bool identify(const struct projection *, struct projected *);
+static void add_identity(struct way *, enum kind_form, const char *);
+static void walk_identity(struct projection *, enum project_form, const void *, size_t, size_t);
+static bool identify(const struct take *, struct projected *);
 static bool pack(struct projection *, struct projected *);
 static bool is_name(const char *, size_t);
 
@@ -59,17 +63,12 @@ projection_new(enum kind k, const char *version, uint64_t readers)
 	MUST((unsigned)k < KIND_MAX);
 	OBJ_NEW(p, PROJECTION_MAGIC);
 	p->kind = &kind_table[k];
-	way_init(&p->way);
-	for (unsigned i = 0; i < SLOTS_OF_ALL; i++) {
-		const bool proto = p->kind->form == FORM_PROTO;
-		const uint16_t slot =
-		    way_add(&p->way, "str", of_all[i].json, proto ? of_all[i].proto : "", version);
-
-		MUST(slot == i);
-	}
+	add_identity(&p->way, p->kind->form, version);
+	add_identity(&p->identity_way, p->kind->form, version);
 	add_fields(p, version, readers);
 	add_roles(p, readers);
 	take_init(&p->take, &p->way);
+	take_init(&p->identity, &p->identity_way);
 	p->json = json_walker_new();
 	MUST(p->json != NULL);
 	msgpack_sbuffer_init(&p->bodies);
@@ -85,6 +84,7 @@ projection_free(struct projection **pp)
 		return;
 	OBJ_TAKE(p, pp, PROJECTION_MAGIC);
 	take_end(&p->take);
+	take_end(&p->identity);
 	json_walker_free(&p->json);
 	msgpack_sbuffer_destroy(&p->bodies);
 	OBJ_FREE(p);
@@ -107,14 +107,29 @@ project(struct projection *p, enum project_form form, const void *bytes, size_t 
 	out->name[0] = out->ns[0] = out->uid[0] = out->rv[0] = out->error[0] = '\0';
 	out->nvalues = 0;
 	take_begin(&p->take);
-	const bool read = read_object(p, form, bytes, len, padding);
-	const bool known = identify(p, out);
+	if (read_object(p, form, bytes, len, padding))
+		return identify(&p->take, out) && pack(p, out);
+	/*
+	 * The walk ended at what cannot be read, which may stand before the name: the server sends the
+	 * members of an object in the order of the alphabet, labels first.
+	 */
+	take_begin(&p->identity);
+	walk_identity(p, form, bytes, len, padding);
+	identify(&p->identity, out);
+	memcpy(out->error, p->take.error, sizeof(out->error));
+	return false;
+}
 
-	if (!read) {
-		memcpy(out->error, p->take.error, sizeof(out->error));
-		return false;
+static void
+add_identity(struct way *w, enum kind_form form, const char *version)
+{
+	way_init(w);
+	for (unsigned i = 0; i < SLOTS_OF_ALL; i++) {
+		const uint16_t slot = way_add(
+		    w, "str", of_all[i].json, form == FORM_PROTO ? of_all[i].proto : "", version);
+
+		MUST(slot == i);
 	}
-	return known && pack(p, out);
 }
 
 static void
@@ -168,6 +183,18 @@ read_pb(struct projection *p, const void *bytes, size_t len)
 	    && walk_pb(&p->take, o.message.p, (size_t)(o.message.end - o.message.p));
 }
 
+/* As far as it goes: an object that cannot be walked through may have said who it is before that. */
+static void
+walk_identity(struct projection *p, enum project_form form, const void *bytes, size_t len, size_t padding)
+{
+	struct frames_object o;
+
+	if (form == PROJECT_JSON)
+		json_walker_walk(p->json, &p->identity, bytes, len, padding);
+	else if (frames_unwrap(bytes, len, &o) == NULL)
+		walk_pb(&p->identity, o.message.p, (size_t)(o.message.end - o.message.p));
+}
+
 /* The items of a list often do not say what they are; what says it is something else is refused. */
 static bool
 is_our_kind(struct projection *p, const char *kind, size_t len)
@@ -183,12 +210,12 @@ is_our_kind(struct projection *p, const char *kind, size_t len)
 
 /* The object's names: what could not stand in a key, a path or a log line is refused. */
 static bool
-identify(const struct projection *p, struct projected *out)
+identify(const struct take *t, struct projected *out)
 {
 	const char *wrong = NULL, *where = "";
 
 	for (unsigned i = SLOT_NAME; i < SLOTS_OF_ALL; i++) {
-		const struct view v = p->take.slots[i].text;
+		const struct view v = t->slots[i].text;
 
 		if (v.len <= of_all[i].max && is_name(v.p, v.len)) {
 			memcpy((char *)out + of_all[i].at, v.len > 0 ? v.p : "", v.len);

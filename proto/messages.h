@@ -106,9 +106,13 @@
 				F(str, causes) F(str, rv) F(i64, retry_after_ms) F(u64, items)
 /*
  * Key ":kind/<resource>". state: enum kind_state (kinds.h). A kind whose CRD is not installed is
- * `absent`: its consumers run without it, and it is listed as soon as it appears.
+ * `absent`: its consumers run without it, and it is listed as soon as it appears. skipped: objects
+ * that exist but cannot be read, so they have no key (docs/kubernetes.md); while there are any, a
+ * missing key does not prove that its object is gone. detail: why it is not synced; of a synced kind
+ * which objects are skipped.
  */
-#define kind_FIELDS(F)		F(str, group) F(str, resource) F(str, version) F(u64, state) F(str, detail)
+#define kind_FIELDS(F)		F(str, group) F(str, resource) F(str, version) F(u64, state) F(str, detail) \
+				F(u64, skipped)
 /*
  * Key ":leader". until_ms: of clock_mono_ms; leading ends there unless renewed. term:
  * leaseTransitions. clean: the one before released the Lease, so nothing of it can be under way.

@@ -105,6 +105,19 @@ on_write(struct actor *a, void *self, const struct write_in *in)
 	service_write(w->service, in);
 }
 
+/* Which objects are skipped, as much as a status line has room for. */
+static void
+add_skipped(const struct reading *r, char *buf, size_t size)
+{
+	const size_t n = strlen(buf);
+	char text[160];
+
+	if (reading_skipped(r) == 0)
+		return;
+	reading_skipped_text(r, text, sizeof(text));
+	snprintf(buf + n, size - n, "%s%s", n == 0 ? "; skipped: " : ", ", text);
+}
+
 static void
 on_session_ended(struct actor *a, void *self, enum role from)
 {
@@ -121,12 +134,17 @@ tick(struct actor *a, void *self, int64_t now_ms)
 	const struct lease_view lead = lease_view(elect_lease(w->elect), now_ms);
 	unsigned kinds, synced;
 	uint64_t objects = 0;
+	char skipped[200] = "";
 
-	for (unsigned k = 0; k < KIND_MAX; k++)
-		objects += w->readings[k] == NULL ? 0 : reading_count(w->readings[k]);
+	for (unsigned k = 0; k < KIND_MAX; k++) {
+		if (w->readings[k] == NULL)
+			continue;
+		objects += reading_count(w->readings[k]);
+		add_skipped(w->readings[k], skipped, sizeof(skipped));
+	}
 	outlet_count(w->outlet, &kinds, &synced);
-	actor_status(a, "%s, %u of %u kinds complete, %llu objects%s%s",
-	    lead.leading ? "leading" : "standing by", synced, kinds, (unsigned long long)objects,
+	actor_status(a, "%s, %u of %u kinds synced, %llu objects%s%s%s",
+	    lead.leading ? "leading" : "standing by", synced, kinds, (unsigned long long)objects, skipped,
 	    discover_error(w->discover)[0] == '\0' ? "" : "; ", discover_error(w->discover));
 	if (w->ending_ms == 0 || w->releasing)
 		return;

@@ -70,12 +70,6 @@ outlet_readers(const struct outlet *o, enum kind k)
 	return kind_table[k].readers & o->enabled;
 }
 
-enum link
-outlet_link(const struct outlet *o, enum role r)
-{
-	return o->links[r];
-}
-
 bool
 outlet_key(char *buf, size_t size, enum kind k, const char *ns, const char *name)
 {
@@ -112,13 +106,15 @@ outlet_gone(struct outlet *o, enum kind k, const char *key, uint64_t trace)
 }
 
 void
-outlet_kind(struct outlet *o, enum kind k, enum kind_state s, const char *version, const char *detail)
+outlet_kind(struct outlet *o, enum kind k, enum kind_state s, const char *version, const char *detail,
+    uint32_t skipped)
 {
 	const struct kind_row *const row = &kind_table[k];
 	const uint64_t readers = outlet_readers(o, k);
 	const union msg_body body = { .kind = {
 		.group = wire_str_of(group_served(row->group)), .resource = wire_str_of(row->resource),
 		.version = wire_str_of(version), .state = s, .detail = wire_str_of(detail),
+		.skipped = skipped,
 	} };
 	char key[OUTLET_KEY_MAX];
 

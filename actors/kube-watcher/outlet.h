@@ -26,7 +26,6 @@ struct outlet *outlet_new(struct actor *a);
 void outlet_free(struct outlet **op);
 
 uint64_t outlet_readers(const struct outlet *o, enum kind k);	/* enabled roles that read it */
-enum link outlet_link(const struct outlet *o, enum role r);	/* LINK_MAX: not enabled, or reads nothing */
 
 /* "<resource>/<name>" or "<resource>/<namespace>/<name>"; false when it does not fit. */
 bool outlet_key(char *buf, size_t size, enum kind k, const char *ns, const char *name);
@@ -38,7 +37,8 @@ bool outlet_key(char *buf, size_t size, enum kind k, const char *ns, const char 
 void outlet_object(struct outlet *o, enum kind k, const char *key, const struct projected *p,
     bool own, uint64_t trace);
 void outlet_gone(struct outlet *o, enum kind k, const char *key, uint64_t trace);
-void outlet_kind(struct outlet *o, enum kind k, enum kind_state s, const char *version, const char *detail);
+void outlet_kind(struct outlet *o, enum kind k, enum kind_state s, const char *version, const char *detail,
+    uint32_t skipped);
 enum kind_state outlet_kind_state(const struct outlet *o, enum kind k);
 void outlet_leader(struct outlet *o, const struct body_leader *l);
 

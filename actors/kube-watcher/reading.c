@@ -11,6 +11,8 @@
 #include "obj.h"
 
 static void perform(struct reading *, const struct reflector_step *);
+static void count_objects(struct reading *);
+static void note_skipped(struct reading *, const char *, const char *);
 static void tell_state(struct reading *);
 static void tell_synced(struct reading *, enum reflector_reason);
 static void on_gone(const char *, size_t, void *);
@@ -104,12 +106,6 @@ reading_version(const struct reading *r)
 	return r->version;
 }
 
-bool
-reading_namespaced(const struct reading *r)
-{
-	return r->namespaced;
-}
-
 uint32_t
 reading_time(const struct reading *r)
 {
@@ -119,27 +115,32 @@ reading_time(const struct reading *r)
 uint32_t
 reading_count(const struct reading *r)
 {
-	return store_count(r->store);
+	return store_count(r->store) - store_unreadable(r->store);
 }
 
-bool
+uint32_t
+reading_skipped(const struct reading *r)
+{
+	return store_unreadable(r->store);
+}
+
+enum reading_answer
 reading_answer(struct reading *r, enum project_form form, const void *bytes, size_t len, bool own,
     uint64_t trace, char *key, size_t size, struct projected *p)
 {
 	if (r->projection == NULL) {
 		snprintf(p->error, sizeof(p->error), "%s is not known to the server yet",
 		    kind_table[r->kind].resource);
-		return false;
+		return ANSWER_INVALID;
 	}
-	if (!project(r->projection, form, bytes, len, 0, p))
-		return false;
-	if (!outlet_key(key, size, r->kind, p->ns, p->name))
-		return false;
-	const struct store_word word = { .key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv };
-	if (store_answered(r->store, &word, r->reflector.rv) != STORE_IGNORE)
-		outlet_object(r->ground.outlet, r->kind, key, p, own, trace);
-	stat_set(r->objects, store_count(r->store));
-	return true;
+	const bool readable = project(r->projection, form, bytes, len, 0, p);
+	if (p->name[0] == '\0' || p->rv[0] == '\0' || !outlet_key(key, size, r->kind, p->ns, p->name))
+		return ANSWER_INVALID;
+	const struct store_word word = {
+		.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv, .unreadable = !readable,
+	};
+	reading_publish(r, key, p, !readable, store_answered(r->store, &word, r->reflector.rv), own, trace);
+	return readable ? ANSWER_PROJECTED : ANSWER_SKIPPED;
 }
 
 void
@@ -150,8 +151,92 @@ reading_removed(struct reading *r, const char *ns, const char *name, const char 
 	if (!outlet_key(key, sizeof(key), r->kind, ns, name))
 		return;
 	const struct store_word word = { .key = key, .key_len = strlen(key), .uid = uid, .rv = "" };
-	if (store_removed(r->store, &word) == STORE_GONE)
+	reading_publish(r, key, NULL, false, store_removed(r->store, &word), true, trace);
+}
+
+/* ---- Objects ---- */
+
+void
+reading_publish(struct reading *r, const char *key, const struct projected *p, bool unreadable,
+    enum store_news news, bool own, uint64_t trace)
+{
+	switch (news) {
+	case STORE_IGNORE:
+	case STORE_SKIPPED:
+		break;
+	case STORE_GONE:
 		outlet_gone(r->ground.outlet, r->kind, key, trace);
+		break;
+	case STORE_ADDED:
+	case STORE_UPDATED:
+	case STORE_REPLACED:	/* mirrors report the end of the old uid by themselves */
+		outlet_object(r->ground.outlet, r->kind, key, p, own, trace);
+		break;
+	}
+	if (unreadable) {
+		reading_count_one(r, STAT_OBJECTS_SKIPPED, NULL, NULL);
+		note_skipped(r, key, p->error);
+	}
+	/* Once for an object, not for each of its versions: who may change it could fill the log. */
+	if (unreadable && news != STORE_IGNORE)
+		log_warnx(news == STORE_GONE
+			? "object skipped: it cannot be read; its last value is retracted"
+			: "object skipped: it cannot be read",
+		    KV_S(OBJECT, key), KV_S(VERSION, p->rv), KV_S(WHY, p->error),
+		    KV_S(HINT, "make the object smaller or correct it; the others of its kind are read"));
+	count_objects(r);
+}
+
+/* The gauges, and message KIND when the number of skipped objects has changed. */
+static void
+count_objects(struct reading *r)
+{
+	stat_set(r->objects, reading_count(r));
+	stat_set(r->skipped_objects, reading_skipped(r));
+	if (reading_skipped(r) != r->skipped_told)
+		tell_state(r);
+}
+
+/* In place of one that is not skipped any more; if there is none, those that are named are enough. */
+static void
+note_skipped(struct reading *r, const char *key, const char *why)
+{
+	struct skipped *place = NULL;
+
+	for (size_t i = 0; i < SKIPPED_NAMED_MAX; i++) {
+		struct skipped *const k = &r->skipped[i];
+
+		if (strcmp(k->key, key) == 0) {
+			place = k;
+			break;
+		}
+		if (place == NULL && !store_is_unreadable(r->store, k->key, strlen(k->key)))
+			place = k;
+	}
+	if (place == NULL)
+		return;
+	snprintf(place->key, sizeof(place->key), "%s", key);
+	snprintf(place->why, sizeof(place->why), "%s", why);
+}
+
+void
+reading_skipped_text(const struct reading *r, char *buf, size_t size)
+{
+	uint32_t named = 0;
+	size_t n = 0;
+
+	buf[0] = '\0';
+	for (size_t i = 0; i < SKIPPED_NAMED_MAX && n < size; i++) {
+		const struct skipped *const k = &r->skipped[i];
+
+		if (!store_is_unreadable(r->store, k->key, strlen(k->key)))
+			continue;
+		n += (size_t)snprintf(
+		    buf + n, size - n, "%s%s (%s)", named++ > 0 ? ", " : "", k->key, k->why);
+	}
+	if (named < reading_skipped(r) && n < size)
+		snprintf(buf + n, size - n, "%s%u more of %s", named > 0 ? " and " : "",
+		    reading_skipped(r) - named, kind_table[r->kind].resource);
 }
 
 /* ---- What the reflector decided ---- */
@@ -180,7 +265,7 @@ perform(struct reading *r, const struct reflector_step *step)
 		break;
 	case REFLECT_COMMIT:
 		store_commit(r->store, step->rv, on_gone, r);
-		stat_set(r->objects, store_count(r->store));
+		count_objects(r);
 		break;
 	case REFLECT_DROP:
 		store_drop(r->store);
@@ -206,17 +291,25 @@ tell_state(struct reading *r)
 	const enum kind_state now = reflector_state(&r->reflector);
 	const struct kind_row *const row = &kind_table[r->kind];
 
-	if (now == r->told)
+	const bool changed = now != r->told;
+	char detail[DETAIL_MAX + 1];
+
+	if (!changed && reading_skipped(r) == r->skipped_told)
 		return;
 	r->told = now;
-	if (now == KIND_STATE_ABSENT)
+	r->skipped_told = reading_skipped(r);
+	if (changed && now == KIND_STATE_ABSENT)
 		log_info("the cluster does not have this kind; its readers run without it until it appears",
 		    KV_S(RESOURCE, row->resource), KV_S(HINT, "install its CRD"));
-	if (now == KIND_STATE_FORBIDDEN)
+	if (changed && now == KIND_STATE_FORBIDDEN)
 		log_error("the cluster does not let us read a kind; trying again every minute",
 		    KV_S(RESOURCE, row->resource), KV_S(WHY, r->detail),
 		    KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
-	outlet_kind(r->ground.outlet, r->kind, now, r->version, now == KIND_STATE_SYNCED ? "" : r->detail);
+	if (now == KIND_STATE_SYNCED)
+		reading_skipped_text(r, detail, sizeof(detail));
+	else
+		memcpy(detail, r->detail, sizeof(detail));
+	outlet_kind(r->ground.outlet, r->kind, now, r->version, detail, reading_skipped(r));
 }
 
 static void
@@ -224,7 +317,7 @@ tell_synced(struct reading *r, enum reflector_reason why)
 {
 	r->detail[0] = '\0';
 	log_info("a kind is complete", KV_S(RESOURCE, kind_table[r->kind].resource),
-	    KV_S(VERSION, r->version), KV_I(COUNT, store_count(r->store)),
+	    KV_S(VERSION, r->version), KV_I(COUNT, reading_count(r)),
 	    KV_I(DURATION_MS, clock_mono_ms() - r->began_ms),
 	    KV_S(WHY, reflector_reason_text(why)));
 }
@@ -265,6 +358,7 @@ open_stats(struct reading *r)
 	labels[0] = '\0';
 	stat_label(labels, sizeof(labels), "kind", kind_table[r->kind].resource);
 	r->objects = stat_get(STAT_CACHE_OBJECTS, labels);
+	r->skipped_objects = stat_get(STAT_SKIPPED_OBJECTS, labels);
 }
 
 void

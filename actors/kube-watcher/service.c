@@ -39,6 +39,8 @@ struct job {
 	struct cut	*cut;		/* of a LIST */
 	char		 cont[REFLECTOR_CONTINUE_MAX], list_rv[PROJECT_RV_MAX + 1];
 	bool		 list_refused;
+	uint32_t	 skipped;	/* objects of a LIST that its asker does not get */
+	char		 skipped_first[OUTLET_KEY_MAX + 256];
 };
 
 struct service {
@@ -64,13 +66,14 @@ static void settle(struct job *, const char *);
 static void on_data_start(int, const char *, void *);
 static bool on_list_data(const void *, size_t, void *);
 static bool on_list_item(const void *, size_t, void *);
+static void skip_item(struct job *, const char *, const char *);
 static void on_done(const struct http_response *, void *);
 static bool is_namesake(const struct job *, const struct kube_status *);
 static enum plan_body body_of(const struct job *, const struct http_response *);
 static void merge(struct job *, enum plan_merge, const struct http_response *, struct body_result *,
     char *, size_t);
 static bool reads(const struct job *);
-static void send_raw(struct job *, const char *, size_t);
+static enum err send_raw(struct job *, const char *, size_t);
 static void finish(struct job *, struct body_result *, const char *);
 static void refuse(struct service *, const struct write_in *, enum outcome, const char *);
 static void log_unattended(const struct job *, const char *, const char *);
@@ -350,15 +353,18 @@ on_list_item(const void *bytes, size_t len, void *arg)
 	struct projected p;
 
 	if (!reads(j)) {
-		send_raw(j, bytes, len);
+		if (send_raw(j, bytes, len) != E_OK)
+			skip_item(j, j->ask.resource, "an object is larger than a message may be");
 		return true;
 	}
-	struct reading *const r = reading_of(j);
-	if (j->time != time_of(j)
-	    || !reading_answer(r, PROJECT_JSON, bytes, len, false, j->in.trace, key, sizeof(key), &p)) {
+	const enum reading_answer answer = j->time != time_of(j) ? ANSWER_INVALID
+	    : reading_answer(reading_of(j), PROJECT_JSON, bytes, len, false, j->in.trace, key, sizeof(key), &p);
+	if (answer == ANSWER_INVALID) {
 		j->list_refused = true;
 		return false;
 	}
+	if (answer == ANSWER_SKIPPED)
+		skip_item(j, key, p.error);
 	for (size_t i = 0; i < p.nvalues; i++) {
 		if (p.values[i].role != j->in.from)
 			continue;
@@ -374,11 +380,19 @@ on_list_item(const void *bytes, size_t len, void *arg)
 }
 
 static void
+skip_item(struct job *j, const char *key, const char *why)
+{
+	if (j->skipped++ == 0)
+		snprintf(j->skipped_first, sizeof(j->skipped_first), "%s: %s", key, why);
+}
+
+static void
 on_done(const struct http_response *http, void *arg)
 {
 	struct job *const j = arg;
 	struct service *const s = j->service;
 	char key[OUTLET_KEY_MAX] = "", causes[2048] = "";
+	char skipped[OUTLET_KEY_MAX + 320];
 	struct kube_status said = { .reason = "" };
 
 	j->call = 0;
@@ -418,6 +432,11 @@ on_done(const struct http_response *http, void *arg)
 		.causes = wire_str_of(causes), .retry_after_ms = result.retry_after_ms,
 	};
 	merge(j, result.merge, http, &r, key, sizeof(key));
+	if (j->skipped > 0 && result.outcome == OUTCOME_OK) {
+		snprintf(skipped, sizeof(skipped), "%u objects skipped, the first of them %s", j->skipped,
+		    j->skipped_first);
+		r.message = wire_str_of(skipped);
+	}
 	finish(j, &r, key[0] == '\0' ? NULL : key);
 	service_drive(s);
 }
@@ -469,17 +488,22 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 		if (reading != NULL) {
 			const bool own = op_table[j->ask.op].verb != VERB_GET;
 
-			if (reading_answer(reading, answer_form(http->body, http->body_len), http->body,
-				http->body_len, own, j->in.trace, key, size, &p))
-				snprintf(rv, sizeof(rv), "%s", p.rv);
-			else
+			const enum reading_answer answer = reading_answer(reading,
+			    answer_form(http->body, http->body_len), http->body, http->body_len, own,
+			    j->in.trace, key, size, &p);
+			if (answer == ANSWER_INVALID)
 				log_warnx("the answer to a write cannot be read; the watch will tell",
 				    KV_S(OBJECT, j->ask.name), KV_S(WHY, p.error));
+			else
+				snprintf(rv, sizeof(rv), "%s", p.rv);
+			if (answer == ANSWER_SKIPPED)
+				skip_item(j, key, p.error);
 		}
 		if (!reads(j)) {
 			answer_rv(http->body, http->body_len, rv, sizeof(rv));
 			key[0] = '\0';
-			send_raw(j, http->body, http->body_len);
+			if (send_raw(j, http->body, http->body_len) != E_OK)
+				skip_item(j, j->ask.name, "the object is larger than a message may be");
 		}
 		break;
 	}
@@ -493,7 +517,7 @@ reads(const struct job *j)
 	return reading_of(j) != NULL && (kind_table[j->kind].readers >> j->in.from & 1) != 0;
 }
 
-static void
+static enum err
 send_raw(struct job *j, const char *text, size_t len)
 {
 	const union msg_body body = { .raw = { .resource = wire_str_of(j->ask.resource),
@@ -510,8 +534,9 @@ send_raw(struct job *j, const char *text, size_t len)
 		.type = msg_table[MSG_RAW].number,
 		.value = { .p = (const uint8_t *)packed.data, .len = (uint32_t)packed.size },
 	};
-	actor_result_items(j->service->ground.actor, j->in.handle, &item, 1);
+	const enum err e = actor_result_items(j->service->ground.actor, j->in.handle, &item, 1);
 	msgpack_sbuffer_destroy(&packed);
+	return e;
 }
 
 static void

@@ -11,7 +11,7 @@
 #include "kube/rv.h"
 #include "obj.h"
 
-enum { RV_DIGITS_MAX = 19, TOMBS_MAX = 1024, UUID_TEXT = 36, LIST_MASK = 0x3fffffff };
+enum { RV_DIGITS_MAX = 19, TOMBS_MAX = 1024, UUID_TEXT = 36, LIST_MASK = 0x1fffffff };
 
 /* A UUID as it is, anything else by its hash: all we ever ask is whether two are the same. */
 struct uid {
@@ -26,7 +26,8 @@ struct entry {
 	}		rv;
 	uint32_t	odd    : 1;
 	uint32_t	behind : 1;	/* that list named it, but an older version than ours */
-	uint32_t	mark   : 30;	/* the last list that named it */
+	uint32_t	unreadable : 1;	/* nothing of it is published */
+	uint32_t	mark   : 29;	/* the last list that named it */
 	uint32_t	own;		/* the last list that an answer of ours overtook */
 };
 _Static_assert(sizeof(struct entry) == 32, "15,000 nodes are 15,000 of these");
@@ -46,10 +47,11 @@ struct store {
 	struct keytab	*keys;
 	struct entry	*entries;	/* by id of the key */
 	uint32_t	 cap;
-	uint32_t	 list : 30;	/* number of the present list, or of the last one */
+	uint32_t	 list : 29;	/* number of the present list, or of the last one */
 	bool		 listing, believe;
 	uint32_t	 time;		/* lists that were begun to be believed */
 	uint32_t	 named;		/* keys that we knew, and that the present list names */
+	uint32_t	 unreadable;	/* entries that are */
 	struct tomb	*tombs;
 	uint32_t	 ntombs, cap_tombs;
 	size_t		 text_bytes;
@@ -57,7 +59,7 @@ struct store {
 
 static enum store_news add(struct store *, const struct store_word *, const struct uid *, bool);
 static enum store_news take(struct store *, struct entry *, const struct store_word *, const struct uid *);
-static void remove_key(struct store *, uint32_t);
+static enum store_news remove_key(struct store *, uint32_t);
 static bool is_swept(const struct store *, const struct entry *, enum rv_order);
 static void bury(struct store *, const struct uid *, uint64_t, bool);
 static struct tomb *tomb_of(struct store *, const struct uid *);
@@ -123,7 +125,8 @@ store_commit(struct store *s, const char *rv, store_gone_fn *fn, void *arg)
 
 		if (key == NULL || !is_swept(s, &s->entries[id], order_with(rv, &s->entries[id])))
 			continue;
-		fn(key, len, arg);
+		if (!s->entries[id].unreadable)
+			fn(key, len, arg);
 		remove_key(s, id);
 	}
 	/*
@@ -210,8 +213,7 @@ store_deleted(struct store *s, const struct store_word *w)
 	const uint32_t id = keytab_find(s->keys, w->key, w->key_len);
 	if (id == KEYTAB_NONE || !same_uid(&s->entries[id].uid, &uid))
 		return STORE_IGNORE;
-	remove_key(s, id);
-	return STORE_GONE;
+	return remove_key(s, id);
 }
 
 enum store_news
@@ -247,8 +249,7 @@ store_removed(struct store *s, const struct store_word *w)
 		bury(s, &uid, ours && !s->entries[id].odd ? s->entries[id].rv.number : 0, false);
 	if (!ours)
 		return STORE_IGNORE;
-	remove_key(s, id);
-	return STORE_GONE;
+	return remove_key(s, id);
 }
 
 uint32_t
@@ -261,6 +262,20 @@ uint32_t
 store_count(const struct store *s)
 {
 	return keytab_count(s->keys);
+}
+
+uint32_t
+store_unreadable(const struct store *s)
+{
+	return s->unreadable;
+}
+
+bool
+store_is_unreadable(const struct store *s, const char *key, size_t key_len)
+{
+	const uint32_t id = keytab_find(s->keys, key, key_len);
+
+	return id != KEYTAB_NONE && s->entries[id].unreadable;
 }
 
 bool
@@ -323,8 +338,10 @@ add(struct store *s, const struct store_word *w, const struct uid *uid, bool own
 		e->own = s->list;
 	else if (s->listing)
 		e->mark = s->list;
+	e->unreadable = w->unreadable;
+	s->unreadable += w->unreadable;
 	set_rv(s, e, w->rv);
-	return STORE_ADDED;
+	return w->unreadable ? STORE_SKIPPED : STORE_ADDED;
 }
 
 /* Not older, or believed all the same. */
@@ -332,20 +349,30 @@ static enum store_news
 take(struct store *s, struct entry *e, const struct store_word *w, const struct uid *uid)
 {
 	char digits[RV_DIGITS_MAX + 2];
-	const bool same = same_uid(&e->uid, uid);
+	const bool same = same_uid(&e->uid, uid), was_unreadable = e->unreadable;
 
-	if (same && strcmp(rv_text(e, digits), w->rv) == 0)
+	if (same && was_unreadable == w->unreadable && strcmp(rv_text(e, digits), w->rv) == 0)
 		return STORE_IGNORE;
 	e->uid = *uid;
+	e->unreadable = w->unreadable;
+	s->unreadable += w->unreadable;
+	s->unreadable -= was_unreadable;
 	set_rv(s, e, w->rv);
-	return same ? STORE_UPDATED : STORE_REPLACED;
+	if (w->unreadable)
+		return was_unreadable ? STORE_IGNORE : STORE_GONE;
+	return was_unreadable ? STORE_ADDED : same ? STORE_UPDATED : STORE_REPLACED;
 }
 
-static void
+/* Of an unreadable object nothing is published that could be retracted. */
+static enum store_news
 remove_key(struct store *s, uint32_t id)
 {
-	set_rv(s, &s->entries[id], "1");	/* lets go of a text */
+	const bool unreadable = s->entries[id].unreadable;
+
+	s->unreadable -= unreadable;
+	set_rv(s, &s->entries[id], "1");	/* frees a text */
 	keytab_remove(s->keys, id);
+	return unreadable ? STORE_IGNORE : STORE_GONE;
 }
 
 /*

@@ -13,6 +13,9 @@
  *   name it; not when the list is older than our word of it (an own write overtook the list).
  * - An object that we deleted ourselves stays deleted: older news of that uid, still on its way, is
  *   ignored until the watch or a newer list has caught up.
+ * - An object that cannot be projected exists all the same: it has an entry, and is gone only when it is
+ *   deleted. It has no value: what was published of an earlier version is retracted (STORE_GONE), and a later
+ *   version that can be projected is added (STORE_ADDED).
  * - A list that is believed begins another time: the cluster was restored, its numbers start over. What
  *   we know from before holds until the list or an answer says otherwise, whatever their numbers; an
  *   answer to a request from before may not come in here at all (store_time).
@@ -31,6 +34,7 @@ struct store_word {
 	const char	*key;		/* what names it on the bus: name, or namespace/name */
 	size_t		 key_len;
 	const char	*uid, *rv;
+	bool		 unreadable;	/* it exists, but cannot be projected: there is no value to publish */
 };
 
 enum store_news {
@@ -39,6 +43,7 @@ enum store_news {
 	STORE_UPDATED,	/* publish */
 	STORE_REPLACED,	/* another uid: publish the old one's end, then this one */
 	STORE_GONE,	/* publish the end */
+	STORE_SKIPPED,	/* unreadable, and nothing of it was published before: log it */
 };
 
 /* A key that has ended. */
@@ -85,7 +90,9 @@ enum store_news store_answered(struct store *s, const struct store_word *w, cons
 /* Our own delete was done, and the object is gone (no finalizer held it). STORE_GONE or STORE_IGNORE. */
 enum store_news store_removed(struct store *s, const struct store_word *w);
 
-uint32_t store_count(const struct store *s);
+uint32_t store_count(const struct store *s);		/* of all objects, unreadable ones too */
+uint32_t store_unreadable(const struct store *s);	/* how many of them cannot be projected */
+bool store_is_unreadable(const struct store *s, const char *key, size_t key_len);
 bool store_has(const struct store *s, const char *key, size_t key_len);
 /* The resourceVersion known of a key into rv (size bytes); false: no such key. */
 bool store_rv(const struct store *s, const char *key, size_t key_len, char *rv, size_t size);

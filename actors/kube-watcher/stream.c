@@ -42,7 +42,6 @@ static bool on_data(const void *, size_t, void *);
 static void on_done(const struct http_response *, void *);
 static bool on_piece(const void *, size_t, void *);
 static bool on_object(struct stream *, enum watch_type, const void *, size_t, size_t);
-static void take(struct reading *, enum watch_type);
 static bool refuse(struct stream *, const char *);
 static void on_error_event(struct stream *, const void *, size_t);
 static void tell_failure(struct reading *, uint32_t, const struct http_response *);
@@ -212,7 +211,7 @@ on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len,
 	struct reading *const r = s->reading;
 	struct projected *const p = &r->projected;
 	const int64_t now_ms = clock_mono_ms();
-	const bool whole = project(r->projection, s->form, bytes, len, padding, p);
+	const bool readable = project(r->projection, s->form, bytes, len, padding, p);
 	char key[OUTLET_KEY_MAX];
 
 	if (p->name[0] == '\0' || p->rv[0] == '\0' || !outlet_key(key, sizeof(key), r->kind, p->ns, p->name))
@@ -224,51 +223,14 @@ on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len,
 		reading_drive(r);
 		return s->reading != NULL;
 	}
-	if (!whole) {
-		/*
-		 * It exists: the store must know, so that nobody is told it is gone. Its readers
-		 * keep what they had.
-		 */
-		const struct store_word word = {
-			.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv
-		};
-
-		log_warnx("an object cannot be read; its readers keep the last one they had",
-		    KV_S(OBJECT, key), KV_S(WHY, p->error));
-		reading_count_one(r, STAT_OBJECTS_REFUSED, NULL, NULL);
-		if (type != WATCH_DELETED)
-			store_seen(r->store, &word);
-		return true;
-	}
-	take(r, type);
+	const struct store_word word = {
+		.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv, .unreadable = !readable,
+	};
+	/* DELETED brings the last state of the object: its name is all that counts. */
+	reading_publish(r, key, p, !readable && type != WATCH_DELETED,
+	    type == WATCH_DELETED ? store_deleted(r->store, &word) : store_seen(r->store, &word),
+	    false, actor_new_trace(r->ground.actor));
 	return true;
-}
-
-/* The object in r->projected is part of the picture now. */
-static void
-take(struct reading *r, enum watch_type type)
-{
-	const struct projected *const p = &r->projected;
-	char key[OUTLET_KEY_MAX];
-
-	MUST(outlet_key(key, sizeof(key), r->kind, p->ns, p->name));
-	const struct store_word word = { .key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv };
-	const enum store_news news = type == WATCH_DELETED ? store_deleted(r->store, &word)
-							   : store_seen(r->store, &word);
-	const uint64_t trace = actor_new_trace(r->ground.actor);
-
-	switch (news) {
-	case STORE_IGNORE:
-		break;
-	case STORE_GONE:
-		outlet_gone(r->ground.outlet, r->kind, key, trace);
-		break;
-	case STORE_ADDED:
-	case STORE_UPDATED:
-	case STORE_REPLACED:	/* mirrors tell the end of the old uid by themselves */
-		outlet_object(r->ground.outlet, r->kind, key, p, false, trace);
-		break;
-	}
 }
 
 /* What has no name cannot be looked after: from here on this stream proves nothing. */
@@ -280,7 +242,7 @@ refuse(struct stream *s, const char *why)
 	snprintf(r->detail, sizeof(r->detail), "the answer makes no sense: %s", why);
 	log_warnx("what the server sent cannot be read; asking again",
 	    KV_S(RESOURCE, kind_table[r->kind].resource), KV_S(WHY, why));
-	reading_count_one(r, STAT_OBJECTS_REFUSED, NULL, NULL);
+	reading_count_one(r, STAT_OBJECTS_SKIPPED, NULL, NULL);
 	s->refused = true;
 	return false;
 }

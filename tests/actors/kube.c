@@ -2,7 +2,8 @@
  * tests/actors/kube.c - reads every kind that it may and tells what it holds; writes what it is
  * asked to: over a unix socket (setting `socket`), one JSON object per line.
  *
- *	{"op":"dump"}	{"fresh","synced","leader","until_ms","kinds":{"nodes":{"state","version"}},
+ *	{"op":"dump"}	{"fresh","synced","leader","until_ms",
+ *			"kinds":{"nodes":{"state","version","detail","skipped"}},
  *			"objects":{"nodes/n1":{"uid","rv","type","fields"}}}
  *	{"op":"counts"}	{"added","updated","gone","gone_keys"}: what its handlers were told since the start
  *	{"op":"write","tag","verb","group","version","resource","namespace","name","subresource",
@@ -168,9 +169,10 @@ draw(const struct change *c, void *arg)
 		const struct body_kind *kind = &c->value->kind;
 
 		snprintf(key, sizeof(key), "%.*s", (int)kind->resource.len, kind->resource.p);
-		json_object_set_new(p->kinds, key, json_pack("{s:s, s:o, s:o}",
+		json_object_set_new(p->kinds, key, json_pack("{s:s, s:o, s:o, s:I}",
 		    "state", kind_state_name((enum kind_state)kind->state),
-		    "version", kube_text(kind->version), "detail", kube_text(kind->detail)));
+		    "version", kube_text(kind->version), "detail", kube_text(kind->detail),
+		    "skipped", (json_int_t)kind->skipped));
 	} else if (c->type == MSG_LEADER) {
 		p->until_ms = c->value->leader.until_ms;
 		p->leading = c->value->leader.leading && clock_mono_ms() < p->until_ms;

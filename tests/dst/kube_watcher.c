@@ -272,6 +272,7 @@ publish(struct kube_instance *in, enum store_news news, uint32_t key, const stru
 		return;
 	switch (news) {
 	case STORE_IGNORE:
+	case STORE_SKIPPED:	/* every object of this world can be read */
 		break;
 	case STORE_ADDED:
 	case STORE_UPDATED:

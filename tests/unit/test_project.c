@@ -429,21 +429,6 @@ names_of_the_object(void **state)
 	projection_free(&p);
 }
 
-/* A refused object still says which one it is, if that much was readable. */
-static void
-refused_by_name(void **state)
-{
-	const char *json = json_text(OBJECT("'spec':{'unschedulable':3}"));
-	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1));
-	struct projected out;
-
-	(void)state;
-	assert_false(run(p, PROJECT_JSON, json, strlen(json), 0, &out));
-	assert_string_equal(out.name, "a");
-	assert_string_equal(out.error, "spec.unschedulable: neither true nor false");
-	projection_free(&p);
-}
-
 static void
 metadata_alone(void **state)
 {
@@ -483,66 +468,6 @@ metadata_alone(void **state)
 	projection_free(&p);
 }
 
-/* What would not fit a frame is refused, whatever makes it large: entries or bytes. */
-static void
-too_large(void **state)
-{
-	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1));
-	struct projected out;
-	struct bytes b = { 0 }, m = identity(), e = { 0 };
-
-	(void)state;
-	for (int i = 0; i < 20000; i++) {
-		char key[16];
-
-		snprintf(key, sizeof(key), "%d", i);
-		bytes_text(&e, 1, key);
-		bytes_message(&m, 11, &e);
-	}
-	bytes_message(&b, 1, &m);
-	assert_false(run(p, PROJECT_PROTO, b.p, b.len, 0, &out));
-	assert_string_equal(out.error, "metadata.labels: more entries than a message may have");
-	bytes_free(&b);
-
-	char *text = obj_alloc(1000 * 1000);
-	memset(text, 'x', 1000 * 1000);
-	m = identity();
-	bytes_text(&e, 1, "a");
-	bytes_field(&e, 2, text, 1000 * 1000);
-	bytes_message(&m, 12, &e);
-	bytes_message(&b, 1, &m);
-	assert_false(run(p, PROJECT_PROTO, b.p, b.len, 0, &out));
-	assert_non_null(strstr(out.error, "what test-kube-1 reads of it is 1000"));
-	free(text);
-	bytes_free(&b);
-	projection_free(&p);
-}
-
-/*
- * A body of ten thousand entries still goes through a frame's scan, and a large object leaves no
- * large buffer.
- */
-static void
-many_entries(void **state)
-{
-	struct projection *p = projection_new(KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1));
-	struct projected out;
-	struct bytes b = { 0 }, m = identity();
-	struct msg_arena arena;
-	union msg_body body;
-
-	(void)state;
-	msg_arena_init(&arena);
-	for (int i = 0; i < 29990; i++)
-		bytes_text(&m, 14, "f");
-	bytes_message(&b, 1, &m);
-	assert_true(run(p, PROJECT_PROTO, b.p, b.len, 0, &out));
-	assert_true(msg_unpack_value(MSG_NODE, out.values[0].bytes, out.values[0].len, &arena, &body));
-	msg_arena_free(&arena);
-	bytes_free(&b);
-	projection_free(&p);
-}
-
 int
 main(void)
 {
@@ -550,8 +475,7 @@ main(void)
 		cmocka_unit_test(pb_refusals), cmocka_unit_test(pb_of_another_content),
 		cmocka_unit_test(text_is_mended_alike), cmocka_unit_test(first_one_wins),
 		cmocka_unit_test(first_column_wins),
-		cmocka_unit_test(names_of_the_object), cmocka_unit_test(refused_by_name),
-		cmocka_unit_test(metadata_alone), cmocka_unit_test(too_large), cmocka_unit_test(many_entries),
+		cmocka_unit_test(names_of_the_object), cmocka_unit_test(metadata_alone),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(refusals) + NITEMS(others)];
 	size_t n = 0;

@@ -12,12 +12,17 @@
 #include "actors/kube-watcher/store.h"
 #include "obj.h"
 
-enum say { END, SEEN, DELETED, ANSWER, REMOVED, BEGIN, BELIEVE, COMMIT, DROP, PICTURE, HAS, TOMBS, TIME };
+enum say {
+	END, SEEN, BAD, BAD_ANSWER, UNREADABLE, DELETED, ANSWER, REMOVED, BEGIN, BELIEVE, COMMIT, DROP, PICTURE,
+	HAS, TOMBS, TIME,
+};
 
 /*
  * rv: of an ANSWER also how far the watch has come, "12@10". want: for words the news (+ added, ~
  * updated, = replaced, - gone, "" ignored); COMMIT: the keys that went, in order of the alphabet;
- * PICTURE: "named missing behind ahead" at version rv; HAS: the version known of key; TIME: store_time.
+ * PICTURE: "named missing behind ahead" at version rv; HAS: the version known of key;
+ * BAD, BAD_ANSWER: SEEN and ANSWER of an object that cannot be projected (! skipped); UNREADABLE: how
+ * many there are; TIME: store_time.
  */
 struct line {
 	enum say	 say;
@@ -146,6 +151,29 @@ static const struct row {
 		{ SEEN, A1, "826", "+" }, { BELIEVE, "", "", "", "" }, { SEEN, A1, "815", "~" },
 		{ ANSWER, A1, "812@828", "" }, { ANSWER, A1, "816@828", "~" }, { ANSWER, A1, "814@828", "" },
 		{ COMMIT, "", "", "815", "" }, { HAS, A1, "", "816" } } },
+	/* Issue 10.9: an object that cannot be projected is there, without a value. */
+	{ "an unreadable object is there, and has no value", {
+		{ BEGIN, "", "", "", "" }, { BAD, A1, "10", "!" }, { SEEN, B1, "11", "+" },
+		{ COMMIT, "", "", "20", "" }, { UNREADABLE, "", "", "", "1" }, { HAS, A1, "", "10" },
+		{ BAD, A1, "21", "" }, { HAS, A1, "", "21" }, { DELETED, A1, "22", "" },
+		{ UNREADABLE, "", "", "", "0" }, { HAS, A1, "", NULL } } },
+	{ "its last readable version is retracted, a later one is added", {
+		{ SEEN, A1, "10", "+" }, { BAD, A1, "11", "-" }, { BAD, A1, "11", "" }, { SEEN, A1, "10", "" },
+		{ UNREADABLE, "", "", "", "1" }, { SEEN, A1, "12", "+" }, { UNREADABLE, "", "", "", "0" },
+		{ DELETED, A1, "13", "-" } } },
+	{ "the same version may be readable in another form", {
+		{ BAD, A1, "10", "!" }, { SEEN, A1, "10", "+" }, { BAD, A1, "10", "-" } } },
+	{ "unreadable objects that a list does not name are gone", {
+		{ BAD, A1, "10", "!" }, { BAD, B1, "11", "!" }, { SEEN, C1, "12", "+" },
+		{ BEGIN, "", "", "", "" }, { BAD, A1, "10", "" }, { PICTURE, "", "", "20", "1 2 0 0" },
+		{ COMMIT, "", "", "20", "c" }, { UNREADABLE, "", "", "", "1" } } },
+	{ "another object of its name", {
+		{ SEEN, A1, "10", "+" }, { BAD, A2, "20", "-" }, { SEEN, A1, "15", "" }, { DELETED, A1, "19", "" },
+		{ HAS, A2, "", "20" }, { UNREADABLE, "", "", "", "1" }, { REMOVED, A2, "", "" },
+		{ UNREADABLE, "", "", "", "0" } } },
+	{ "the answer to a write that made it unreadable", {
+		{ SEEN, A1, "10", "+" }, { BAD_ANSWER, A1, "12@10", "-" }, { SEEN, A1, "11", "" },
+		{ BAD, A1, "12", "" }, { ANSWER, A1, "13@12", "+" }, { BAD_ANSWER, B1, "14@12", "!" } } },
 	{ "another time begins with each list that is believed", {
 		{ TIME, "", "", "", "0" }, { BEGIN, "", "", "", "" }, { COMMIT, "", "", "5", "" },
 		{ TIME, "", "", "", "0" }, { BELIEVE, "", "", "", "" }, { TIME, "", "", "", "1" },
@@ -155,7 +183,7 @@ static const struct row {
 
 static const char *const news_signs[] = {
 	[STORE_IGNORE] = "", [STORE_ADDED] = "+", [STORE_UPDATED] = "~", [STORE_REPLACED] = "=",
-	[STORE_GONE] = "-",
+	[STORE_GONE] = "-", [STORE_SKIPPED] = "!",
 };
 
 /* Collects one-letter keys in order. */
@@ -178,11 +206,14 @@ check_line(struct store *s, const struct line *l)
 	char rv[32], text[64] = "";
 
 	snprintf(rv, sizeof(rv), "%.*s", at == NULL ? (int)strlen(l->rv) : (int)(at - l->rv), l->rv);
-	const struct store_word w = { .key = l->key, .key_len = strlen(l->key), .uid = l->uid, .rv = rv };
+	const struct store_word w = { .key = l->key, .key_len = strlen(l->key), .uid = l->uid, .rv = rv,
+		.unreadable = l->say == BAD || l->say == BAD_ANSWER };
 
 	switch (l->say) {
+	case BAD:
 	case SEEN: assert_string_equal(news_signs[store_seen(s, &w)], l->want); break;
 	case DELETED: assert_string_equal(news_signs[store_deleted(s, &w)], l->want); break;
+	case BAD_ANSWER:
 	case ANSWER: assert_string_equal(news_signs[store_answered(s, &w, at + 1)], l->want); break;
 	case REMOVED: assert_string_equal(news_signs[store_removed(s, &w)], l->want); break;
 	case BEGIN: store_begin(s, false); break;
@@ -203,6 +234,10 @@ check_line(struct store *s, const struct line *l)
 		assert_int_equal(store_rv(s, w.key, w.key_len, text, sizeof(text)), l->want != NULL);
 		assert_int_equal(store_has(s, w.key, w.key_len), l->want != NULL);
 		assert_string_equal(text, l->want == NULL ? "" : l->want);
+		break;
+	case UNREADABLE:
+		snprintf(text, sizeof(text), "%u", store_unreadable(s));
+		assert_string_equal(text, l->want);
 		break;
 	case TOMBS:
 		snprintf(text, sizeof(text), "%u", store_tombstones(s));
