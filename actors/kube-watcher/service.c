@@ -358,7 +358,8 @@ on_list_item(const void *bytes, size_t len, void *arg)
 		return true;
 	}
 	const enum reading_answer answer = j->time != time_of(j) ? ANSWER_INVALID
-	    : reading_answer(reading_of(j), PROJECT_JSON, bytes, len, false, j->in.trace, key, sizeof(key), &p);
+	    : reading_answer(reading_of(j), PROJECT_JSON, bytes, len, false, j->in.trace,
+		key, sizeof(key), &p);
 	if (answer == ANSWER_INVALID) {
 		j->list_refused = true;
 		return false;

@@ -1,7 +1,7 @@
 """tests/lib/kubecases_hostile.py - objects that cannot be read, in every kind that is read (issue 10.9).
 
 Each is skipped alone: the rest of its kind is read on, it is counted and named, its deletion is honoured,
-and a live list that contains it works. A real server sends the built-in kinds as protobuf, the others as JSON.
+and a live list that contains it works. From a real server the built-in kinds come as protobuf.
 """
 import contextlib
 import json
