@@ -43,3 +43,20 @@ kind_find(const char *group, const char *resource)
 	}
 	return KIND_MAX;
 }
+
+const char *
+kind_report(const char *resource)
+{
+	static const struct {
+		const char	*resource, *report;
+	} reports[] = {
+#define REPORT_ROW(resource_, report_) { (resource_), (report_) },
+		KIND_REPORTS(REPORT_ROW)
+	};
+
+	for (size_t i = 0; i < NITEMS(reports); i++) {
+		if (strcmp(reports[i].resource, resource) == 0)
+			return reports[i].report;
+	}
+	return NULL;
+}

@@ -129,6 +129,11 @@ enum kind {
 	KIND_MAX
 };
 
+/* Kinds whose objects report on an object of another kind under the same name: R(resource, of the report). */
+#define KIND_REPORTS(R)								\
+	R("nodes",              "nodeprogressinsights")				\
+	R("machineconfigpools", "machineconfigpoolprogressinsights")
+
 /* How a kind stands: message KIND, field `state`. */
 #define KIND_STATES(S)								\
 	S(LISTING,   "listing")		/* the first list is under way */	\
@@ -170,6 +175,7 @@ extern const struct kind_row kind_table[KIND_MAX];
 const char *kind_state_name(enum kind_state s);		/* "?" when out of range */
 /* By its resource: LIST and WATCH know nothing else. KIND_MAX: nobody reads it. */
 enum kind kind_find(const char *group, const char *resource);
+const char *kind_report(const char *resource);	/* KIND_REPORTS; NULL: none */
 #ifdef __cplusplus
 }
 #endif

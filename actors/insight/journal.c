@@ -1,6 +1,5 @@
-/* actors/insight/journal.c - one small entry per key. */
-#include "journal.h"
-
+/* actors/insight/journal.c - the last plan and the last write of each key. */
+#include "insight.h"
 #include "keytab.h"
 #include "obj.h"
 
@@ -76,7 +75,7 @@ journal_drop(struct journal *j, const char *key, size_t len)
 }
 
 void
-journal_changed(struct journal *j, const char *key, size_t len)
+journal_clear_refused(struct journal *j, const char *key, size_t len)
 {
 	OBJ_CHECK(j, JOURNAL_MAGIC);
 	const uint32_t id = keytab_find(j->keys, key, len);
@@ -86,7 +85,7 @@ journal_changed(struct journal *j, const char *key, size_t len)
 }
 
 void
-journal_all_changed(struct journal *j)
+journal_clear_all_refused(struct journal *j)
 {
 	OBJ_CHECK(j, JOURNAL_MAGIC);
 	for (uint32_t id = 0; id < keytab_ids(j->keys); id++) {

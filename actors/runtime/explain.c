@@ -1,8 +1,9 @@
 /*
- * actors/runtime/explain.c - what this actor says when people ask about one object: what it holds and
- * thinks of it (`explain`), and the hops of its last changes (`trace`).
+ * actors/runtime/explain.c - answers a request about one object: what this actor holds and has decided
+ * (`explain`), and the hops of the object's last changes (`trace`).
  *
- * One record, at most LIFELINE_MAX: what does not fit are the oldest hops, and the answer says so.
+ * The answer is one record of at most LIFELINE_MAX bytes: the oldest hops are left out, and counted in
+ * `hops_left_off`.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,21 +11,14 @@
 
 #include "actor_private.h"
 #include "json.h"
+#include "kinds.h"
 #include "lifeline.h"
 #include "log.h"
 #include "obj.h"
 
 enum { HEAD_BYTES = 64, TAIL_BYTES = 256, OWN_KEYS = 2 };
 
-/* What belongs to an object, under the same name. */
-static const struct {
-	const char	*resource, *also;
-} companions[] = {
-	{ "nodes",              "nodeprogressinsights" },
-	{ "machineconfigpools", "machineconfigpoolprogressinsights" },
-};
-
-/* The object that was asked for. */
+/* The object of the request, and the object that reports on it (kind_report). */
 struct object {
 	char		resource[64];
 	const char	*name;
@@ -33,21 +27,21 @@ struct object {
 	size_t		nkeys;
 };
 
-struct name {
+struct key_name {
 	uint32_t	hash;
-	struct wire_str	key;		/* empty: nobody holds it any more */
+	struct wire_str	key;		/* empty: no store and no mirror holds it any more */
 };
 
 /* The hops of an answer, and the names of their keys. */
-struct story {
+struct hop_list {
 	const struct hop *hops[RECALL_HOPS];
 	size_t		  nhops;
-	struct name	  names[RECALL_HOPS];	/* sorted by hash */
+	struct key_name  names[RECALL_HOPS];	/* sorted by hash */
 	size_t		  nnames;
-	size_t		  others;		/* hops of other objects of the same sort, left out */
+	size_t		  others;		/* hops of other objects of the same kind, left out */
 };
 
-typedef bool put_fn(struct actor *, const struct object *, struct story *, struct json *);
+typedef bool put_fn(struct actor *, const struct object *, struct hop_list *, struct json *);
 static put_fn put_explanation, put_trace;
 
 static const struct {
@@ -61,17 +55,17 @@ static const struct {
 static bool object_open(struct object *, const char *);
 static void object_add(struct object *, const char *);
 static bool put_facts(struct actor *, const struct object *, struct json *);
-static void keep_latest(struct story *, const struct object *);
-static void keep_related(struct story *, const struct object *);
+static void keep_latest(struct hop_list *, const struct object *);
+static void keep_related(struct hop_list *, const struct object *);
 static bool same_step(const struct hop *, const struct hop *);
 static bool own(const struct object *, uint32_t);
-static bool same_sort(const struct object *, struct wire_str);
-static void find_names(struct actor *, const struct object *, struct story *);
-static void learn_name(struct wire_str, void *);
-static struct name *find_name(struct story *, uint32_t);
+static bool same_kind(const struct object *, struct wire_str);
+static void find_names(struct actor *, const struct object *, struct hop_list *);
+static void add_name(struct wire_str, void *);
+static struct key_name *find_name(struct hop_list *, uint32_t);
 static int by_hash(const void *, const void *);
-static void put_hops(struct story *, struct json *);
-static void put_hop(struct story *, const struct hop *, struct json *);
+static void put_hops(struct hop_list *, struct json *);
+static void put_hop(struct hop_list *, const struct hop *, struct json *);
 
 void
 explain_answer(struct actor *a, const char *record)
@@ -86,30 +80,30 @@ explain_answer(struct actor *a, const char *record)
 
 	if (sscanf(record, "ask %" SCNu64 " %15s %n", &id, verb, &used) != 2 || used == 0
 	    || !object_open(&o, record + used)) {
-		log_warnx("record ignored", KV_S(REASON, "not a question"));
+		log_warnx("lifeline record ignored", KV_S(REASON, "malformed request about an object"));
 		return;
 	}
 	while (v < NITEMS(verbs) && strcmp(verbs[v].verb, verb) != 0)
 		v++;
 	if (v == NITEMS(verbs) || !a->running)
 		return;
-	struct story *story = obj_alloc(sizeof(*story));
+	struct hop_list *list = obj_alloc(sizeof(*list));
 	json_open(&j, NULL, '{');
 	json_int(&j, "incarnation", (int64_t)a->boot.incarnation);
 	json_int(&j, "started_us", a->started_us);
-	const bool known = verbs[v].put(a, &o, story, &j);
+	const bool known = verbs[v].put(a, &o, list, &j);
 	j.size = sizeof(text);
 	json_int(&j, "hops_since_us", recall_since_us(bus_recall(a->bus)));
 	json_bool(&j, "known", known);
 	json_close(&j, '}');
-	free(story);
+	free(list);
 	if (json_end(&j) == 0)
 		snprintf(text, sizeof(text), "{\"error\":\"the answer is too large\"}");
 	lifeline_send(LIFELINE_FD, "answer %" PRIu64 " %s", id, text);
 }
 
 static bool
-put_explanation(struct actor *a, const struct object *o, struct story *s, struct json *j)
+put_explanation(struct actor *a, const struct object *o, struct hop_list *s, struct json *j)
 {
 	bool known = put_facts(a, o, j);
 
@@ -125,12 +119,12 @@ put_explanation(struct actor *a, const struct object *o, struct story *s, struct
 }
 
 static bool
-put_trace(struct actor *a, const struct object *o, struct story *s, struct json *j)
+put_trace(struct actor *a, const struct object *o, struct hop_list *s, struct json *j)
 {
-	struct json nowhere = { .size = 0 };
+	struct json discarded = { .size = 0 };
 
 	s->nhops = recall_find(bus_recall(a->bus), o->hashes, o->nkeys, s->hops);
-	const bool known = s->nhops > 0 || bus_held(a->bus, wire_str_of(o->keys[0]), &nowhere);
+	const bool known = s->nhops > 0 || bus_held(a->bus, wire_str_of(o->keys[0]), &discarded);
 	find_names(a, o, s);
 	keep_related(s, o);
 	put_hops(s, j);
@@ -138,7 +132,7 @@ put_trace(struct actor *a, const struct object *o, struct story *s, struct json 
 	return known;
 }
 
-/* True: the actor has said something. What it says too much is replaced whole. */
+/* True: the actor added something. More than EXPLAIN_MAX bytes are replaced by an error. */
 static bool
 put_facts(struct actor *a, const struct object *o, struct json *j)
 {
@@ -150,15 +144,15 @@ put_facts(struct actor *a, const struct object *o, struct json *j)
 	json_open(&with, "facts", '{');
 	const size_t empty = with.len;
 	a->spec->explain(a, a->self, o->resource, o->name, &with);
-	const bool said = with.len > empty;
+	const bool added = with.len > empty;
 	json_close(&with, '}');
 	if (with.full) {
-		json_str(j, "error", "it knows more than fits an answer");
+		json_str(j, "error", "the explanation is larger than an answer may be");
 		return true;
 	}
 	with.size = j->size;
 	*j = with;
-	return said;
+	return added;
 }
 
 /* ---- The object ---- */
@@ -175,10 +169,8 @@ object_open(struct object *o, const char *text)
 	snprintf(o->resource, sizeof(o->resource), "%.*s", (int)(slash - text), text);
 	o->name = slash + 1;
 	object_add(o, o->resource);
-	for (size_t i = 0; i < NITEMS(companions); i++) {
-		if (strcmp(companions[i].resource, o->resource) == 0)
-			object_add(o, companions[i].also);
-	}
+	if (kind_report(o->resource) != NULL)
+		object_add(o, kind_report(o->resource));
 	return true;
 }
 
@@ -189,7 +181,7 @@ object_add(struct object *o, const char *resource)
 	const int n = snprintf(key, sizeof(o->keys[0]), "%s/%s", resource, o->name);
 
 	if (n < 0 || (size_t)n >= sizeof(o->keys[0]))
-		return;		/* such a name is too long for anybody */
+		return;		/* no key is that long */
 	o->hashes[o->nkeys++] = recall_key(key, (size_t)n);
 }
 
@@ -203,14 +195,14 @@ own(const struct object *o, uint32_t hash)
 	return false;
 }
 
-/* Another node, if a node was asked for. */
+/* Whether the key is of the same kind as the object, or as its report. */
 static bool
-same_sort(const struct object *o, struct wire_str key)
+same_kind(const struct object *o, struct wire_str key)
 {
 	for (size_t i = 0; i < o->nkeys; i++) {
-		const size_t sort = strcspn(o->keys[i], "/") + 1;
+		const size_t len = strcspn(o->keys[i], "/") + 1;
 
-		if (key.len > sort && memcmp(key.p, o->keys[i], sort) == 0)
+		if (key.len > len && memcmp(key.p, o->keys[i], len) == 0)
 			return true;
 	}
 	return false;
@@ -218,9 +210,9 @@ same_sort(const struct object *o, struct wire_str key)
 
 /* ---- Its hops ---- */
 
-/* Of each step that the object itself took, the latest. */
+/* Keeps the latest of each step of the object itself. */
 static void
-keep_latest(struct story *s, const struct object *o)
+keep_latest(struct hop_list *s, const struct object *o)
 {
 	const struct hop *kept[RECALL_TRACES];
 	size_t n = 0;
@@ -246,18 +238,18 @@ same_step(const struct hop *a, const struct hop *b)
 }
 
 /*
- * All but those of other objects of the same sort: one new MachineConfig moves a thousand nodes
- * under one trace, and nobody who asks for one node means the others.
+ * Drops the hops of other objects of the same kind: one changed object can move a thousand of them under
+ * one trace.
  */
 static void
-keep_related(struct story *s, const struct object *o)
+keep_related(struct hop_list *s, const struct object *o)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->nhops; i++) {
 		const struct hop *const h = s->hops[i];
 
-		if (own(o, h->key) || !same_sort(o, find_name(s, h->key)->key))
+		if (own(o, h->key) || !same_kind(o, find_name(s, h->key)->key))
 			s->hops[n++] = h;
 		else
 			s->others++;
@@ -265,14 +257,14 @@ keep_related(struct story *s, const struct object *o)
 	s->nhops = n;
 }
 
-/* The recorder has hashes; the names are those of the object, or of what some store or mirror holds. */
+/* The recorder has hashes: the names come from the object, and from the stores and mirrors. */
 static void
-find_names(struct actor *a, const struct object *o, struct story *s)
+find_names(struct actor *a, const struct object *o, struct hop_list *s)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->nhops; i++)
-		s->names[i] = (struct name){ .hash = s->hops[i]->key };
+		s->names[i] = (struct key_name){ .hash = s->hops[i]->key };
 	qsort(s->names, s->nhops, sizeof(s->names[0]), by_hash);
 	for (size_t i = 0; i < s->nhops; i++) {
 		if (n == 0 || s->names[n - 1].hash != s->names[i].hash)
@@ -280,24 +272,24 @@ find_names(struct actor *a, const struct object *o, struct story *s)
 	}
 	s->nnames = n;
 	for (size_t i = 0; i < o->nkeys; i++)
-		learn_name(wire_str_of(o->keys[i]), s);
+		add_name(wire_str_of(o->keys[i]), s);
 	if (n > 0)
-		bus_keys(a->bus, learn_name, s);
+		bus_keys(a->bus, add_name, s);
 }
 
 static void
-learn_name(struct wire_str key, void *arg)
+add_name(struct wire_str key, void *arg)
 {
-	struct name *const name = find_name(arg, recall_key(key.p, key.len));
+	struct key_name *const name = find_name(arg, recall_key(key.p, key.len));
 
 	if (name != NULL && name->key.len == 0)
 		name->key = key;
 }
 
-static struct name *
-find_name(struct story *s, uint32_t hash)
+static struct key_name *
+find_name(struct hop_list *s, uint32_t hash)
 {
-	const struct name wanted = { .hash = hash };
+	const struct key_name wanted = { .hash = hash };
 
 	return bsearch(&wanted, s->names, s->nnames, sizeof(s->names[0]), by_hash);
 }
@@ -305,14 +297,14 @@ find_name(struct story *s, uint32_t hash)
 static int
 by_hash(const void *a, const void *b)
 {
-	const uint32_t x = ((const struct name *)a)->hash, y = ((const struct name *)b)->hash;
+	const uint32_t x = ((const struct key_name *)a)->hash, y = ((const struct key_name *)b)->hash;
 
 	return x < y ? -1 : x > y;
 }
 
 /* As many of the newest as fit. */
 static void
-put_hops(struct story *s, struct json *j)
+put_hops(struct hop_list *s, struct json *j)
 {
 	size_t first = 0;
 
@@ -333,7 +325,7 @@ put_hops(struct story *s, struct json *j)
 }
 
 static void
-put_hop(struct story *s, const struct hop *h, struct json *j)
+put_hop(struct hop_list *s, const struct hop *h, struct json *j)
 {
 	const struct wire_str key = find_name(s, h->key)->key;
 	char trace[17];

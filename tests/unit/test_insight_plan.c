@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_insight_plan.c - B5: what becomes of an insight, scene by scene, and what each outcome of
- * a write means.
+ * tests/unit/test_insight_plan.c - B5: the plan for an insight, input by input, and what each outcome of a
+ * write means.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,17 +9,17 @@
 
 #include <cmocka.h>
 
-#include "actors/insight/plan.h"
+#include "actors/insight/insight.h"
 #include "obj.h"
 
-/* 2026-11-17T03:04:05Z, the now of every scene. */
+/* 2026-11-17T03:04:05Z, the time of every input. */
 #define NOW_US	INT64_C(1794884645000000)
 #define NOW	"2026-11-17T03:04:05Z"
 #define OLD	"2026-01-02T03:00:00Z"
 #define CAUSE	"2026-11-17T02:00:00Z"
 
-/* What is unusual in a scene: otherwise all is complete, current and ours. */
-enum { OFF = 1, YOUNG = 2, STALE = 4, FOLLOWER = 8, REFUSED = 16, HELD = 32, GOING = 64, ABSENT = 128,
+/* What is unusual in an input: otherwise all is complete, current, and this instance leads. */
+enum { OFF = 1, UNSYNCED = 2, STALE = 4, FOLLOWER = 8, REFUSED = 16, HELD = 32, DELETING = 64, ABSENT = 128,
 	FORBIDDEN = 256, LISTING = 512 };
 enum { HOLD_MS = 45000 };
 
@@ -49,12 +49,12 @@ static const struct row {
 	/* What is to be done */
 	{ "B5 none there: created", 0, STATE, NULL, INSIGHT_CREATE, "", NULL, 0 },
 	{ "B5 created empty: the status follows, all times now", 0, STATE, "", INSIGHT_STATUS, "name", NOW " " NOW " " NOW, 0 },
-	{ "B5 as it should be: not a single write", 0, STATE, STORED, INSIGHT_NOTHING, "", OLD " " OLD " " OLD, 0 },
-	{ "B5 neither wanted nor there", 0, NULL, NULL, INSIGHT_NOTHING, "", NULL, 0 },
+	{ "B5 the stored status is the desired one: not a single write", 0, STATE, STORED, INSIGHT_NOTHING, "", OLD " " OLD " " OLD, 0 },
+	{ "B5 neither desired nor stored", 0, NULL, NULL, INSIGHT_NOTHING, "", NULL, 0 },
 	{ "B5 gone or in no pool: deleted", 0, NULL, STORED, INSIGHT_DELETE, "", NULL, 0 },
 	{ "B5 gone, and never had a status: deleted", 0, NULL, "", INSIGHT_DELETE, "", NULL, 0 },
 	{ "B5 a pool: none there", 0, POOL, NULL, INSIGHT_CREATE, "", NULL, 0 },
-	{ "B5 a pool: as it should be", 0, POOL, POOL, INSIGHT_NOTHING, "", NULL, 0 },
+	{ "B5 a pool: the stored status is the desired one", 0, POOL, POOL, INSIGHT_NOTHING, "", NULL, 0 },
 
 	/* Who differs: each field */
 	{ "B5 A1 status.name changed by somebody", 0, STATE, "name=x", INSIGHT_STATUS, "name", NULL, 0 },
@@ -106,15 +106,15 @@ static const struct row {
 	/* When to wait */
 	{ "B5 switched off: left alone", OFF, NULL, STORED, INSIGHT_NOTHING, "", NULL, 0 },
 	{ "B5 switched off: not created", OFF, STATE, NULL, INSIGHT_NOTHING, "", NULL, 0 },
-	{ "B5 before the first complete picture nothing is created", YOUNG, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 before the first complete snapshot nothing is created", UNSYNCED, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
 	{ "B5 no CRD", ABSENT, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
 	{ "B5 no CRD any more", ABSENT, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
 	{ "B5 may not be read", FORBIDDEN, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
 	{ "B5 still being listed: it may be there", LISTING, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
-	{ "B5 being deleted, and wanted: when it is gone", GOING, STATE, STORED, INSIGHT_WAIT, "", NULL, 0 },
-	{ "B5 being deleted, and not wanted", GOING, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
-	{ "B5 a stale picture: nothing is deleted, looked at again", STALE, NULL, STORED, INSIGHT_WAIT, "", NULL, INSIGHT_LOOK_MS },
-	{ "B5 a stale picture: what is wanted is written all the same", STALE, STATE, "", INSIGHT_STATUS, "name", NULL, 0 },
+	{ "B5 being deleted, and wanted: when it is gone", DELETING, STATE, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 being deleted, and not wanted", DELETING, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 a stale mirror: nothing is deleted, the key is requeued", STALE, NULL, STORED, INSIGHT_WAIT, "", NULL, INSIGHT_REQUEUE_MS },
+	{ "B5 a stale mirror: what is desired is written all the same", STALE, STATE, "", INSIGHT_STATUS, "name", NULL, 0 },
 	{ "B5 another leads: no creation", FOLLOWER, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
 	{ "B5 another leads: no status", FOLLOWER, STATE, "", INSIGHT_WAIT, "name", NULL, 0 },
 	{ "B5 another leads: no deletion", FOLLOWER, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
@@ -123,10 +123,10 @@ static const struct row {
 	{ "B5 A4 not allowed: after a while", HELD, STATE, "", INSIGHT_WAIT, "name", NULL, HOLD_MS },
 	{ "B5 not allowed, but all is well", HELD, STATE, STORED, INSIGHT_NOTHING, "", NULL, 0 },
 
-	/* The defects of the original: wire-openshift.md section 4 */
+	/* The defects of the original: docs/migration.md */
 	{ "B5 regression: silent removal (a node that left all pools)", 0, NULL, STORED, INSIGHT_DELETE, "", NULL, 0 },
-	{ "B5 regression: deletion at restart (nothing known yet)", YOUNG, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
-	{ "B5 regression: deletion at restart (node-state is silent)", STALE, NULL, STORED, INSIGHT_WAIT, "", NULL, INSIGHT_LOOK_MS },
+	{ "B5 regression: deletion at restart (nothing known yet)", UNSYNCED, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 regression: deletion at restart (node-state is silent)", STALE, NULL, STORED, INSIGHT_WAIT, "", NULL, INSIGHT_REQUEUE_MS },
 	{ "B5 regression: lost condition times (no memory but the insight)", 0,
 	    STATE, STORED, INSIGHT_NOTHING, "", OLD " " OLD " " OLD, 0 },
 	{ "B5 regression: status written without comparing", 0, POOL, POOL, INSIGHT_NOTHING, "", NULL, 0 },
@@ -143,30 +143,31 @@ part(char **at, char end)
 	return s;
 }
 
-static enum field
+static enum status_field
 field_of(struct wire_str name)
 {
 	/* "name" stands there twice. */
 	if (wire_str_compare(name, wire_str_of("pool")) == 0)
 		return FIELD_POOL;
 	unsigned f = 0;
-	while (f < FIELD_MAX && wire_str_compare(name, wire_str_of(field_table[f].name)) != 0)
+	while (f < FIELD_MAX && wire_str_compare(name, wire_str_of(status_fields[f].name)) != 0)
 		f++;
-	return (enum field)f;
+	return (enum status_field)f;
 }
 
 static void
-put(struct status *s, char *word)
+put(struct insight_status *s, char *word)
 {
 	const struct wire_str name = part(&word, '=');
-	const enum field f = field_of(name);
+	const enum status_field f = field_of(name);
 
 	if (name.len > 0 && name.p[0] == '#') {
-		s->summaries[s->nsummaries++] = (struct summary){ .type = name, .count = wire_str_of(word) };
+		s->summaries[s->nsummaries++] = (struct insight_summary){
+			.type = name, .count = wire_str_of(word) };
 	} else if (f != FIELD_MAX) {
 		s->fields[f] = wire_str_of(word);
 	} else {
-		struct condition *const c = &s->conditions[s->nconditions++];
+		struct insight_condition *const c = &s->conditions[s->nconditions++];
 
 		c->type = name;
 		c->status = part(&word, '/');
@@ -177,8 +178,8 @@ put(struct status *s, char *word)
 }
 
 /* Views into words, which is changed. */
-static const struct status *
-status_of(struct status *s, const char *text, char *words, size_t size)
+static const struct insight_status *
+status_of(struct insight_status *s, const char *text, char *words, size_t size)
 {
 	char *rest = words;
 
@@ -193,21 +194,21 @@ status_of(struct status *s, const char *text, char *words, size_t size)
 static void
 plan_of(const struct row *r, struct insight_plan *p)
 {
-	static struct status state, stored;
+	static struct insight_status state, stored;
 	static char words[2][1024];
 	const unsigned u = r->unusual;
 
-	state = stored = (struct status){ .nconditions = 0 };
-	const struct insight_scene scene = {
-		.on = (u & OFF) == 0, .synced = (u & YOUNG) == 0, .fresh = (u & (YOUNG | STALE)) == 0,
+	state = stored = (struct insight_status){ .nconditions = 0 };
+	const struct insight_input input = {
+		.enabled = (u & OFF) == 0, .synced = (u & UNSYNCED) == 0, .fresh = (u & (UNSYNCED | STALE)) == 0,
 		.leading = (u & FOLLOWER) == 0, .refused = (u & REFUSED) != 0,
-		.hold_ms = (u & HELD) ? HOLD_MS : -5, .deleting = (u & GOING) != 0, .now_us = NOW_US,
-		.kind = (u & ABSENT) ? KIND_STATE_ABSENT : (u & FORBIDDEN) ? KIND_STATE_FORBIDDEN
+		.hold_ms = (u & HELD) ? HOLD_MS : -5, .deleting = (u & DELETING) != 0, .now_us = NOW_US,
+		.state = (u & ABSENT) ? KIND_STATE_ABSENT : (u & FORBIDDEN) ? KIND_STATE_FORBIDDEN
 		    : (u & LISTING) ? KIND_STATE_LISTING : KIND_STATE_SYNCED,
-		.state = status_of(&state, r->state, words[0], sizeof(words[0])),
+		.desired = status_of(&state, r->state, words[0], sizeof(words[0])),
 		.stored = status_of(&stored, r->stored, words[1], sizeof(words[1])),
 	};
-	insight_plan(&scene, p);
+	insight_plan(&input, p);
 }
 
 static void
@@ -232,27 +233,27 @@ check_plan(void **arg)
 		assert_string_equal(times, r->times);
 }
 
-/* ---- What is written is what is wanted: the next look finds nothing to do ---- */
+/* ---- A written status is the desired one: the next plan is to do nothing ---- */
 
 static void
 B5_A1_a_written_status_is_right(void **arg)
 {
 	(void)arg;
 	for (size_t i = 0; i < NITEMS(rows); i++) {
-		static struct status state, stored;
+		static struct insight_status state, stored;
 		static char words[2][1024];
 		struct insight_plan first, second;
 
 		if (rows[i].want != INSIGHT_STATUS)
 			continue;
 		plan_of(&rows[i], &first);
-		state = stored = (struct status){ .nconditions = 0 };
+		state = stored = (struct insight_status){ .nconditions = 0 };
 		status_of(&state, rows[i].state, words[0], sizeof(words[0]));
 		status_of(&stored, rows[i].state, words[1], sizeof(words[1]));
 		memcpy(stored.conditions, first.conditions, sizeof(stored.conditions));
-		insight_plan(&(struct insight_scene){
-			.on = true, .synced = true, .fresh = true, .leading = true, .kind = KIND_STATE_SYNCED,
-			.state = &state, .stored = &stored, .now_us = NOW_US + 3600 * INT64_C(1000000),
+		insight_plan(&(struct insight_input){
+			.enabled = true, .synced = true, .fresh = true, .leading = true,
+			.state = KIND_STATE_SYNCED, .desired = &state, .stored = &stored, .now_us = NOW_US + 3600 * INT64_C(1000000),
 		}, &second);
 		assert_int_equal(second.verb, INSIGHT_NOTHING);
 	}
@@ -265,7 +266,7 @@ static const struct answer {
 	enum op			 op;
 	enum outcome		 outcome;
 	int64_t			 retry_after_ms;
-	struct insight_next	 want;
+	struct outcome_action	 want;
 } answers[] = {
 	{ "B5 done: the next step at once", OP_CREATE, OUTCOME_OK, 0, { .result = WORK_AFTER } },
 	{ "B5 A4 conflict: read live, back off", OP_UPDATE, OUTCOME_CONFLICT, 0, { .result = WORK_RETRY, .read_live = true } },
@@ -275,7 +276,7 @@ static const struct answer {
 	{ "B5 not found on a delete", OP_DELETE, OUTCOME_NOT_FOUND, 0, { .result = WORK_AFTER, .after_ms = 1000 } },
 	{ "B5 A4 forbidden: slowly", OP_CREATE, OUTCOME_FORBIDDEN, 0, { .result = WORK_AFTER, .after_ms = 60000, .hold = true } },
 	{ "B5 denied by our own table: slowly", OP_CREATE, OUTCOME_DENIED, 0, { .result = WORK_AFTER, .after_ms = 60000, .hold = true } },
-	{ "B5 A8 not the leader: quiet", OP_CREATE, OUTCOME_NOT_LEADER, 0, { .result = WORK_DONE, .stand_by = true } },
+	{ "B5 A8 not the leader: quiet", OP_CREATE, OUTCOME_NOT_LEADER, 0, { .result = WORK_DONE, .not_leader = true } },
 	{ "B5 A4 invalid: terminal", OP_UPDATE, OUTCOME_INVALID, 0, { .result = WORK_DONE, .refused = true } },
 	{ "B5 A4 limited: as told", OP_UPDATE, OUTCOME_LIMITED, 7000, { .result = WORK_RETRY, .after_ms = 7000 } },
 	{ "B5 busy", OP_UPDATE, OUTCOME_BUSY, 0, { .result = WORK_AFTER, .after_ms = 1000 } },
@@ -291,13 +292,13 @@ static void
 check_answer(void **arg)
 {
 	const struct answer *const r = *arg;
-	const struct insight_next next = insight_next(r->op, r->outcome, r->retry_after_ms);
+	const struct outcome_action next = outcome_action(r->op, r->outcome, r->retry_after_ms);
 
 	assert_int_equal(next.result, r->want.result);
 	assert_int_equal(next.after_ms, r->want.after_ms);
 	assert_int_equal(next.read_live, r->want.read_live);
 	assert_int_equal(next.refused, r->want.refused);
-	assert_int_equal(next.stand_by, r->want.stand_by);
+	assert_int_equal(next.not_leader, r->want.not_leader);
 	assert_int_equal(next.hold, r->want.hold);
 }
 

@@ -9,8 +9,7 @@
 
 #include <cmocka.h>
 
-#include "actors/insight/journal.h"
-#include "actors/insight/status.h"
+#include "actors/insight/insight.h"
 #include "obj.h"
 
 #define NOW_US	INT64_C(1794884645000000)
@@ -36,11 +35,11 @@ add(struct list *l, unsigned columns, const char *const *cells)
 #define ADD(l, ...)	add((l), NITEMS(((const char *[]){ __VA_ARGS__ })), (const char *[]){ __VA_ARGS__ })
 
 static void
-plan_for(const struct status *state, struct insight_plan *p)
+plan_for(const struct insight_status *state, struct insight_plan *p)
 {
-	insight_plan(&(struct insight_scene){
-		.on = true, .synced = true, .fresh = true, .leading = true, .kind = KIND_STATE_SYNCED,
-		.state = state, .now_us = NOW_US,
+	insight_plan(&(struct insight_input){
+		.enabled = true, .synced = true, .fresh = true, .leading = true, .state = KIND_STATE_SYNCED,
+		.desired = state, .now_us = NOW_US,
 	}, p);
 }
 
@@ -53,13 +52,13 @@ B5_created_empty(void **arg)
 
 	(void)arg;
 	assert_true(
-	    status_create_body(body, sizeof(body), SORT_NODES, API, wire_str_of("w1")) == strlen(body));
+	    status_create_body(body, sizeof(body), INSIGHT_NODES, API, wire_str_of("w1")) == strlen(body));
 	assert_string_equal(body, "{\"apiVersion\":\"" API "\",\"kind\":\"NodeProgressInsight\","
 	    "\"metadata\":{\"name\":\"w1\"},\"spec\":{}}");
-	status_create_body(body, sizeof(body), SORT_POOLS, "other.example/v2", wire_str_of("p"));
+	status_create_body(body, sizeof(body), INSIGHT_POOLS, "other.example/v2", wire_str_of("p"));
 	assert_string_equal(body, "{\"apiVersion\":\"other.example/v2\",\"kind\":"
 	    "\"MachineConfigPoolProgressInsight\",\"metadata\":{\"name\":\"p\"},\"spec\":{}}");
-	assert_int_equal(status_create_body(body, 40, SORT_NODES, API, wire_str_of("w1")), 0);
+	assert_int_equal(status_create_body(body, 40, INSIGHT_NODES, API, wire_str_of("w1")), 0);
 }
 
 static void
@@ -67,19 +66,19 @@ B5_status_of_a_node(void **arg)
 {
 	struct list conditions = { .rows.count = 0 };
 	struct insight_plan p;
-	struct status s;
+	struct insight_status s;
 	char body[2048];
 
 	(void)arg;
 	ADD(&conditions, "Updating", "True", "Draining", "The node is \"draining\"", "");
 	ADD(&conditions, "Available", "False", "Unavailable", "a | b\n", "2026-01-01T00:00:00Z");
-	sort_table[SORT_NODES].read_state(&s, wire_str_of("w1"), &(union msg_body){ .node_state = {
+	insight_kinds[INSIGHT_NODES].read_state(&s, wire_str_of("w1"), &(union msg_body){ .node_state = {
 		.pool = wire_str_of("worker"), .scope = wire_str_of("WorkerPool"),
 		.version = wire_str_of("4.20.3"), .estimate = wire_str_of("10m0s"),
 		.message = wire_str_of("é"), .conditions = conditions.rows,
 	} });
 	plan_for(&s, &p);
-	status_update_body(body, sizeof(body), SORT_NODES, API, &s, &p);
+	status_update_body(body, sizeof(body), INSIGHT_NODES, API, &s, &p);
 	assert_string_equal(body, "{\"apiVersion\":\"" API "\",\"kind\":\"NodeProgressInsight\","
 	    "\"metadata\":{\"name\":\"w1\"},\"status\":{\"name\":\"w1\",\"scopeType\":\"WorkerPool\","
 	    "\"poolResource\":{\"group\":\"machineconfiguration.openshift.io\","
@@ -96,15 +95,15 @@ static void
 B5_what_is_not_known_is_left_out(void **arg)
 {
 	struct insight_plan p;
-	struct status s;
+	struct insight_status s;
 	char body[1024];
 
 	(void)arg;
-	sort_table[SORT_NODES].read_state(&s, wire_str_of("w1"), &(union msg_body){ .node_state = {
+	insight_kinds[INSIGHT_NODES].read_state(&s, wire_str_of("w1"), &(union msg_body){ .node_state = {
 		.pool = wire_str_of("worker"), .scope = wire_str_of("WorkerPool"),
 	} });
 	plan_for(&s, &p);
-	status_update_body(body, sizeof(body), SORT_NODES, API, &s, &p);
+	status_update_body(body, sizeof(body), INSIGHT_NODES, API, &s, &p);
 	assert_null(strstr(body, "version\""));
 	assert_null(strstr(body, "estimatedToComplete"));
 	assert_non_null(strstr(body, "\"message\":\"\""));
@@ -116,19 +115,19 @@ B5_status_of_a_pool(void **arg)
 {
 	struct list summaries = { .rows.count = 0 }, conditions = { .rows.count = 0 };
 	struct insight_plan p;
-	struct status s;
+	struct insight_status s;
 	char body[2048];
 
 	(void)arg;
 	ADD(&summaries, "Total", "3");
 	ADD(&summaries, "Draining", "");
 	ADD(&conditions, "Healthy", "True", "NoProblems", "", "");
-	sort_table[SORT_POOLS].read_state(&s, wire_str_of("master"), &(union msg_body){ .pool_state = {
+	insight_kinds[INSIGHT_POOLS].read_state(&s, wire_str_of("master"), &(union msg_body){ .pool_state = {
 		.scope = wire_str_of("ControlPlane"), .assessment = wire_str_of("Progressing"), .percent = 33,
 		.summaries = summaries.rows, .conditions = conditions.rows,
 	} });
 	plan_for(&s, &p);
-	status_update_body(body, sizeof(body), SORT_POOLS, API, &s, &p);
+	status_update_body(body, sizeof(body), INSIGHT_POOLS, API, &s, &p);
 	assert_string_equal(body, "{\"apiVersion\":\"" API "\",\"kind\":"
 	    "\"MachineConfigPoolProgressInsight\",\"metadata\":{\"name\":\"master\"},\"status\":{"
 	    "\"name\":\"master\",\"scopeType\":\"ControlPlane\",\"assessment\":\"Progressing\","
@@ -146,7 +145,7 @@ A4_the_event_names_the_causes(void **arg)
 	char body[256];
 
 	(void)arg;
-	status_refusal_body(body, sizeof(body), "UpdateStatus", wire_str_of("status.message: too long"));
+	status_refused_event(body, sizeof(body), "UpdateStatus", wire_str_of("status.message: too long"));
 	assert_string_equal(body, "{\"type\":\"Warning\",\"reason\":\"InsightRefused\","
 	    "\"action\":\"UpdateStatus\",\"note\":\"status.message: too long\"}");
 }
@@ -171,11 +170,11 @@ check_cut(void **arg)
 	const struct cut *const r = *arg;
 	const size_t len = strlen(r->unit);
 	char text[1024] = "";
-	struct status s;
+	struct insight_status s;
 
 	for (unsigned i = 0; i < r->count; i++)
 		memcpy(text + i * len, r->unit, len + 1);
-	sort_table[SORT_NODES].read_state(&s, wire_str_of("w1"), &(union msg_body){
+	insight_kinds[INSIGHT_NODES].read_state(&s, wire_str_of("w1"), &(union msg_body){
 		.node_state = { .message = wire_str_of(text) } });
 	assert_int_equal(s.fields[FIELD_MESSAGE].len, r->want * len);
 }
@@ -186,16 +185,16 @@ B5_regression_overlong_condition_message(void **arg)
 	static char text[70000], body[WRITE_BODY_MAX];
 	struct list conditions = { .rows.count = 0 };
 	struct insight_plan p;
-	struct status s;
+	struct insight_status s;
 
 	(void)arg;
 	memset(text, 1, sizeof(text) - 1);	/* the worst: six bytes each in JSON */
 	ADD(&conditions, "Degraded", "True", "Degraded", text, "");
-	sort_table[SORT_NODES].read_state(&s, wire_str_of("w1"), &(union msg_body){
+	insight_kinds[INSIGHT_NODES].read_state(&s, wire_str_of("w1"), &(union msg_body){
 		.node_state = { .message = wire_str_of(text), .conditions = conditions.rows } });
 	assert_int_equal(s.conditions[0].message.len, 32768);
 	plan_for(&s, &p);
-	assert_true(status_update_body(body, sizeof(body), SORT_NODES, API, &s, &p) > 0);
+	assert_true(status_update_body(body, sizeof(body), INSIGHT_NODES, API, &s, &p) > 0);
 	msgpack_sbuffer_destroy(&conditions.bytes);
 }
 
@@ -205,21 +204,21 @@ static void
 B5_what_was_written_reads_the_same(void **arg)
 {
 	struct list state_sums = { .rows.count = 0 }, stored_sums = { .rows.count = 0 };
-	struct status state, stored;
+	struct insight_status state, stored;
 	struct insight_plan p;
 
 	(void)arg;
 	ADD(&state_sums, "Total", "0");
 	ADD(&stored_sums, "Total", "");		/* as a projection gives a zero */
-	sort_table[SORT_POOLS].read_state(&state, wire_str_of("p"), &(union msg_body){ .pool_state = {
+	insight_kinds[INSIGHT_POOLS].read_state(&state, wire_str_of("p"), &(union msg_body){ .pool_state = {
 		.scope = wire_str_of("WorkerPool"), .assessment = wire_str_of("Pending"),
 		.summaries = state_sums.rows } });
-	sort_table[SORT_POOLS].read_insight(&stored, &(union msg_body){ .pool_insight = {
+	insight_kinds[INSIGHT_POOLS].read_insight(&stored, &(union msg_body){ .pool_insight = {
 		.name = wire_str_of("p"), .scope = wire_str_of("WorkerPool"),
 		.assessment = wire_str_of("Pending"), .summaries = stored_sums.rows } });
-	insight_plan(&(struct insight_scene){
-		.on = true, .synced = true, .fresh = true, .leading = true, .kind = KIND_STATE_SYNCED,
-		.state = &state, .stored = &stored, .now_us = NOW_US,
+	insight_plan(&(struct insight_input){
+		.enabled = true, .synced = true, .fresh = true, .leading = true, .state = KIND_STATE_SYNCED,
+		.desired = &state, .stored = &stored, .now_us = NOW_US,
 	}, &p);
 	assert_int_equal(p.verb, INSIGHT_NOTHING);
 	msgpack_sbuffer_destroy(&state_sums.bytes);
@@ -230,12 +229,12 @@ static void
 B5_a_long_foreign_list_never_passes_for_ours(void **arg)
 {
 	struct list conditions = { .rows.count = 0 };
-	struct status s;
+	struct insight_status s;
 
 	(void)arg;
 	for (int i = 0; i < 30; i++)
 		ADD(&conditions, "Mine", "True", "Mine", "", NOW);
-	sort_table[SORT_NODES].read_insight(&s, &(union msg_body){
+	insight_kinds[INSIGHT_NODES].read_insight(&s, &(union msg_body){
 		.node_insight = { .conditions = conditions.rows } });
 	assert_int_equal(s.nconditions, CONDITIONS_MAX);
 	msgpack_sbuffer_destroy(&conditions.bytes);
@@ -243,33 +242,33 @@ B5_a_long_foreign_list_never_passes_for_ours(void **arg)
 
 static const struct key {
 	const char	*key;
-	enum sort	 sort;
+	enum insight_kind	 kind;
 	const char	*name;
 } keys[] = {
-	{ "nodes/w1", SORT_NODES, "w1" },
-	{ "machineconfigpools/worker", SORT_POOLS, "worker" },
-	{ "nodes/", SORT_MAX, "" },
-	{ "nodes", SORT_MAX, "" },
-	{ "nodesw/1", SORT_MAX, "" },
-	{ ":leader", SORT_MAX, "" },
-	{ "nodeprogressinsights/w1", SORT_MAX, "" },
+	{ "nodes/w1", INSIGHT_NODES, "w1" },
+	{ "machineconfigpools/worker", INSIGHT_POOLS, "worker" },
+	{ "nodes/", INSIGHT_KIND_MAX, "" },
+	{ "nodes", INSIGHT_KIND_MAX, "" },
+	{ "nodesw/1", INSIGHT_KIND_MAX, "" },
+	{ ":leader", INSIGHT_KIND_MAX, "" },
+	{ "nodeprogressinsights/w1", INSIGHT_KIND_MAX, "" },
 };
 
 static void
-keys_tell_the_sort(void **arg)
+a_key_has_a_kind_and_a_name(void **arg)
 {
 	(void)arg;
 	for (size_t i = 0; i < NITEMS(keys); i++) {
 		struct wire_str name = wire_str_of("");
 
-		assert_int_equal(sort_of_key(keys[i].key, strlen(keys[i].key), &name), keys[i].sort);
+		assert_int_equal(insight_kind_of_key(keys[i].key, strlen(keys[i].key), &name), keys[i].kind);
 		assert_int_equal(wire_str_compare(name, wire_str_of(keys[i].name)), 0);
 	}
-	assert_int_equal(sort_by_state(MSG_POOL_STATE), SORT_POOLS);
-	assert_int_equal(sort_by_insight(MSG_POOL_INSIGHT), SORT_POOLS);
-	assert_int_equal(sort_by_insight(MSG_LEADER), SORT_MAX);
-	assert_int_equal(sort_by_resource(wire_str_of("nodeprogressinsights")), SORT_NODES);
-	assert_int_equal(sort_by_resource(wire_str_of("nodes")), SORT_MAX);
+	assert_int_equal(insight_kind_by_state(MSG_POOL_STATE), INSIGHT_POOLS);
+	assert_int_equal(insight_kind_by_message(MSG_POOL_INSIGHT), INSIGHT_POOLS);
+	assert_int_equal(insight_kind_by_message(MSG_LEADER), INSIGHT_KIND_MAX);
+	assert_int_equal(insight_kind_by_resource(wire_str_of("nodeprogressinsights")), INSIGHT_NODES);
+	assert_int_equal(insight_kind_by_resource(wire_str_of("nodes")), INSIGHT_KIND_MAX);
 }
 
 /* ---- The journal ---- */
@@ -290,15 +289,15 @@ A4_refused_until_something_changes(void **arg)
 		e->refused = true;
 		e->message = obj_strdup("why");
 	}
-	journal_changed(j, "nodes/7", 7);
-	journal_changed(j, "nodes/none", 10);
+	journal_clear_refused(j, "nodes/7", 7);
+	journal_clear_refused(j, "nodes/none", 10);
 	assert_null(journal_find(j, "nodes/none", 10));
 	assert_false(journal_find(j, "nodes/7", 7)->refused);
 	assert_true(journal_find(j, "nodes/8", 7)->refused);
 	journal_drop(j, "nodes/9", 7);
 	assert_null(journal_find(j, "nodes/9", 7));
 	assert_false(journal_entry(j, "nodes/9", 7)->refused);
-	journal_all_changed(j);
+	journal_clear_all_refused(j);
 	assert_false(journal_find(j, "nodes/8", 7)->refused);
 	journal_free(&j);
 	assert_null(j);
@@ -316,7 +315,7 @@ main(void)
 		cmocka_unit_test(B5_regression_overlong_condition_message),
 		cmocka_unit_test(B5_what_was_written_reads_the_same),
 		cmocka_unit_test(B5_a_long_foreign_list_never_passes_for_ours),
-		cmocka_unit_test(keys_tell_the_sort),
+		cmocka_unit_test(a_key_has_a_kind_and_a_name),
 		cmocka_unit_test(A4_refused_until_something_changes),
 	};
 	size_t n = 0;

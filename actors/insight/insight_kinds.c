@@ -1,0 +1,342 @@
+/*
+ * actors/insight/insight_kinds.c - the two kinds of insight as a table: how their messages are read into
+ * one struct, and how that struct becomes the JSON body of a write.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "insight.h"
+#include "json.h"
+#include "obj.h"
+#include "utf8.h"
+
+static void read_node_state(struct insight_status *, struct wire_str, const union msg_body *);
+static void read_pool_state(struct insight_status *, struct wire_str, const union msg_body *);
+static void read_node_insight(struct insight_status *, const union msg_body *);
+static void read_pool_insight(struct insight_status *, const union msg_body *);
+static struct wire_str node_deleted(const union msg_body *);
+static struct wire_str pool_deleted(const union msg_body *);
+static void put_conditions(struct insight_status *, struct wire_rows);
+static void put_summaries(struct insight_status *, struct wire_rows);
+static void put_percent(struct insight_status *, int64_t);
+static void cut_texts(struct insight_status *);
+static struct wire_str cut(struct wire_str, uint32_t);
+static struct json begin_body(char *, size_t, enum insight_kind, const char *, struct wire_str);
+static void put_field(struct json *, const struct status_field_row *, struct wire_str);
+static void put_text(struct json *, const char *, struct wire_str);
+static void put_number(struct json *, const char *, struct wire_str);
+
+const struct insight_kind_row insight_kinds[INSIGHT_KIND_MAX] = {
+	[INSIGHT_NODES] = {
+		.of = "nodes", .setting = "nodes", .resource = "nodeprogressinsights",
+		.kind = "NodeProgressInsight", .state = MSG_NODE_STATE, .insight = MSG_NODE_INSIGHT,
+		.read_state = read_node_state, .read_insight = read_node_insight, .deleted = node_deleted,
+	},
+	[INSIGHT_POOLS] = {
+		.of = "machineconfigpools", .setting = "pools",
+		.resource = "machineconfigpoolprogressinsights", .kind = "MachineConfigPoolProgressInsight",
+		.state = MSG_POOL_STATE, .insight = MSG_POOL_INSIGHT,
+		.read_state = read_pool_state, .read_insight = read_pool_insight, .deleted = pool_deleted,
+	},
+};
+
+enum insight_kind
+insight_kind_by_state(enum msg m)
+{
+	enum insight_kind k = 0;
+
+	while (k < INSIGHT_KIND_MAX && insight_kinds[k].state != m)
+		k++;
+	return k;
+}
+
+enum insight_kind
+insight_kind_by_message(enum msg m)
+{
+	enum insight_kind k = 0;
+
+	while (k < INSIGHT_KIND_MAX && insight_kinds[k].insight != m)
+		k++;
+	return k;
+}
+
+enum insight_kind
+insight_kind_by_resource(struct wire_str resource)
+{
+	enum insight_kind k = 0;
+
+	while (k < INSIGHT_KIND_MAX
+	    && wire_str_compare(wire_str_of(insight_kinds[k].resource), resource) != 0)
+		k++;
+	return k;
+}
+
+enum insight_kind
+insight_kind_of_key(const char *key, size_t len, struct wire_str *name)
+{
+	for (enum insight_kind k = 0; k < INSIGHT_KIND_MAX; k++) {
+		const size_t of = strlen(insight_kinds[k].of);
+
+		if (len > of + 1 && memcmp(key, insight_kinds[k].of, of) == 0 && key[of] == '/') {
+			*name = (struct wire_str){ .p = key + of + 1, .len = (uint32_t)(len - of - 1) };
+			return k;
+		}
+	}
+	return INSIGHT_KIND_MAX;
+}
+
+/* ---- The desired status, from node-state ---- */
+
+static void
+read_node_state(struct insight_status *out, struct wire_str name, const union msg_body *body)
+{
+	const struct body_node_state *const b = &body->node_state;
+
+	*out = (struct insight_status){ .fields = {
+		[FIELD_NAME] = name, [FIELD_SCOPE] = b->scope, [FIELD_POOL_GROUP] = wire_str_of(MCO_GROUP),
+		[FIELD_POOL_RESOURCE] = wire_str_of("machineconfigpools"), [FIELD_POOL] = b->pool,
+		[FIELD_VERSION] = b->version, [FIELD_ESTIMATE] = b->estimate, [FIELD_MESSAGE] = b->message,
+	} };
+	put_conditions(out, b->conditions);
+	cut_texts(out);
+}
+
+static void
+read_pool_state(struct insight_status *out, struct wire_str name, const union msg_body *body)
+{
+	const struct body_pool_state *const b = &body->pool_state;
+
+	*out = (struct insight_status){ .fields = {
+		[FIELD_NAME] = name, [FIELD_SCOPE] = b->scope, [FIELD_ASSESSMENT] = b->assessment,
+	} };
+	put_percent(out, b->percent);
+	put_summaries(out, b->summaries);
+	put_conditions(out, b->conditions);
+	cut_texts(out);
+}
+
+/* ---- The stored status ---- */
+
+static void
+read_node_insight(struct insight_status *out, const union msg_body *body)
+{
+	const struct body_node_insight *const b = &body->node_insight;
+
+	*out = (struct insight_status){ .fields = {
+		[FIELD_NAME] = b->name, [FIELD_SCOPE] = b->scope, [FIELD_POOL_GROUP] = b->pool_group,
+		[FIELD_POOL_RESOURCE] = b->pool_resource, [FIELD_POOL] = b->pool,
+		[FIELD_VERSION] = b->version, [FIELD_ESTIMATE] = b->estimate, [FIELD_MESSAGE] = b->message,
+	} };
+	put_conditions(out, b->conditions);
+}
+
+static void
+read_pool_insight(struct insight_status *out, const union msg_body *body)
+{
+	const struct body_pool_insight *const b = &body->pool_insight;
+
+	*out = (struct insight_status){ .fields = {
+		[FIELD_NAME] = b->name, [FIELD_SCOPE] = b->scope, [FIELD_ASSESSMENT] = b->assessment,
+	} };
+	put_percent(out, b->percent);
+	put_summaries(out, b->summaries);
+	put_conditions(out, b->conditions);
+}
+
+static struct wire_str
+node_deleted(const union msg_body *body)
+{
+	return body->node_insight.deleted;
+}
+
+static struct wire_str
+pool_deleted(const union msg_body *body)
+{
+	return body->pool_insight.deleted;
+}
+
+/* ---- Lists, numbers and limits of a status ---- */
+
+static void
+put_conditions(struct insight_status *out, struct wire_rows rows)
+{
+	struct wire_str cells[ROWS_COLUMNS_MAX];
+
+	MUST(rows.count == 0 || rows.columns == 5);
+	while (out->nconditions < CONDITIONS_MAX && rows_next(&rows, cells)) {
+		out->conditions[out->nconditions++] = (struct insight_condition){
+			.type = cells[0], .status = cells[1], .reason = cells[2],
+			.message = cells[3], .time = cells[4],
+		};
+	}
+}
+
+static void
+put_summaries(struct insight_status *out, struct wire_rows rows)
+{
+	struct wire_str cells[ROWS_COLUMNS_MAX];
+
+	MUST(rows.count == 0 || rows.columns == 2);
+	while (out->nsummaries < SUMMARIES_MAX && rows_next(&rows, cells)) {
+		out->summaries[out->nsummaries++] = (struct insight_summary){
+			.type = cells[0], .count = cells[1].len > 0 ? cells[1] : wire_str_of("0"),
+		};
+	}
+}
+
+static void
+put_percent(struct insight_status *out, int64_t percent)
+{
+	snprintf(out->percent, sizeof(out->percent), "%lld", (long long)percent);
+	out->fields[FIELD_PERCENT] = wire_str_of(out->percent);
+}
+
+/* To the limits of the CRD: the server refuses longer texts. */
+static void
+cut_texts(struct insight_status *s)
+{
+	for (unsigned f = 0; f < FIELD_MAX; f++) {
+		if (status_fields[f].limit > 0)
+			s->fields[f] = cut(s->fields[f], status_fields[f].limit);
+	}
+	for (uint32_t i = 0; i < s->nconditions; i++)
+		s->conditions[i].message = cut(s->conditions[i].message, CONDITION_MESSAGE);
+}
+
+/* The server counts code points. */
+static struct wire_str
+cut(struct wire_str s, uint32_t limit)
+{
+	uint32_t at = 0;
+
+	for (uint32_t n = 0; n < limit && at < s.len; n++) {
+		const size_t len = utf8_length(s.p + at, s.len - at);
+
+		at += len > 0 ? (uint32_t)len : 1;
+	}
+	return (struct wire_str){ .p = s.p, .len = at };
+}
+
+/* ---- Bodies of writes ---- */
+
+size_t
+status_create_body(char *buf, size_t size, enum insight_kind kind, const char *api, struct wire_str name)
+{
+	struct json j = begin_body(buf, size, kind, api, name);
+
+	json_open(&j, "spec", '{');
+	json_close(&j, '}');
+	json_close(&j, '}');
+	return json_end(&j);
+}
+
+size_t
+status_update_body(char *buf, size_t size, enum insight_kind kind, const char *api,
+    const struct insight_status *desired, const struct insight_plan *p)
+{
+	struct json j = begin_body(buf, size, kind, api, desired->fields[FIELD_NAME]);
+
+	json_open(&j, "status", '{');
+	status_put(&j, kind, desired, p->conditions, p->nconditions);
+	json_close(&j, '}');
+	json_close(&j, '}');
+	return json_end(&j);
+}
+
+size_t
+status_refused_event(char *buf, size_t size, const char *verb, struct wire_str why)
+{
+	struct json j = { .buf = buf, .size = size };
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "type", "Warning");
+	json_str(&j, "reason", "InsightRefused");
+	json_str(&j, "action", verb);
+	put_text(&j, "note", why);
+	json_close(&j, '}');
+	return json_end(&j);
+}
+
+void
+status_put(struct json *j, enum insight_kind kind, const struct insight_status *s,
+    const struct insight_condition *conditions, uint32_t nconditions)
+{
+	const char *inside = "";
+
+	for (unsigned f = 0; f < FIELD_MAX; f++) {
+		const struct status_field_row *const row = &status_fields[f];
+
+		if ((row->kinds >> kind & 1) == 0 || (row->form == IF_ANY && s->fields[f].len == 0))
+			continue;
+		if (strcmp(inside, row->inside) != 0) {
+			if (inside[0] != '\0')
+				json_close(j, '}');
+			if (row->inside[0] != '\0')
+				json_open(j, row->inside, '{');
+			inside = row->inside;
+		}
+		put_field(j, row, s->fields[f]);
+	}
+	if (inside[0] != '\0')
+		json_close(j, '}');
+	if (s->nsummaries > 0)
+		json_open(j, "summaries", '[');
+	for (uint32_t i = 0; i < s->nsummaries; i++) {
+		json_open(j, NULL, '{');
+		put_text(j, "type", s->summaries[i].type);
+		put_number(j, "count", s->summaries[i].count);
+		json_close(j, '}');
+	}
+	if (s->nsummaries > 0)
+		json_close(j, ']');
+	json_open(j, "conditions", '[');
+	for (uint32_t i = 0; i < nconditions; i++) {
+		json_open(j, NULL, '{');
+		put_text(j, "type", conditions[i].type);
+		put_text(j, "status", conditions[i].status);
+		put_text(j, "reason", conditions[i].reason);
+		put_text(j, "message", conditions[i].message);
+		put_text(j, "lastTransitionTime", conditions[i].time);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static struct json
+begin_body(char *buf, size_t size, enum insight_kind kind, const char *api, struct wire_str name)
+{
+	struct json j = { .buf = buf, .size = size };
+
+	json_open(&j, NULL, '{');
+	json_str(&j, "apiVersion", api);
+	json_str(&j, "kind", insight_kinds[kind].kind);
+	json_open(&j, "metadata", '{');
+	put_text(&j, "name", name);
+	json_close(&j, '}');
+	return j;
+}
+
+static void
+put_field(struct json *j, const struct status_field_row *row, struct wire_str value)
+{
+	if (row->form == NUMBER)
+		put_number(j, row->name, value);
+	else
+		put_text(j, row->name, value);
+}
+
+static void
+put_text(struct json *j, const char *name, struct wire_str s)
+{
+	json_strn(j, name, s.len > 0 ? s.p : "", s.len);
+}
+
+static void
+put_number(struct json *j, const char *name, struct wire_str s)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%.*s", (int)s.len, s.p);
+	json_int(j, name, strtoll(text, NULL, 10));
+}
