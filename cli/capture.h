@@ -1,8 +1,8 @@
 /*
- * cli/capture.h - one record of the tap (actors/runtime/tap.h), checked.
+ * cli/capture.h - one record of the tap (tap_topic in proto/links.h), checked.
  *
- * Records come from other processes or from a file: nothing in them is believed. Views into the
- * bytes and the arena.
+ * Records come from other processes or from a file: all of it is checked. Views into the bytes and the
+ * arena.
  */
 #ifndef MUSTER_CAPTURE_H
 #define MUSTER_CAPTURE_H
@@ -11,7 +11,8 @@
 #include <stdint.h>
 
 #include "envelope.h"
-#include "tap.h"
+#include "links.h"
+#include "roles.h"
 
 struct bytes {
 	const uint8_t	*p;
@@ -35,5 +36,16 @@ struct capture {
 
 /* NULL: fine, read on with frame_next. Otherwise what is wrong. */
 const char *capture_open(struct capture *c, const struct capture_raw *raw, struct msg_arena *arena);
+
+/* Gaps in the numbers of the records: what a slow reader lost. */
+struct tap_loss;
+
+struct tap_loss *tap_loss_new(void);
+void tap_loss_free(struct tap_loss **lp);
+/*
+ * How many records of that topic are missing before this one: none before the first of a topic or of an
+ * incarnation.
+ */
+uint64_t tap_loss_before(struct tap_loss *l, const struct capture *c);
 
 #endif

@@ -1,11 +1,10 @@
-/* cli/check.c - `muster check`: what musterd would say about a file, without starting anything. */
+/* cli/check.c - `muster check`: checks a configuration file as musterd does, without starting anything. */
 #include <stdio.h>
 
 #include "cli.h"
 #include "config/config.h"
 #include "err.h"
 #include "obj.h"
-#include "rbac.h"
 #include "roles.h"
 #include "supervisor/spec.h"
 
@@ -26,7 +25,7 @@ static const struct flag flags[] = {
 
 const struct command check_command = {
 	.name = "check", .synopsis = "FILE",
-	.summary = "Tells every mistake in a configuration file, with its line, or which actors it starts.",
+	.summary = "Check a configuration file: print each error with its line, or the actors it starts.",
 	.flags = flags, .nflags = NITEMS(flags),
 	.more = "exit codes: 0 the file is good, 100 it is not, 2 usage\n",
 	.run = run,

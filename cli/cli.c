@@ -13,7 +13,7 @@
 static int run_help(const struct command *, struct cli *, int, char **);
 
 static const struct command help_command = {
-	.name = "help", .synopsis = "[COMMAND]", .summary = "Explains a command.", .run = run_help,
+	.name = "help", .synopsis = "[COMMAND]", .summary = "Show the help of a command.", .run = run_help,
 };
 
 static const struct command *const commands[] = {
@@ -21,13 +21,13 @@ static const struct command *const commands[] = {
 	&restart_command, &reload_command, &version_command, &help_command,
 };
 
-/* Of every command. */
+/* Options of every command. */
 static const struct flag common_flags[] = {
 	{ "run-dir", 0, "DIR", offsetof(struct cli, run_dir),
 	    "folder of the running musterd ($MUSTER_RUN_DIR, /run/muster, $XDG_RUNTIME_DIR/muster)" },
 };
 
-/* The program itself, as the command that reads what stands before the command. */
+/* The options before the command. */
 struct own {
 	bool	version;
 };
@@ -159,7 +159,7 @@ static void
 print_commands(FILE *out)
 {
 	fprintf(out, "usage: muster [--run-dir DIR] COMMAND ...\n\n"
-	    "Looks at a running musterd and its actors.\n\ncommands:\n");
+	    "Shows and controls a running musterd and its actors.\n\ncommands:\n");
 	for (size_t i = 0; i < NITEMS(commands); i++)
 		fprintf(out, "  %-24s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out, "\noptions:\n");
@@ -167,10 +167,10 @@ print_commands(FILE *out)
 	flags_print(out, own_flags, NITEMS(own_flags));
 	fprintf(out, "\nexamples:\n"
 	    "  muster status -w                           the actors, every second\n"
-	    "  muster explain node/worker-3               why it is in its state\n"
+	    "  muster explain node/worker-3               inputs, rule, consumers, last write\n"
 	    "  muster tap --link stats -n 10              ten messages of that link\n"
 	    "  muster check /etc/muster/muster.yaml       before a reload\n"
-	    "  muster help tap                            everything about one command\n");
+	    "  muster help tap                            the help of one command\n");
 }
 
 static const struct command *

@@ -41,4 +41,11 @@ int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((form
 /* "muster NAME: text" on stderr, CLI_FAILED. */
 int cli_failed(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * rbac.c: deploy/rbac.yaml, from kinds.h (what is read) and rights.h (what is written). _group: for a cluster
+ * whose insight kinds have another API group.
+ */
+void rbac_print(FILE *out);
+void rbac_print_group(FILE *out, const char *insight_group);
+
 #endif

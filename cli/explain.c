@@ -1,13 +1,12 @@
 /*
- * cli/explain.c - `muster explain`: what an object's state was made from, by which rule, who was told,
- * and what was written.
+ * cli/explain.c - `muster explain`: the inputs of an object's state, the rule that matched, the consumers,
+ * the last write.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "about.h"
+#include "object_query.h"
 #include "obj.h"
-#include "trace.h"
 
 enum {
 	NAME_COLUMNS   = 26,
@@ -38,24 +37,24 @@ static const struct section {
 };
 
 static int run(const struct command *, struct cli *, int, char **);
-static void put_section(FILE *, const struct about *, const struct section *);
-static void put_more(FILE *, const struct about *);
-static bool laid_out(const char *);
-static void put_notified(FILE *, const struct about *);
+static void put_section(FILE *, const struct query_answer *, const struct section *);
+static void put_more(FILE *, const struct query_answer *);
+static bool has_section(const char *);
+static void put_consumers_of_all(FILE *, const struct query_answer *);
 static void put_consumers(FILE *, const char *, const json_t *, const json_t *);
-static void put_writes(FILE *, const struct about *);
-static void put_held(FILE *, const struct about *);
+static void put_writes(FILE *, const struct query_answer *);
+static void put_held(FILE *, const struct query_answer *);
 static void put_value(FILE *, const json_t *);
 static int64_t sent_us(const json_t *, const json_t *, const char *);
 static void put_title(FILE *, const char *, const char *);
-static void put_insight(FILE *, const struct about *);
-static bool names(const struct about *, const char *, const char *);
+static void put_insight(FILE *, const struct query_answer *);
+static bool names(const struct query_answer *, const char *, const char *);
 
 const struct command explain_command = {
 	.name = "explain", .synopsis = "node/NAME|pool/NAME [-o text|json]",
-	.summary = "Tells why an object is in the state it is in, who was told, and what was written.",
-	.flags = about_flags, .nflags = ABOUT_FLAGS - 1,
-	.more = "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor knows the object\n\n"
+	.summary = "Explain an object's state: inputs, rule, consumers, last write.",
+	.flags = query_flags, .nflags = QUERY_FLAGS - 1,
+	.more = "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
 		"examples:\n"
 		"  muster explain node/worker-3\n"
 		"  muster explain pool/worker -o json | jq '.actors[\"node-state\"].facts.inputs'\n",
@@ -65,38 +64,38 @@ const struct command explain_command = {
 static int
 run(const struct command *self, struct cli *cli, int argc, char **argv)
 {
-	const struct about_command c = { .command = self, .request = "explain", .draw = explain_draw };
+	const struct query_command c = { .command = self, .request = "explain", .print = explain_print };
 
-	return about_run(&c, cli, argc, argv);
+	return query_run(&c, cli, argc, argv);
 }
 
 void
-explain_draw(FILE *out, const struct about *a, int last)
+explain_print(FILE *out, const struct query_answer *a, int last)
 {
 	(void)last;
 	fprintf(out, "%s\n", a->object);
 	for (size_t i = 0; i < NITEMS(sections); i++)
 		put_section(out, a, &sections[i]);
 	put_more(out, a);
-	put_notified(out, a);
+	put_consumers_of_all(out, a);
 	put_writes(out, a);
 	put_held(out, a);
 	fprintf(out, "\n");
 	put_insight(out, a);
-	about_put_since(out, a);
-	about_put_rest(out, a);
+	query_put_since(out, a);
+	query_put_absent(out, a);
 }
 
-/* ---- What the actors say themselves ---- */
+/* ---- What the actors report themselves ---- */
 
 static void
-put_section(FILE *out, const struct about *a, const struct section *s)
+put_section(FILE *out, const struct query_answer *a, const struct section *s)
 {
 	const char *actor;
-	json_t *said;
+	json_t *answer;
 
-	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
-		const json_t *const value = json_object_get(json_object_get(said, "facts"), s->member);
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, answer) {
+		const json_t *const value = json_object_get(json_object_get(answer, "facts"), s->member);
 
 		if (value == NULL)
 			continue;
@@ -106,34 +105,34 @@ put_section(FILE *out, const struct about *a, const struct section *s)
 }
 
 static void
-put_more(FILE *out, const struct about *a)
+put_more(FILE *out, const struct query_answer *a)
 {
 	const char *actor, *name;
-	json_t *said, *value;
+	json_t *answer, *value;
 
-	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, answer) {
 		bool titled = false;
 
-		json_object_foreach(json_object_get(said, "facts"), name, value) {
-			if (laid_out(name))
+		json_object_foreach(json_object_get(answer, "facts"), name, value) {
+			if (has_section(name))
 				continue;
 			if (!titled)
 				put_title(out, "More", actor);
 			titled = true;
 			fprintf(out, "  ");
-			about_put_padded(out, name, NAME_COLUMNS);
+			query_put_padded(out, name, NAME_COLUMNS);
 			put_value(out, value);
 			fprintf(out, "\n");
 		}
-		if (about_text(said, "error")[0] != '\0') {
+		if (query_text(answer, "error")[0] != '\0') {
 			put_title(out, "Error", actor);
-			put_sentence(out, json_object_get(said, "error"));
+			put_sentence(out, json_object_get(answer, "error"));
 		}
 	}
 }
 
 static bool
-laid_out(const char *name)
+has_section(const char *name)
 {
 	for (size_t i = 0; i < NITEMS(sections); i++) {
 		if (strcmp(sections[i].member, name) == 0)
@@ -154,7 +153,7 @@ put_members(FILE *out, const json_t *o)
 			continue;
 		}
 		fprintf(out, "  ");
-		about_put_padded(out, name, NAME_COLUMNS);
+		query_put_padded(out, name, NAME_COLUMNS);
 		put_value(out, value);
 		fprintf(out, "\n");
 	}
@@ -176,22 +175,22 @@ put_conditions(FILE *out, const json_t *list)
 	json_t *c;
 
 	json_array_foreach(list, i, c) {
-		const char *const turned = about_text(c, "lastTransitionTime");
-		const char *const since = turned[0] != '\0' ? turned : about_text(c, "since");
+		const char *const turned = query_text(c, "lastTransitionTime");
+		const char *const since = turned[0] != '\0' ? turned : query_text(c, "since");
 
 		fprintf(out, "  ");
-		if (about_text(c, "status")[0] == '\0') {
+		if (query_text(c, "status")[0] == '\0') {
 			put_value(out, c);
 			fprintf(out, "\n");
 			continue;
 		}
-		about_put_padded(out, about_text(c, "type"), TYPE_COLUMNS);
-		about_put_padded(out, about_text(c, "status"), STATUS_COLUMNS);
-		about_put_padded(out, about_text(c, "reason"), REASON_COLUMNS);
-		about_put(out, about_text(c, "message"));
+		query_put_padded(out, query_text(c, "type"), TYPE_COLUMNS);
+		query_put_padded(out, query_text(c, "status"), STATUS_COLUMNS);
+		query_put_padded(out, query_text(c, "reason"), REASON_COLUMNS);
+		query_put(out, query_text(c, "message"));
 		if (since[0] != '\0') {
 			fprintf(out, "  since ");
-			about_put(out, since);
+			query_put(out, since);
 		}
 		fprintf(out, "\n");
 	}
@@ -200,15 +199,15 @@ put_conditions(FILE *out, const json_t *list)
 static void
 put_write(FILE *out, const json_t *w)
 {
-	char at[ABOUT_TIME_MAX];
+	char at[QUERY_TIME_MAX];
 
-	fprintf(out, "  %-18s", about_int(w, "at_us") != 0 ? about_time(about_int(w, "at_us"), at) : "-");
-	about_put(out, about_text(w, "what"));
+	fprintf(out, "  %-18s", query_int(w, "at_us") != 0 ? query_time(query_int(w, "at_us"), at) : "-");
+	query_put(out, query_text(w, "what"));
 	fprintf(out, "  ");
-	about_put(out, about_text(w, "outcome"));
-	if (about_text(w, "message")[0] != '\0') {
+	query_put(out, query_text(w, "outcome"));
+	if (query_text(w, "message")[0] != '\0') {
 		fprintf(out, ": ");
-		about_put(out, about_text(w, "message"));
+		query_put(out, query_text(w, "message"));
 	}
 	fprintf(out, "\n");
 }
@@ -219,7 +218,7 @@ put_value(FILE *out, const json_t *value)
 	char *text;
 
 	if (json_is_string(value)) {
-		about_put(out, json_string_value(value)[0] != '\0' ? json_string_value(value) : "-");
+		query_put(out, json_string_value(value)[0] != '\0' ? json_string_value(value) : "-");
 		return;
 	}
 	text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -227,117 +226,117 @@ put_value(FILE *out, const json_t *value)
 	free(text);
 }
 
-/* ---- What the runtime knows of it ---- */
+/* ---- What the runtime reports ---- */
 
 static void
-put_notified(FILE *out, const struct about *a)
+put_consumers_of_all(FILE *out, const struct query_answer *a)
 {
 	const char *actor;
-	json_t *said, *held;
+	json_t *answer, *held;
 	size_t i;
 
-	put_title(out, "Notified", NULL);
-	bool nobody = true;
-	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
-		json_array_foreach(json_object_get(said, "held"), i, held) {
-			put_consumers(out, actor, said, held);
-			nobody = nobody && json_object_size(json_object_get(held, "consumers")) == 0;
+	put_title(out, "Consumers", NULL);
+	bool none = true;
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, answer) {
+		json_array_foreach(json_object_get(answer, "held"), i, held) {
+			put_consumers(out, actor, answer, held);
+			none = none && json_object_size(json_object_get(held, "consumers")) == 0;
 		}
 	}
-	if (nobody)
-		fprintf(out, "  nobody\n");
+	if (none)
+		fprintf(out, "  none\n");
 }
 
 static void
-put_consumers(FILE *out, const char *actor, const json_t *said, const json_t *held)
+put_consumers(FILE *out, const char *actor, const json_t *answer, const json_t *held)
 {
 	const char *consumer;
 	json_t *how;
 
 	json_object_foreach(json_object_get(held, "consumers"), consumer, how) {
-		char pair[160], at[ABOUT_TIME_MAX];
-		const int64_t us = sent_us(said, held, consumer);
+		char pair[160], at[QUERY_TIME_MAX];
+		const int64_t us = sent_us(answer, held, consumer);
 
 		snprintf(pair, sizeof(pair), "%s -> %s", actor, consumer);
 		fprintf(out, "  ");
-		about_put_padded(out, pair, PAIR_COLUMNS);
-		about_put_padded(out, json_is_string(how) ? json_string_value(how) : "?", HOW_COLUMNS);
-		about_put_padded(out, us != 0 ? about_time(us, at) : "not lately", TIME_COLUMNS);
-		about_put(out, about_text(held, "key"));
+		query_put_padded(out, pair, PAIR_COLUMNS);
+		query_put_padded(out, json_is_string(how) ? json_string_value(how) : "?", HOW_COLUMNS);
+		query_put_padded(out, us != 0 ? query_time(us, at) : "not recorded", TIME_COLUMNS);
+		query_put(out, query_text(held, "key"));
 		fprintf(out, "\n");
 	}
 }
 
-/* When it was last told, as far as its recorder goes back. */
+/* When it was last sent to that consumer, as far as the hops go back. */
 static int64_t
-sent_us(const json_t *said, const json_t *held, const char *consumer)
+sent_us(const json_t *answer, const json_t *held, const char *consumer)
 {
 	int64_t us = 0;
 	size_t i;
 	json_t *hop;
 
-	json_array_foreach(json_object_get(said, "hops"), i, hop) {
-		if (strcmp(about_text(hop, "what"), "sent") == 0
-		    && strcmp(about_text(hop, "peer"), consumer) == 0
-		    && strcmp(about_text(hop, "link"), about_text(held, "link")) == 0
-		    && strcmp(about_text(hop, "key"), about_text(held, "key")) == 0)
-			us = about_int(hop, "at_us");
+	json_array_foreach(json_object_get(answer, "hops"), i, hop) {
+		if (strcmp(query_text(hop, "what"), "sent") == 0
+		    && strcmp(query_text(hop, "peer"), consumer) == 0
+		    && strcmp(query_text(hop, "link"), query_text(held, "link")) == 0
+		    && strcmp(query_text(hop, "key"), query_text(held, "key")) == 0)
+			us = query_int(hop, "at_us");
 	}
 	return us;
 }
 
-/* As the recorders saw them: what was asked for, and how it ended. */
+/* The writes among the hops: requests and outcomes. */
 static void
-put_writes(FILE *out, const struct about *a)
+put_writes(FILE *out, const struct query_answer *a)
 {
 	const char *actor;
-	json_t *said, *hop;
+	json_t *answer, *hop;
 	bool titled = false;
 	size_t i;
 
-	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
-		json_array_foreach(json_object_get(said, "hops"), i, hop) {
-			const char *const what = about_text(hop, "what");
-			char at[ABOUT_TIME_MAX];
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, answer) {
+		json_array_foreach(json_object_get(answer, "hops"), i, hop) {
+			const char *const what = query_text(hop, "what");
+			char at[QUERY_TIME_MAX];
 
-			if (strcmp(what, "asked") != 0 && strcmp(what, "wrote") != 0)
+			if (strcmp(what, "write-requested") != 0 && strcmp(what, "write-done") != 0)
 				continue;
 			if (!titled)
 				put_title(out, "Writes", NULL);
 			titled = true;
 			fprintf(out, "  ");
-			about_put_padded(out, actor, PAIR_COLUMNS);
-			about_put_padded(out, strcmp(what, "asked") == 0 ? "asked" : "ended", HOW_COLUMNS);
-			about_put_padded(out, about_time(about_int(hop, "at_us"), at), TIME_COLUMNS);
-			about_put(out, about_text(hop, "key"));
+			query_put_padded(out, actor, PAIR_COLUMNS);
+			query_put_padded(out, what + strlen("write-"), HOW_COLUMNS);
+			query_put_padded(out, query_time(query_int(hop, "at_us"), at), TIME_COLUMNS);
+			query_put(out, query_text(hop, "key"));
 			fprintf(out, "  ");
-			about_put(out, about_text(hop, "text"));
+			query_put(out, query_text(hop, "text"));
 			fprintf(out, "\n");
 		}
 	}
 }
 
 static void
-put_held(FILE *out, const struct about *a)
+put_held(FILE *out, const struct query_answer *a)
 {
 	const char *actor;
-	json_t *said, *held;
+	json_t *answer, *held;
 	size_t i;
 
 	put_title(out, "Held by", NULL);
-	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
-		json_array_foreach(json_object_get(said, "held"), i, held) {
-			const char *const rv = about_text(held, "rv");
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, answer) {
+		json_array_foreach(json_object_get(answer, "held"), i, held) {
+			const char *const rv = query_text(held, "rv");
 
 			fprintf(out, "  ");
-			about_put_padded(out, actor, HOLDER_COLUMNS);
-			about_put_padded(out, about_text(held, "link"), HOLDER_COLUMNS);
-			about_put_padded(out, about_text(held, "side"), STATUS_COLUMNS);
-			about_put(out, about_text(held, "key"));
+			query_put_padded(out, actor, HOLDER_COLUMNS);
+			query_put_padded(out, query_text(held, "link"), HOLDER_COLUMNS);
+			query_put_padded(out, query_text(held, "side"), STATUS_COLUMNS);
+			query_put(out, query_text(held, "key"));
 			fprintf(out, "%s", rv[0] != '\0' ? "  rv " : "");
-			about_put(out, rv);
+			query_put(out, rv);
 			if (json_is_false(json_object_get(held, "fresh")))
-				fprintf(out, "  stale: its producer is silent");
+				fprintf(out, "  stale: no beat from its producer");
 			fprintf(out, "\n");
 		}
 	}
@@ -349,15 +348,15 @@ put_title(FILE *out, const char *title, const char *actor)
 	fprintf(out, "\n%s", title);
 	if (actor != NULL) {
 		fprintf(out, " (");
-		about_put(out, actor);
+		query_put(out, actor);
 		fprintf(out, ")");
 	}
 	fprintf(out, "\n");
 }
 
-/* Who looks for a write that nobody makes, looks for this line. */
+/* Explains why there is no write. */
 static void
-put_insight(FILE *out, const struct about *a)
+put_insight(FILE *out, const struct query_answer *a)
 {
 	static const char *const lists[] = { "missing", "down", "left_off", "unreadable" };
 
@@ -367,11 +366,11 @@ put_insight(FILE *out, const struct about *a)
 		if (names(a, lists[i], "insight"))
 			return;
 	}
-	fprintf(out, "-- insight is not enabled: nothing is written down about it\n");
+	fprintf(out, "-- insight is not enabled: no insight is written for it\n");
 }
 
 static bool
-names(const struct about *a, const char *list, const char *actor)
+names(const struct query_answer *a, const char *list, const char *actor)
 {
 	size_t i;
 	json_t *name;

@@ -1,4 +1,4 @@
-/* cli/filter.c - topics by subscription, keys and traces by looking. */
+/* cli/filter.c - selects topics by subscription, keys and traces by record. */
 #include "filter.h"
 
 #include <fnmatch.h>
@@ -9,8 +9,8 @@
 
 enum { PREFIX_MAX = 128, KEY_BYTES_MAX = 1024 };
 
-static bool speaks(const struct filter *, enum role, enum link);
-static bool wants_message(const struct filter *, enum link, enum msg);
+static bool is_end_of(const struct filter *, enum role, enum link);
+static bool selects_message(const struct filter *, enum link, enum msg);
 static bool is_value(enum msg);
 
 /*
@@ -31,7 +31,7 @@ filter_topics(const struct filter *f, enum role actor, void (*fn)(const char *pr
 		return;
 	}
 	for (unsigned l = 0; l < LINK_MAX; l++) {
-		if (!speaks(f, actor, (enum link)l))
+		if (!is_end_of(f, actor, (enum link)l))
 			continue;
 		if (f->message == MSG_MAX) {
 			snprintf(prefix, sizeof(prefix), "%c/%s/%s/", direction, role_name(actor),
@@ -39,7 +39,7 @@ filter_topics(const struct filter *f, enum role actor, void (*fn)(const char *pr
 			fn(prefix, arg);
 		}
 		for (unsigned m = 0; f->message != MSG_MAX && m < MSG_MAX; m++) {
-			if (wants_message(f, (enum link)l, (enum msg)m)) {
+			if (selects_message(f, (enum link)l, (enum msg)m)) {
 				tap_topic(prefix, sizeof(prefix), f->direction, actor, (enum link)l,
 				    (enum msg)m);
 				fn(prefix, arg);
@@ -52,11 +52,11 @@ bool
 filter_record(const struct filter *f, const struct capture *c)
 {
 	return f->direction == c->direction && (f->actor == ROLE_ANY || f->actor == c->actor)
-	    && (f->link == LINK_MAX || f->link == c->link) && wants_message(f, c->link, c->message);
+	    && (f->link == LINK_MAX || f->link == c->link) && selects_message(f, c->link, c->message);
 }
 
 bool
-filter_line(const struct filter *f, const struct line *l)
+filter_line(const struct filter *f, const struct tap_line *l)
 {
 	char key[KEY_BYTES_MAX + 1];
 
@@ -73,15 +73,15 @@ filter_line(const struct filter *f, const struct line *l)
 	return fnmatch(f->key, key, 0) == 0;
 }
 
-/* Whether that actor stands at an end of that link, and somebody asked for the link. */
+/* Whether the filter selects that link, and that actor binds or connects it. */
 static bool
-speaks(const struct filter *f, enum role actor, enum link l)
+is_end_of(const struct filter *f, enum role actor, enum link l)
 {
 	return (f->link == LINK_MAX || f->link == l) && (link_binds(l, actor) || link_connects(l, actor));
 }
 
 static bool
-wants_message(const struct filter *f, enum link l, enum msg m)
+selects_message(const struct filter *f, enum link l, enum msg m)
 {
 	if (f->message != MSG_MAX && is_value(f->message))
 		return m == MSG_RESULT_ITEMS ? link_answers(l, f->message)
@@ -89,7 +89,7 @@ wants_message(const struct filter *f, enum link l, enum msg m)
 	return f->message == MSG_MAX || f->message == m;
 }
 
-/* Carried inside items rather than sent by itself. */
+/* A value is carried inside items. */
 static bool
 is_value(enum msg m)
 {

@@ -1,4 +1,4 @@
-/* cli/filter.h - what somebody wants to see of the tap. Pure. */
+/* cli/filter.h - selects records and lines of the tap. Pure. */
 #ifndef MUSTER_FILTER_H
 #define MUSTER_FILTER_H
 
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "capture.h"
-#include "line.h"
+#include "tap_line.h"
 
 struct filter {
 	enum tap_direction	 direction;
@@ -28,6 +28,6 @@ void filter_topics(const struct filter *f, enum role actor, void (*fn)(const cha
 /* By topic alone: what a subscription would let pass. */
 bool filter_record(const struct filter *f, const struct capture *c);
 /* By what is inside. */
-bool filter_line(const struct filter *f, const struct line *l);
+bool filter_line(const struct filter *f, const struct tap_line *l);
 
 #endif

@@ -2,11 +2,10 @@
  * cli/rbac.c - one rule per resource: the verbs of all actors together, since to the cluster they
  * are one. Finer rights are kube-watcher's own check (rights.h).
  */
-#include "rbac.h"
-
 #include <stdbool.h>
 #include <string.h>
 
+#include "cli.h"
 #include "kinds.h"
 #include "obj.h"
 #include "rights.h"

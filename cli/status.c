@@ -1,4 +1,4 @@
-/* cli/status.c - `muster status`: once, or again and again. */
+/* cli/status.c - `muster status`: once, or every second. */
 #include <errno.h>
 #include <locale.h>
 #include <langinfo.h>
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ask.h"
-#include "draw.h"
+#include "control_client.h"
+#include "status_table.h"
 #include "obj.h"
-#include "quit.h"
+#include "interrupt.h"
 
 enum { EVERY_MS = 1000 };
 
@@ -21,20 +21,20 @@ struct options {
 };
 
 static int run(const struct command *, struct cli *, int, char **);
-static int watch(const struct command *, const struct cli *, bool, const struct draw_style *);
-static int show(const struct command *, const struct cli *, bool, const struct draw_style *);
-static struct draw_style style_of(FILE *);
+static int watch(const struct command *, const struct cli *, bool, const struct status_style *);
+static int show(const struct command *, const struct cli *, bool, const struct status_style *);
+static struct status_style style_of(FILE *);
 
 static const struct flag flags[] = {
-	{ "output", 'o', "text|json", offsetof(struct options, output), "json: musterd's answer as it is" },
+	{ "output", 'o', "text|json", offsetof(struct options, output), "json: musterd's answer unchanged" },
 	{ "watch",  'w', NULL,        offsetof(struct options, watch),  "again every second, until Ctrl-C" },
 };
 
 const struct command status_command = {
 	.name = "status", .synopsis = "[-o text|json] [-w]",
-	.summary = "Shows the supervisor and its actors.",
+	.summary = "Show the supervisor and its actors.",
 	.flags = flags, .nflags = NITEMS(flags),
-	.more = "exit codes: 0 all is well, 3 degraded, 1 musterd cannot be reached, 2 usage\n\n"
+	.more = "exit codes: 0 healthy, 3 degraded, 1 musterd cannot be reached, 2 usage\n\n"
 		"examples:\n"
 		"  muster status\n"
 		"  muster status -o json | jq '.actors[] | select(.synced | not).name'\n",
@@ -52,24 +52,24 @@ run(const struct command *self, struct cli *cli, int argc, char **argv)
 	const bool json = strcmp(o.output, "json") == 0;
 	if (!json && strcmp(o.output, "text") != 0)
 		return cli_usage(self, "unknown output `%.64s`; there are text and json", o.output);
-	const struct draw_style style = style_of(stdout);
+	const struct status_style style = style_of(stdout);
 	return o.watch ? watch(self, cli, json, &style) : show(self, cli, json, &style);
 }
 
 /* The first answer must come; later ones may fail for a while (musterd restarts). */
 static int
-watch(const struct command *self, const struct cli *cli, bool json, const struct draw_style *style)
+watch(const struct command *self, const struct cli *cli, bool json, const struct status_style *style)
 {
 	const bool in_place = isatty(STDOUT_FILENO) && !json;
 	const char *between = in_place ? "\033[H\033[J" : json ? "" : "\n";
 
-	quit_catch();
+	interrupt_catch();
 	if (in_place)
 		printf("\033[H\033[2J");
 	int code = show(self, cli, json, style);
 	if (code == CLI_FAILED)
 		return code;
-	while (!quit_wanted(STDOUT_FILENO, EVERY_MS)) {
+	while (!interrupt_wait(STDOUT_FILENO, EVERY_MS)) {
 		printf("%s", between);
 		show(self, cli, json, style);
 	}
@@ -77,18 +77,18 @@ watch(const struct command *self, const struct cli *cli, bool json, const struct
 }
 
 static int
-show(const struct command *self, const struct cli *cli, bool json, const struct draw_style *style)
+show(const struct command *self, const struct cli *cli, bool json, const struct status_style *style)
 {
-	char why[ASK_WHY_MAX];
+	char why[CONTROL_WHY_MAX];
 	char *answer = NULL;
 
-	struct roster *r = ask_status(cli->run_dir, &answer, why);
+	struct roster *r = control_status(cli->run_dir, &answer, why);
 	if (r == NULL)
 		return cli_failed(self, "%s", why);
 	if (json)
 		printf("%s\n", answer);
 	else
-		draw_status(stdout, r, cli->run_dir, style);
+		status_table_print(stdout, r, cli->run_dir, style);
 	fflush(stdout);
 	const int code = roster_healthy(r) ? CLI_OK : CLI_DEGRADED;
 	roster_free(&r);
@@ -96,15 +96,15 @@ show(const struct command *self, const struct cli *cli, bool json, const struct 
 	return code;
 }
 
-/* Glyphs and colour are for people at a terminal who can see them. */
-static struct draw_style
+/* Glyphs and colour only on a terminal that supports them. */
+static struct status_style
 style_of(FILE *out)
 {
 	const bool tty = isatty(fileno(out));
 	const char *no_colour = getenv("NO_COLOR");
 
 	setlocale(LC_CTYPE, "");
-	return (struct draw_style){
+	return (struct status_style){
 		.utf8 = tty && strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
 		.colour = tty && (no_colour == NULL || no_colour[0] == '\0'),
 	};

@@ -5,13 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ask.h"
+#include "control_client.h"
 #include "filter.h"
-#include "line.h"
-#include "live.h"
-#include "lost.h"
+#include "tap_line.h"
+#include "tap_client.h"
 #include "obj.h"
-#include "quit.h"
+#include "interrupt.h"
 #include "config/nearest.h"
 #include "tapfile.h"
 
@@ -41,10 +40,10 @@ const struct command tap_command = {
 	.name = "tap",
 	.synopsis = "[--actor A] [--link L] [--message M] [--key GLOB] [--trace ID] [--received]\n"
 		    "                  [-o text|json] [-n COUNT] [--record FILE | --replay FILE]",
-	.summary = "Shows the messages between actors, one line each.",
+	.summary = "Show the messages between actors, one line each.",
 	.flags = flags, .nflags = NITEMS(flags),
-	.more = "Ctrl-C ends it. Watching cannot disturb the actors: a reader that falls behind loses\n"
-		"records, and is told how many.\n\n"
+	.more = "Ctrl-C ends it. A tap never delays the actors: a reader that is too slow loses records,\n"
+		"and their number is printed.\n\n"
 		"exit codes: 0 ended, 1 musterd cannot be reached or a file is bad, 2 usage\n\n"
 		"examples:\n"
 		"  muster tap --link stats --message DELTA\n"
@@ -53,13 +52,13 @@ const struct command tap_command = {
 	.run = run,
 };
 
-/* A tap that runs. */
+/* A running tap. */
 struct tapping {
 	const struct command	*command;
 	struct filter		 filter;
 	bool			 json;
 	uint64_t		 left;		/* lines still to print */
-	struct lost		*lost;
+	struct tap_loss		*lost;
 	struct tapfile		*record;
 	struct msg_arena	 arena;
 };
@@ -89,18 +88,18 @@ run(const struct command *self, struct cli *cli, int argc, char **argv)
 		return CLI_USAGE;
 	if (o.record != NULL && (t.record = tapfile_create(o.record)) == NULL)
 		return cli_failed(self, "cannot write %s: %s", o.record, strerror(errno));
-	quit_catch();
-	t.lost = lost_new();
+	interrupt_catch();
+	t.lost = tap_loss_new();
 	msg_arena_init(&t.arena);
 	code = o.replay != NULL ? replay(&t, o.replay) : watch(&t, cli);
 	msg_arena_free(&t.arena);
-	lost_free(&t.lost);
+	tap_loss_free(&t.lost);
 	if (!tapfile_close(&t.record))
 		code = cli_failed(self, "%s is not complete: %s", o.record, strerror(errno));
 	return code;
 }
 
-/* False: something is wrong and has been told. */
+/* False: an error was printed. */
 static bool
 read_options(const struct command *self, const struct options *o, struct tapping *t)
 {
@@ -131,23 +130,23 @@ read_options(const struct command *self, const struct options *o, struct tapping
 static int
 watch(struct tapping *t, const struct cli *cli)
 {
-	char why[ASK_WHY_MAX];
+	char why[CONTROL_WHY_MAX];
 	struct capture_raw raw;
-	enum live_result got;
+	enum tap_client_result got;
 
-	struct live *l = live_open(cli->run_dir, &t->filter, why);
+	struct tap_client *l = tap_client_open(cli->run_dir, &t->filter, why);
 	if (l == NULL)
 		return cli_failed(t->command, "%s", why);
 	bool wait = false;
-	while ((got = live_next(l, wait, &raw)) != LIVE_QUIT) {
-		if (got == LIVE_RECORD && !take(t, &raw))
+	while ((got = tap_client_next(l, wait, &raw)) != TAP_CLIENT_END) {
+		if (got == TAP_CLIENT_RECORD && !take(t, &raw))
 			break;
-		if (got == LIVE_NOTHING && fflush(stdout) != 0)
+		if (got == TAP_CLIENT_NOTHING && fflush(stdout) != 0)
 			break;
-		wait = got == LIVE_NOTHING;
+		wait = got == TAP_CLIENT_NOTHING;
 	}
 	fflush(stdout);
-	live_close(&l);
+	tap_client_close(&l);
 	return CLI_OK;
 }
 
@@ -163,7 +162,7 @@ replay(struct tapping *t, const char *path)
 	if (f == NULL)
 		return cli_failed(t->command, "cannot replay %s: %s", path,
 		    errno == EINVAL ? "not a file that `muster tap --record` wrote" : strerror(errno));
-	while (more && !quit_caught()) {
+	while (more && !interrupt_caught()) {
 		const enum tapfile_result got = tapfile_read(f, &raw, &why);
 
 		if (got == TAPFILE_DAMAGED) {
@@ -183,7 +182,7 @@ static bool
 take(struct tapping *t, const struct capture_raw *raw)
 {
 	struct capture c;
-	struct line l;
+	struct tap_line l;
 
 	msg_arena_reset(&t->arena);
 	const char *wrong = capture_open(&c, raw, &t->arena);
@@ -191,19 +190,19 @@ take(struct tapping *t, const struct capture_raw *raw)
 		return true;
 	if (t->record != NULL && !tapfile_write(t->record, raw))
 		return false;
-	const uint64_t missing = wrong == NULL ? lost_before(t->lost, &c) : 0;
+	const uint64_t missing = wrong == NULL ? tap_loss_before(t->lost, &c) : 0;
 	if (missing > 0)
-		line_print_lost(stdout, missing, role_name(c.actor), t->json);
+		tap_line_print_lost(stdout, missing, role_name(c.actor), t->json);
 	while (wrong == NULL && t->left > 0 && c.frame.bodies > 0) {
-		if (!line_next(&l, &c, &t->arena)) {
+		if (!tap_line_next(&l, &c, &t->arena)) {
 			wrong = "a body does not decode";
 		} else if (filter_line(&t->filter, &l)) {
-			line_print(stdout, &l, t->json);
+			tap_line_print(stdout, &l, t->json);
 			t->left--;
 		}
 	}
 	if (wrong != NULL)
-		line_print_damaged(stdout, wrong, &raw->topic, t->json);
+		tap_line_print_damaged(stdout, wrong, &raw->topic, t->json);
 	return t->left > 0 && !ferror(stdout);
 }
 

@@ -1,28 +1,27 @@
-/* cli/trace.c - `muster trace`: the hops of an object's last changes, of all actors, in order of time. */
+/* cli/trace.c - `muster trace`: the hops of an object's last changes through all actors, by time. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "about.h"
+#include "object_query.h"
 #include "obj.h"
-#include "trace.h"
 
 enum { WHO_COLUMNS = 30 };
 
-/* How a hop is told: an arrow towards whoever is at its other end, and what is said before its text. */
-static const struct saying {
+/* How a hop is printed: an arrow to or from the peer, and a word before its text. */
+static const struct hop_format {
 	const char	*what, *arrow, *other, *before;
-	bool		 link;		/* say which */
-} sayings[] = {
-	{ "taken",     "<-", "",           "",          true  },
-	{ "published", NULL, "",           "changed",   true  },
-	{ "sent",      "->", "",           "",          true  },
-	{ "asked",     "->", "",           "asks",      false },
-	{ "ordered",   "<-", "",           "is asked",  false },
-	{ "request",   "->", "API server", "",          false },
-	{ "result",    "->", "",           "",          false },
-	{ "wrote",     "<-", "",           "",          false },
-	{ "note",      NULL, "",           "",          false },
+	bool		 link;		/* print the link */
+} formats[] = {
+	{ "received",        "<-", "",           "",          true  },
+	{ "published",       NULL, "",           "changed",   true  },
+	{ "sent",            "->", "",           "",          true  },
+	{ "write-requested", "->", "",           "requests",  false },
+	{ "write-received",  "<-", "",           "receives",  false },
+	{ "request",         "->", "API server", "",          false },
+	{ "result",          "->", "",           "",          false },
+	{ "write-done",      "<-", "",           "",          false },
+	{ "note",            NULL, "",           "",          false },
 };
 
 struct hop_line {
@@ -39,21 +38,21 @@ struct hop_lines {
 };
 
 static int run(const struct command *, struct cli *, int, char **);
-static struct hop_lines collect(const struct about *);
+static struct hop_lines collect(const struct query_answer *);
 static void date_traces(struct hop_lines *);
 static int by_time(const void *, const void *);
 static int by_trace(const void *, const void *);
 static size_t first_shown(const struct hop_lines *, int);
 static bool starts(const struct hop_lines *, size_t);
-static void put_head(FILE *, const struct about *, const struct hop_line *);
-static void put_line(FILE *, const struct about *, const struct hop_line *);
-static const struct saying *saying_of(const char *);
+static void put_head(FILE *, const struct query_answer *, const struct hop_line *);
+static void put_line(FILE *, const struct query_answer *, const struct hop_line *);
+static const struct hop_format *format_of(const char *);
 
 const struct command trace_command = {
 	.name = "trace", .synopsis = "node/NAME|pool/NAME [-n N] [-o text|json]",
-	.summary = "Shows the way of an object's last changes through the actors, with times.",
-	.flags = about_flags, .nflags = ABOUT_FLAGS,
-	.more = "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor knows the object\n\n"
+	.summary = "Show the hops of an object's last changes through the actors, with times.",
+	.flags = query_flags, .nflags = QUERY_FLAGS,
+	.more = "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
 		"examples:\n"
 		"  muster trace node/worker-3\n"
 		"  muster trace pool/worker -n 1\n",
@@ -63,47 +62,47 @@ const struct command trace_command = {
 static int
 run(const struct command *self, struct cli *cli, int argc, char **argv)
 {
-	const struct about_command c = { .command = self, .request = "trace", .draw = trace_draw };
+	const struct query_command c = { .command = self, .request = "trace", .print = trace_print };
 
-	return about_run(&c, cli, argc, argv);
+	return query_run(&c, cli, argc, argv);
 }
 
 void
-trace_draw(FILE *out, const struct about *a, int last)
+trace_print(FILE *out, const struct query_answer *a, int last)
 {
 	struct hop_lines all = collect(a);
 	const size_t first = first_shown(&all, last);
 
 	if (all.n == 0)
-		fprintf(out, "no change of %s has passed since the actors started\n", a->object);
+		fprintf(out, "no change of %s is recorded since the actors started\n", a->object);
 	for (size_t i = first; i < all.n; i++) {
 		if (starts(&all, i))
 			put_head(out, a, &all.at[i]);
 		put_line(out, a, &all.at[i]);
 	}
-	about_put_since(out, a);
-	about_put_rest(out, a);
+	query_put_since(out, a);
+	query_put_absent(out, a);
 	free(all.at);
 }
 
 /* ---- All hops, by trace, in order of time ---- */
 
 static struct hop_lines
-collect(const struct about *a)
+collect(const struct query_answer *a)
 {
 	struct hop_lines all = { .n = 0 };
 	size_t cap = 0, i;
 	const char *actor;
-	json_t *said, *hop;
+	json_t *answer, *hop;
 
-	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
-		json_array_foreach(json_object_get(said, "hops"), i, hop) {
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, answer) {
+		json_array_foreach(json_object_get(answer, "hops"), i, hop) {
 			if (all.n == cap) {
 				cap = cap * 2 + 64;
 				all.at = obj_realloc(all.at, cap * sizeof(*all.at));
 			}
 			all.at[all.n] = (struct hop_line){ .actor = actor, .hop = hop, .order = all.n,
-				.trace = about_text(hop, "trace"), .at_us = about_int(hop, "at_us") };
+				.trace = query_text(hop, "trace"), .at_us = query_int(hop, "at_us") };
 			all.n++;
 		}
 	}
@@ -115,7 +114,7 @@ collect(const struct about *a)
 	return all;
 }
 
-/* A trace began with its first hop, whoever saw it. */
+/* A trace begins with its first hop, of any actor. */
 static void
 date_traces(struct hop_lines *all)
 {
@@ -172,25 +171,25 @@ first_shown(const struct hop_lines *all, int last)
 /* ---- Printing ---- */
 
 static void
-put_head(FILE *out, const struct about *a, const struct hop_line *l)
+put_head(FILE *out, const struct query_answer *a, const struct hop_line *l)
 {
 	const time_t s = (time_t)(l->at_us / 1000000);
-	char day[16] = "", at[ABOUT_TIME_MAX];
+	char day[16] = "", at[QUERY_TIME_MAX];
 	struct tm tm;
 
 	if (localtime_r(&s, &tm) != NULL)
 		strftime(day, sizeof(day), "%Y-%m-%d", &tm);
 	fprintf(out, "trace ");
-	about_put(out, l->trace);
-	fprintf(out, "  %s  %s %s\n", a->object, day, about_time(l->at_us, at));
+	query_put(out, l->trace);
+	fprintf(out, "  %s  %s %s\n", a->object, day, query_time(l->at_us, at));
 }
 
 static void
-put_line(FILE *out, const struct about *a, const struct hop_line *l)
+put_line(FILE *out, const struct query_answer *a, const struct hop_line *l)
 {
-	const struct saying *s = saying_of(about_text(l->hop, "what"));
-	const char *peer = about_text(l->hop, "peer"), *key = about_text(l->hop, "key");
-	const char *text = about_text(l->hop, "text"), *link = about_text(l->hop, "link");
+	const struct hop_format *s = format_of(query_text(l->hop, "what"));
+	const char *peer = query_text(l->hop, "peer"), *key = query_text(l->hop, "key");
+	const char *text = query_text(l->hop, "text"), *link = query_text(l->hop, "link");
 	char who[160];
 
 	fprintf(out, "  %+11.3f ms  ", (double)(l->at_us - l->began_us) / 1000);
@@ -198,32 +197,32 @@ put_line(FILE *out, const struct about *a, const struct hop_line *l)
 		snprintf(who, sizeof(who), "%s %s %s", l->actor, s->arrow, peer[0] != '\0' ? peer : s->other);
 	else
 		snprintf(who, sizeof(who), "%s", l->actor);
-	about_put_padded(out, who, WHO_COLUMNS);
+	query_put_padded(out, who, WHO_COLUMNS);
 	if (s->before[0] != '\0')
 		fprintf(out, "  %s", s->before);
 	if (text[0] != '\0') {
 		fprintf(out, "  ");
-		about_put(out, text);
+		query_put(out, text);
 	}
 	if (s->link && link[0] != '\0') {
 		fprintf(out, "  ");
-		about_put(out, link);
+		query_put(out, link);
 	}
 	if (strcmp(key, a->object) != 0) {
 		fprintf(out, "  ");
-		about_put(out, key[0] != '\0' ? key : "(an object that is gone)");
+		query_put(out, key[0] != '\0' ? key : "(deleted object)");
 	}
 	fprintf(out, "\n");
 }
 
-static const struct saying *
-saying_of(const char *what)
+static const struct hop_format *
+format_of(const char *what)
 {
-	static const struct saying other = { "", NULL, "", "", true };
+	static const struct hop_format other = { "", NULL, "", "", true };
 
-	for (size_t i = 0; i < NITEMS(sayings); i++) {
-		if (strcmp(sayings[i].what, what) == 0)
-			return &sayings[i];
+	for (size_t i = 0; i < NITEMS(formats); i++) {
+		if (strcmp(formats[i].what, what) == 0)
+			return &formats[i];
 	}
 	return &other;
 }

@@ -14,7 +14,7 @@ static int run(const struct command *, struct cli *, int, char **);
 
 const struct command version_command = {
 	.name = "version", .synopsis = "", .run = run,
-	.summary = "Prints the version, the commit and the libraries.",
+	.summary = "Print the version, the commit and the libraries.",
 };
 
 static int

@@ -74,4 +74,11 @@ enum link link_find(const char *name, size_t len);	/* LINK_MAX when unknown */
 /* "<run_dir>/<binder>/<link>.ipc"; false when it does not fit a unix socket path (107 bytes). */
 bool link_path(char *buf, size_t size, const char *run_dir, enum link l, enum role binder);
 
+/* The tap of an actor (actors/runtime/tap.h): OUT frames as sent, IN frames as received. */
+enum tap_direction { TAP_OUT, TAP_IN, TAP_DIRECTIONS };
+/* "<run_dir>/<role>/tap.ipc"; false when it does not fit. */
+bool tap_path(char *buf, size_t size, const char *run_dir, enum role r);
+/* "o/metrics/stats/HELLO"; returns its length. */
+size_t tap_topic(char *buf, size_t size, enum tap_direction d, enum role r, enum link l, enum msg m);
+
 #endif

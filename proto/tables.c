@@ -5,6 +5,7 @@
 #include "keytab.h"
 #include "links.h"
 #include "msg.h"
+#include "obj.h"
 #include "roles.h"
 #include "writes.h"
 
@@ -166,4 +167,22 @@ link_path(char *buf, size_t size, const char *run_dir, enum link l, enum role bi
 	const int n = snprintf(buf, size, "%s/%s/%s.ipc", run_dir, role_name(binder), link_table[l].name);
 
 	return n > 0 && (size_t)n < size && n <= LINK_PATH_MAX;
+}
+
+bool
+tap_path(char *buf, size_t size, const char *run_dir, enum role r)
+{
+	const int n = snprintf(buf, size, "%s/%s/tap.ipc", run_dir, role_name(r));
+
+	return n > 0 && (size_t)n < size && n <= LINK_PATH_MAX;
+}
+
+size_t
+tap_topic(char *buf, size_t size, enum tap_direction d, enum role r, enum link l, enum msg m)
+{
+	const int n = snprintf(buf, size, "%c/%s/%s/%s", d == TAP_OUT ? 'o' : 'i', role_name(r),
+	    link_table[l].name, msg_name(m));
+
+	MUST(n > 0 && (size_t)n < size);
+	return (size_t)n;
 }

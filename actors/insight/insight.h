@@ -84,7 +84,7 @@ struct insight_status {
 /* ---- The two kinds (insight_kinds.c). Never: code that depends on the kind other than by its row ---- */
 
 struct insight_kind_row {
-	const char	*of;		/* resource of the object: keys of node-state, and of the work queue */
+	const char	*of;		/* the resource in keys of node-state and of the work queue */
 	const char	*setting;	/* enables the kind */
 	const char	*resource, *kind;
 	enum msg	 state, insight;	/* messages */
@@ -104,8 +104,8 @@ enum insight_kind insight_kind_of_key(const char *key, size_t len, struct wire_s
 
 struct insight_plan;
 /*
- * JSON bodies. api: "group/version" as the cluster has it. They return the length, or 0 when it does not
- * fit. The server drops a status in a POST, so the body of a create has none.
+ * JSON bodies. api: "group/version" as the cluster has it. They return the length, or 0 when it
+ * does not fit. The server drops a status in a POST, so the body of a create has none.
  */
 size_t status_create_body(char *buf, size_t size, enum insight_kind kind, const char *api,
     struct wire_str name);
@@ -121,11 +121,14 @@ void status_put(struct json *j, enum insight_kind kind, const struct insight_sta
  * ---- The plan (plan.c, pure) ----
  *
  * - Level-triggered: the same input gives the same plan.
- * - While the stored status equals the desired one, nothing is written. A status that somebody else has
+ * - While the stored status equals the desired one, nothing is written. A status that somebody else
+ *   has
  *   changed differs, so it is repaired; so do conditions of other types.
- * - A condition keeps its stored time while its status stays. One whose status changed, that is new, or that
+ * - A condition keeps its stored time while its status stays. One whose status changed, that is
+ *   new, or that
  *   has no valid time gets the time of its cause (since), else now. So times survive every restart.
- * - Nothing is deleted unless both mirrors are complete and current: node-state's and the cluster's.
+ * - Nothing is deleted unless both mirrors are complete and current: node-state's and the
+ *   cluster's.
  */
 enum insight_verb {
 	INSIGHT_NOTHING,

@@ -6,8 +6,8 @@
  *	kube-watcher ==kube.insight===> the same key: the insight, its kind, the leader
  *	reconcile.c: both mirrors -> plan.c -> at most one write of that object
  *
- * Handlers only enqueue keys. What may affect all keys (a first complete snapshot, the CRD, the Lease) enqueues
- * all of them.
+ * Handlers only enqueue keys. What may affect all keys (a first complete snapshot, the CRD, the
+ * Lease) enqueues all of them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -153,8 +153,8 @@ on_leader(struct actor *a, void *self, const struct change *c)
 }
 
 /*
- * Also after every restart of the producer: keys that waited for a current mirror go on, and writes that
- * failed because kube-watcher was stopping are planned again.
+ * Also after every restart of the producer: keys that waited for a current mirror go on, and writes
+ * that failed because kube-watcher was stopping are planned again.
  */
 static void
 on_synced(struct actor *a, void *self, const struct change *c)

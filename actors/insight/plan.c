@@ -1,6 +1,6 @@
 /*
- * actors/insight/plan.c - decides what to do about one insight, and what the outcome of a write means
- * for its key. Pure.
+ * actors/insight/plan.c - decides what to do about one insight, and what the outcome of a write
+ * means for its key. Pure.
  */
 #include "insight.h"
 
@@ -163,7 +163,8 @@ set_condition_times(const struct insight_input *s, struct insight_plan *out)
 
 	for (uint32_t i = 0; i < s->desired->nconditions; i++) {
 		struct insight_condition c = s->desired->conditions[i];
-		const struct insight_condition *const old = s->stored == NULL ? NULL : find_condition(s->stored, c.type);
+		const struct insight_condition *const old =
+		    s->stored == NULL ? NULL : find_condition(s->stored, c.type);
 
 		if (old != NULL && same(old->status, c.status) && is_time(old->time))
 			c.time = old->time;
@@ -224,7 +225,8 @@ same_conditions(const struct insight_plan *p, const struct insight_status *store
 	if (p->nconditions != stored->nconditions)
 		return false;
 	for (uint32_t i = 0; i < p->nconditions; i++) {
-		const struct insight_condition *const a = &p->conditions[i], *const b = &stored->conditions[i];
+		const struct insight_condition *const a = &p->conditions[i];
+		const struct insight_condition *const b = &stored->conditions[i];
 
 		if (!same(a->type, b->type) || !same(a->status, b->status) || !same(a->reason, b->reason)
 		    || !same(a->message, b->message) || !same(a->time, b->time))

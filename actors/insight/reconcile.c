@@ -1,9 +1,10 @@
 /*
- * actors/insight/reconcile.c - reconciles one key: reads both mirrors, plans, starts at most one write,
- * handles its outcome.
+ * actors/insight/reconcile.c - reconciles one key: reads both mirrors, plans, starts at most one
+ * write, handles its outcome.
  *
- * A key stays in work while its write is in flight, so an object never has two. At most INFLIGHT_MAX keys have
- * one; the others are deferred, and each slot that becomes free starts the next of them.
+ * A key stays in work while its write is in flight, so an object never has two. At most
+ * INFLIGHT_MAX keys have one; the others are deferred, and each slot that becomes free starts the
+ * next of them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -186,7 +187,7 @@ write_body(struct reconcile *r)
 	else
 		len = status_update_body(
 		    in->body, sizeof(in->body), r->kind, api, &r->desired, &r->plan);
-	/* Only one message varies, and it was cut: 32,768 characters of 6 bytes are less than half of the buffer. */
+	/* Only one message varies, and it was cut: 32,768 characters of 6 bytes are not half of it. */
 	MUST(len > 0);
 	return len;
 }
@@ -194,7 +195,7 @@ write_body(struct reconcile *r)
 static void
 defer(struct reconcile *r)
 {
-	struct inflight_write *const w = inflight_new(r);	/* the macro evaluates its argument three times */
+	struct inflight_write *const w = inflight_new(r);	/* not inside the macro: it repeats it */
 
 	STAILQ_INSERT_TAIL(&r->in->deferred, w, next);
 	r->result = WORK_PENDING;

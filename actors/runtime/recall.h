@@ -1,10 +1,10 @@
 /*
- * actors/runtime/recall.h - the flight recorder: the last hops of whatever passed through this
- * actor, for `muster trace` and `muster explain`.
+ * actors/runtime/recall.h - a ring of the last hops of changes through this actor, for `muster
+ * trace` and `muster explain`.
  *
- * A ring of fixed size without pointers: adding a hop allocates nothing (but the ring itself, with the
- * first one) and makes no system call. Keys are kept as hashes; who asks knows the name. The time
- * is handed in.
+ * A ring of fixed size without pointers: adding a hop allocates nothing (except the ring itself,
+ * with the first one) and makes no system call. Keys are kept as hashes: a request contains the
+ * name. The time is a parameter.
  */
 #ifndef MUSTER_RECALL_H
 #define MUSTER_RECALL_H
@@ -16,19 +16,19 @@
 #include "msg.h"
 
 /*
- * No hop for what comes from the API server and changes nothing: a heartbeat of each of 5,000 nodes
- * would leave no room for anything else. What is published by kube-watcher came from there.
+ * An event of the API server that changes no projected field has no hop: the heartbeats of 5,000
+ * nodes would fill the ring. What kube-watcher publishes came from the API server.
  */
 #define HOPS(H)									\
-	H(TAKEN,     "taken")		/* a producer told of it */		\
-	H(PUBLISHED, "published")	/* it changed in a store of ours */	\
+	H(TAKEN,     "received")	/* from a producer */			\
+	H(PUBLISHED, "published")	/* it changed in a store of this actor */	\
 	H(SENT,      "sent")		/* to a consumer */			\
-	H(ASKED,     "asked")		/* we asked for a write */		\
-	H(ORDERED,   "ordered")		/* a consumer asked us for a write */	\
-	H(REQUEST,   "request")		/* it left for the API server */	\
-	H(RESULT,    "result")		/* we told the consumer how it ended */	\
-	H(WROTE,     "wrote")		/* we were told how our write ended */	\
-	H(NOTE,      "note")		/* what the actor itself says */
+	H(ASKED,     "write-requested")	/* this actor requested a write */	\
+	H(ORDERED,   "write-received")	/* a consumer's request for a write arrived */	\
+	H(REQUEST,   "request")		/* it was sent to the API server */	\
+	H(RESULT,    "result")		/* its outcome was sent to the consumer */	\
+	H(WROTE,     "write-done")	/* the outcome of this actor's write arrived */	\
+	H(NOTE,      "note")		/* added by the actor itself */
 
 enum hop_what {
 #define HOP_ENUM(ID, name) HOP_##ID,
@@ -40,7 +40,7 @@ const char *hop_name(enum hop_what w);
 
 enum {
 	RECALL_HOPS   = 2048,
-	RECALL_TRACES = 64,	/* changes that one question is answered with, the newest */
+	RECALL_TRACES = 64,	/* the newest changes, of which an answer has the hops */
 	HOP_TEXT      = 24,
 	HOP_NOBODY    = 0xff,	/* no link, no peer */
 };
@@ -59,13 +59,13 @@ struct recall *recall_new(void);
 void recall_free(struct recall **rp);
 uint32_t recall_key(const char *key, size_t len);
 /*
- * spare: only while the ring has room. For what is no change of the object (a snapshot of 5,000
- * keys), so that it does not push out the changes.
+ * spare: add it only while the ring has room. For hops that are no change of the object (a snapshot
+ * of 5,000 keys), so that they do not displace changes.
  */
 void recall_add(struct recall *r, const struct hop *h, bool spare);
 /*
- * The hops of these keys, and those that share a trace with one of them (the RECALL_TRACES newest traces),
- * oldest first, into out (room for RECALL_HOPS). They stay valid until the next hop.
+ * The hops of these keys, and those that share a trace with one of them (the RECALL_TRACES newest
+ * traces), oldest first, into out (room for RECALL_HOPS). They stay valid until the next hop.
  */
 size_t recall_find(const struct recall *r, const uint32_t *keys, size_t nkeys, const struct hop **out);
 size_t recall_count(const struct recall *r);
@@ -77,10 +77,7 @@ int64_t recall_since_us(const struct recall *r);	/* of the oldest hop; 0: none *
 void hop_say(struct hop *h, const char *words, struct wire_str rv);
 
 struct actor;
-/*
- * For an actor that moves objects by other ways than its links: kube-watcher's requests. key: as on
- * the bus.
- */
+/* For hops outside the links: kube-watcher's requests to the API server. key: as on the bus. */
 void actor_hop_as(struct actor *a, enum hop_what what, const char *key, uint64_t trace, const char *text);
 
 #endif

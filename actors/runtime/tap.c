@@ -18,24 +18,6 @@
 #include "socket.h"
 #include "stat.h"
 
-bool
-tap_path(char *buf, size_t size, const char *run_dir, enum role r)
-{
-	const int n = snprintf(buf, size, "%s/%s/tap.ipc", run_dir, role_name(r));
-
-	return n > 0 && (size_t)n < size && n <= LINK_PATH_MAX;
-}
-
-size_t
-tap_topic(char *buf, size_t size, enum tap_direction d, enum role r, enum link l, enum msg m)
-{
-	const int n = snprintf(buf, size, "%c/%s/%s/%s", d == TAP_OUT ? 'o' : 'i', role_name(r),
-	    link_table[l].name, msg_name(m));
-
-	MUST(n > 0 && (size_t)n < size);
-	return (size_t)n;
-}
-
 #if MUSTER_TAP
 
 enum {

@@ -22,13 +22,6 @@
 #include "msg.h"
 #include "roles.h"
 
-enum tap_direction { TAP_OUT, TAP_IN, TAP_DIRECTIONS };
-
-/* "<run_dir>/<role>/tap.ipc"; false when it does not fit. */
-bool tap_path(char *buf, size_t size, const char *run_dir, enum role r);
-/* "o/metrics/stats/HELLO"; returns its length. */
-size_t tap_topic(char *buf, size_t size, enum tap_direction d, enum role r, enum link l, enum msg m);
-
 struct tap;
 struct event_base;
 

@@ -299,12 +299,12 @@ def on_a_terminal_it_is_drawn_in_place():
 
 
 @tap.case
-def answers_that_are_lies():
+def malformed_answers_are_refused():
     top = {"pid": 1, "state": "running", "uptime_s": 1, "version": "x"}
     good = json.dumps({"supervisor": top, "actors": []}).encode()
     cases = {b"": "empty", b"\n": "cannot be read", good: "not one line", good + b"\nmore\n": "not one line",
-             b'{"error":"no"}\n': "musterd says: no",
-             b'{"error":"\\u001b[2Jn\\u009b"}\n': "musterd says: \\u001b[2Jn\\u009b",
+             b'{"error":"no"}\n': "musterd answered: no",
+             b'{"error":"\\u001b[2Jn\\u009b"}\n': "musterd answered: \\u001b[2Jn\\u009b",
              b"[1]\n": "cannot be read", b"\0\xff\n": "",
              b"{" * 70000 + b"\n": "cannot be read", b"x" * 3_000_000: "larger than",
              good[:-1] + b"\n": "cannot be read", good.replace(b"1,", b'"1",', 1) + b"\n": "`pid`"}

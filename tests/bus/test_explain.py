@@ -1,4 +1,4 @@
-"""tests/bus/test_explain.py - `muster explain` and `muster trace`, asked of every actor.
+"""tests/bus/test_explain.py - `muster explain` and `muster trace`, over all actors.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -25,7 +25,7 @@ def cli(tree, *arguments):
                           stdin=subprocess.DEVNULL, env={**os.environ, "MUSTER_RUN_DIR": str(tree.run_dir)})
 
 
-def told(tree, verb, thing):
+def query(tree, verb, thing):
     """The answer as JSON; it must be there."""
     r = cli(tree, verb, thing, "-o", "json")
     assert r.returncode == 0, (r.returncode, r.stderr)
@@ -54,31 +54,32 @@ def a_write_is_traced_through_every_actor_and_back():
             tree.wait(tree.leads, "leadership")
             tree.write("merge", "nodes", "n1", body=labelled("b"))
             tree.wait_equal("nodes")
-            answer = told(tree, "trace", "node/n1")
+            answer = query(tree, "trace", "node/n1")
             assert answer["object"] == "nodes/n1" and answer["missing"] == [] == answer["down"]
-            asked = [h for h in hops(answer, "test-kube-1") if h["what"] == "asked"]
-            assert len(asked) == 1 and asked[0]["text"] == "merge" and asked[0]["key"] == "nodes/n1"
-            trace = asked[0]["trace"]
-            way = sorted((h["at_us"], n, h["what"], h.get("text", "")) for n in answer["actors"]
+            requested = [h for h in hops(answer, "test-kube-1") if h["what"] == "write-requested"]
+            assert [(h["text"], h["key"]) for h in requested] == [("merge", "nodes/n1")], requested
+            trace = requested[0]["trace"]
+            path = sorted((h["at_us"], n, h["what"], h.get("text", "")) for n in answer["actors"]
                          for h in hops(answer, n) if h["trace"] == trace)
-            steps = [(n, what) for _, n, what, _ in way]
-            for earlier, later in ((("test-kube-1", "asked"), ("kube-watcher", "ordered")),
-                                   (("kube-watcher", "ordered"), ("kube-watcher", "request")),
+            steps = [(n, what) for _, n, what, _ in path]
+            for earlier, later in ((("test-kube-1", "write-requested"), ("kube-watcher", "write-received")),
+                                   (("kube-watcher", "write-received"), ("kube-watcher", "request")),
                                    (("kube-watcher", "request"), ("kube-watcher", "published")),
                                    (("kube-watcher", "request"), ("kube-watcher", "result")),
-                                   (("kube-watcher", "published"), ("test-kube-1", "taken")),
-                                   (("kube-watcher", "result"), ("test-kube-1", "wrote"))):
-                assert steps.index(earlier) < steps.index(later), (earlier, later, way)
-            assert any(what == "wrote" and text.startswith("ok 200 rv ") for _, _, what, text in way), way
+                                   (("kube-watcher", "published"), ("test-kube-1", "received")),
+                                   (("kube-watcher", "result"), ("test-kube-1", "write-done"))):
+                assert steps.index(earlier) < steps.index(later), (earlier, later, path)
+            done = [text for _, _, what, text in path if what == "write-done"]
+            assert any(text.startswith("ok 200 rv ") for text in done), path
             assert not any(h.get("key") == "nodes/n2" for n in answer["actors"] for h in hops(answer, n))
             shown = cli(tree, "trace", "node/n1", "-n", "1")
             assert shown.returncode == 0 and f"trace {trace}" in shown.stdout, shown.stdout
             assert "kube-watcher -> API server" in shown.stdout and shown.stdout.count("trace ") == 1
-            assert "remembers hops since" in shown.stdout
+            assert "has hops since" in shown.stdout
 
 
 @tap.case
-def an_explanation_says_who_holds_it_who_was_told_and_what_was_written():
+def an_explanation_lists_holders_consumers_and_writes():
     with SimServer() as server:
         server.kube.create("nodes", node("n1"))
         with KubeTree(server, readers=2) as tree:
@@ -89,54 +90,54 @@ def an_explanation_says_who_holds_it_who_was_told_and_what_was_written():
             tree.wait_equal("nodes")
 
             def acknowledged():
-                stores = [h for h in told(tree, "explain", "node/n1")["actors"]["kube-watcher"]["held"]
+                stores = [h for h in query(tree, "explain", "node/n1")["actors"]["kube-watcher"]["held"]
                           if h["side"] == "store"]
                 return {name: how for h in stores for name, how in h["consumers"].items()} == {
                     "test-kube-1": "acknowledged", "test-kube-2": "acknowledged"}
             wait_for(acknowledged, "both readers to acknowledge", timeout=60)
             rv = server.kube.get("nodes", "n1")["metadata"]["resourceVersion"]
-            answer = told(tree, "explain", "node/n1")
+            answer = query(tree, "explain", "node/n1")
             mirrors = [h for h in answer["actors"]["test-kube-1"]["held"] if h["side"] == "mirror"]
             assert [(h["from"], h["rv"], h["fresh"]) for h in mirrors] == [("kube-watcher", rv, True)]
             shown = cli(tree, "explain", "nodes/n1").stdout
-            for line in ("Notified", "kube-watcher -> test-kube-2", "Held by", f"rv {rv}",
+            for line in ("Consumers", "kube-watcher -> test-kube-2", "Held by", f"rv {rv}",
                          "insight is not enabled"):
                 assert line in shown, (line, shown)
 
 
 @tap.case
-def a_restarted_actor_has_forgotten_and_says_since_when():
+def a_restarted_actor_has_no_older_hops_and_reports_since_when():
     with SimServer() as server:
         server.kube.create("nodes", node("n1"))
         with KubeTree(server) as tree:
             tree.wait_equal("nodes")
-            before = told(tree, "trace", "node/n1")["actors"]["test-kube-1"]
+            before = query(tree, "trace", "node/n1")["actors"]["test-kube-1"]
             tree.kill("test-kube-1")
             tree.wait_back("test-kube-1", before["incarnation"])
             tree.wait_equal("nodes")
-            after = told(tree, "trace", "node/n1")["actors"]["test-kube-1"]
+            after = query(tree, "trace", "node/n1")["actors"]["test-kube-1"]
             assert after["incarnation"] > before["incarnation"] and after["started_us"] > before["started_us"]
             assert all(h["at_us"] >= after["started_us"] for h in after["hops"]), after
 
 
 @tap.case
-def what_nobody_knows_is_said_to_be_unknown():
+def an_object_that_no_actor_holds_is_unknown():
     with Tree({"metrics": ON}) as tree:
         tree.wait_state("metrics", "running")
         for verb in ("explain", "trace"):
             r = cli(tree, verb, "node/nowhere")
-            assert r.returncode == UNKNOWN and "no actor knows node/nowhere" in r.stderr, r
+            assert r.returncode == UNKNOWN and "no actor holds node/nowhere" in r.stderr, r
             answer = json.loads(cli(tree, verb, "node/nowhere", "-o", "json").stdout)
             assert answer["actors"]["metrics"]["known"] is False
 
 
 @tap.case
-def bad_words_are_refused_with_a_reason():
+def bad_arguments_are_refused_with_a_reason():
     with Tree({"metrics": ON}) as tree:
         for words, reason in ((("explain",), "an argument is missing"),
                               (("explain", "node"), "a name is missing"),
                               (("trace", "nodde/x"), "did you mean `node`"),
-                              (("trace", "node/UPPER"), "is no name"),
+                              (("trace", "node/UPPER"), "is not a name"),
                               (("trace", "node/x", "-n", "many"), "-n takes a number"),
                               (("explain", "node/x", "-n", "1"), "unknown option"),
                               (("explain", "node/x", "-o", "xml"), "unknown output"),
@@ -150,7 +151,7 @@ def bad_words_are_refused_with_a_reason():
 
 
 @tap.case
-def an_actor_that_lies_or_says_nothing_costs_only_its_own_answer():
+def a_malformed_or_missing_answer_affects_no_other():
     with Tree({"metrics": ON, "test-faulty": {"mode": "lie"}, "test-faulty-core": {"mode": "ok"}}) as tree:
         for name in ("metrics", "test-faulty", "test-faulty-core"):
             tree.wait_state(name, "running")
@@ -165,12 +166,13 @@ def an_actor_that_lies_or_says_nothing_costs_only_its_own_answer():
         r = cli(tree, "explain", "node/x")
         assert r.returncode == UNREACHABLE, r
         assert "test-faulty-core did not answer in time" in r.stderr, r.stderr
-        assert "test-faulty said what cannot be read" in r.stderr and "\x1b" not in r.stderr, r.stderr
+        assert "test-faulty sent an answer that cannot be parsed" in r.stderr, r.stderr
+        assert "\x1b" not in r.stderr, r.stderr
         assert tree.status()["supervisor"]["state"] == "running"
 
 
 @tap.case
-def a_client_that_leaves_is_forgotten_and_too_many_questions_are_refused():
+def a_closed_connection_is_dropped_and_too_many_requests_are_refused():
     with Tree({"test-faulty": {"mode": "ok"}}) as tree:     # it never answers
         tree.wait_state("test-faulty", "running")
 
@@ -190,13 +192,13 @@ def a_client_that_leaves_is_forgotten_and_too_many_questions_are_refused():
             return [a for a in answers if "too many questions" in a.get("error", "")]
         wait_for(full, "a refusal", timeout=60)
         for _ in range(40):     # ten times as many as fit, each left at once
-            with contextlib.suppress(OSError):      # one client too many is not even heard
+            with contextlib.suppress(OSError):      # one client too many is not even accepted
                 question().close()
 
         def answered():
-            with contextlib.suppress(BlockingIOError):      # the backlog is full of those who left
+            with contextlib.suppress(BlockingIOError):      # the backlog is full of closed connections
                 return tree.ask("explain nodes/x").get("missing") == ["test-faulty"]
-        wait_for(answered, "an answer after all those who left", timeout=60)
+        wait_for(answered, "an answer after all closed connections", timeout=60)
 
 
 tap.main()

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/rbac.h"
+#include "cli/cli.h"
 #include "config/config.h"
 #include "config/schema.h"
 #include "lifeline.h"

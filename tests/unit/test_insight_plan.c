@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_insight_plan.c - B5: the plan for an insight, input by input, and what each outcome of a
- * write means.
+ * tests/unit/test_insight_plan.c - B5: the plan for an insight, input by input, and what each
+ * outcome of a write means.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,8 +24,8 @@ enum { OFF = 1, UNSYNCED = 2, STALE = 4, FOLLOWER = 8, REFUSED = 16, HELD = 32, 
 enum { HOLD_MS = 45000 };
 
 /*
- * A status in words: "field=value", "Condition=status/reason/time/message", "#Type=count". NULL: there is
- * none.
+ * A status in words: "field=value", "Condition=status/reason/time/message", "#Type=count". NULL:
+ * there is none.
  */
 #define DONE_TEXT	"name=w1 scopeType=WorkerPool group=g resource=r pool=worker version=4.20.3 "	\
 			"estimatedToComplete=0s"
@@ -200,7 +200,8 @@ plan_of(const struct row *r, struct insight_plan *p)
 
 	state = stored = (struct insight_status){ .nconditions = 0 };
 	const struct insight_input input = {
-		.enabled = (u & OFF) == 0, .synced = (u & UNSYNCED) == 0, .fresh = (u & (UNSYNCED | STALE)) == 0,
+		.enabled = (u & OFF) == 0, .synced = (u & UNSYNCED) == 0,
+		.fresh = (u & (UNSYNCED | STALE)) == 0,
 		.leading = (u & FOLLOWER) == 0, .refused = (u & REFUSED) != 0,
 		.hold_ms = (u & HELD) ? HOLD_MS : -5, .deleting = (u & DELETING) != 0, .now_us = NOW_US,
 		.state = (u & ABSENT) ? KIND_STATE_ABSENT : (u & FORBIDDEN) ? KIND_STATE_FORBIDDEN
@@ -253,7 +254,8 @@ B5_A1_a_written_status_is_right(void **arg)
 		memcpy(stored.conditions, first.conditions, sizeof(stored.conditions));
 		insight_plan(&(struct insight_input){
 			.enabled = true, .synced = true, .fresh = true, .leading = true,
-			.state = KIND_STATE_SYNCED, .desired = &state, .stored = &stored, .now_us = NOW_US + 3600 * INT64_C(1000000),
+			.state = KIND_STATE_SYNCED, .desired = &state, .stored = &stored,
+			.now_us = NOW_US + 3600 * INT64_C(1000000),
 		}, &second);
 		assert_int_equal(second.verb, INSIGHT_NOTHING);
 	}

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "actors/metrics/roster.h"
+#include "roster.h"
 #include "obj.h"
 
 #define SUPER_OF(state, pid, more)						\

@@ -11,8 +11,7 @@
 #include <cmocka.h>
 
 #include "cli/filter.h"
-#include "cli/line.h"
-#include "cli/lost.h"
+#include "cli/tap_line.h"
 #include "cli/tapfile.h"
 #include "obj.h"
 
@@ -81,7 +80,7 @@ print_all(const struct made *m, const struct filter *f, bool json)
 {
 	struct msg_arena arena;
 	struct capture c;
-	struct line l;
+	struct tap_line l;
 	char *text = NULL;
 	size_t len;
 	FILE *out = open_memstream(&text, &len);
@@ -89,11 +88,11 @@ print_all(const struct made *m, const struct filter *f, bool json)
 	msg_arena_init(&arena);
 	const char *wrong = capture_open(&c, &m->raw, &arena);
 	if (wrong != NULL)
-		line_print_damaged(out, wrong, &m->raw.topic, json);
+		tap_line_print_damaged(out, wrong, &m->raw.topic, json);
 	while (wrong == NULL && filter_record(f, &c) && c.frame.bodies > 0) {
-		assert_true(line_next(&l, &c, &arena));
+		assert_true(tap_line_next(&l, &c, &arena));
 		if (filter_line(f, &l))
-			line_print(out, &l, json);
+			tap_line_print(out, &l, json);
 	}
 	msg_arena_free(&arena);
 	fclose(out);
@@ -358,7 +357,7 @@ holes_are_counted(void **state)
 		{ 3, 100, 0 },	/* somebody else read before us */
 		{ 3, 100, 0 }, { 3, 99, 0 }, { 3, 100, 0 }, { 3, UINT64_MAX, UINT64_MAX - 101 },
 	};
-	struct lost *l = lost_new();
+	struct tap_loss *l = tap_loss_new();
 
 	(void)state;
 	for (size_t i = 0; i < NITEMS(steps); i++) {
@@ -367,12 +366,12 @@ holes_are_counted(void **state)
 		const struct capture c = { .actor = ROLE_TEST_PRODUCER,
 			.meta = { .incarnation = steps[i].incarnation, .seq = steps[i].seq } };
 
-		assert_int_equal(lost_before(l, &other), 0);
-		assert_int_equal(lost_before(l, &c), steps[i].want);
+		assert_int_equal(tap_loss_before(l, &other), 0);
+		assert_int_equal(tap_loss_before(l, &c), steps[i].want);
 	}
-	lost_free(&l);
+	tap_loss_free(&l);
 	assert_null(l);
-	lost_free(&l);
+	tap_loss_free(&l);
 }
 
 static void
@@ -383,8 +382,8 @@ lost_lines(void **state)
 	FILE *out = open_memstream(&text, &len);
 
 	(void)state;
-	line_print_lost(out, 7, "test-producer", false);
-	line_print_lost(out, 7, "test-producer", true);
+	tap_line_print_lost(out, 7, "test-producer", false);
+	tap_line_print_lost(out, 7, "test-producer", true);
 	fclose(out);
 	assert_string_equal(text, "-- lost 7 records of test-producer (reader too slow)\n"
 	    "{\"lost\":7,\"actor\":\"test-producer\"}\n");

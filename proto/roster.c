@@ -1,4 +1,4 @@
-/* actors/metrics/roster.c - the supervisor's JSON into a struct: two tables of fields, nothing believed. */
+/* proto/roster.c - the supervisor's JSON into a struct: two tables of fields, all of it checked. */
 #include "roster.h"
 
 #include <jansson.h>

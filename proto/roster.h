@@ -1,5 +1,5 @@
 /*
- * actors/metrics/roster.h - the supervisor's answer to `status`, read and checked: metrics gets it
+ * proto/roster.h - the supervisor's answer to `status`, read and checked: metrics gets it
  * as a record, `muster status` over the control socket.
  *
  * It comes from another process: what is missing or of the wrong type is refused whole. Strings are

@@ -1,5 +1,5 @@
-/* cli/ask.c - the control socket, from the asking side. */
-#include "ask.h"
+/* cli/control_client.c - the client side of musterd's control socket. */
+#include "control_client.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -20,17 +20,17 @@ static bool wait_for(int, short, int64_t);
 static bool send_all(int, const char *, size_t, int64_t);
 static char *read_line(int, int64_t, const char *, char *);
 static char *error_in(const char *);
-static void say(char *, const char *, ...) __attribute__((format(printf, 2, 3)));
+static void set_why(char *, const char *, ...) __attribute__((format(printf, 2, 3)));
 
 char *
-ask(const char *run_dir, const char *request, char why[ASK_WHY_MAX])
+control_request(const char *run_dir, const char *request, char why[CONTROL_WHY_MAX])
 {
-	const int64_t until_ms = clock_mono_ms() + ASK_TIMEOUT_MS;
+	const int64_t until_ms = clock_mono_ms() + CONTROL_TIMEOUT_MS;
 	char path[4096], line[512];
 	char *answer = NULL;
 
 	if (run_dir[0] == '\0') {
-		say(why, "no run directory: give --run-dir, or set MUSTER_RUN_DIR or XDG_RUNTIME_DIR");
+		set_why(why, "no run directory: give --run-dir, or set MUSTER_RUN_DIR or XDG_RUNTIME_DIR");
 		return NULL;
 	}
 	snprintf(path, sizeof(path), "%s/control.sock", run_dir);
@@ -39,9 +39,9 @@ ask(const char *run_dir, const char *request, char why[ASK_WHY_MAX])
 		return NULL;
 	const int len = snprintf(line, sizeof(line), "%s\n", request);
 	if (len >= (int)sizeof(line))
-		say(why, "the request is too long");
+		set_why(why, "the request is too long");
 	else if (!send_all(fd, line, (size_t)len, until_ms))
-		say(why, "musterd at %s does not take the request: %s", path, strerror(errno));
+		set_why(why, "musterd at %s does not take the request: %s", path, strerror(errno));
 	else
 		answer = read_line(fd, until_ms, path, why);
 	close(fd);
@@ -49,17 +49,17 @@ ask(const char *run_dir, const char *request, char why[ASK_WHY_MAX])
 }
 
 struct roster *
-ask_status(const char *run_dir, char **answer, char why[ASK_WHY_MAX])
+control_status(const char *run_dir, char **answer, char why[CONTROL_WHY_MAX])
 {
 	char detail[160];
-	char *line = ask(run_dir, "status", why);
+	char *line = control_request(run_dir, "status", why);
 
 	if (line == NULL)
 		return NULL;
 	struct roster *r = roster_parse(line, strlen(line), detail, sizeof(detail));
 	char *error = r == NULL ? error_in(line) : NULL;
 	if (r == NULL)
-		say(why, error != NULL ? "musterd says: %s" : "musterd's answer cannot be read: %s",
+		set_why(why, error != NULL ? "musterd answered: %s" : "musterd's answer cannot be read: %s",
 		    error != NULL ? error : detail);
 	free(error);
 	if (r != NULL && answer != NULL)
@@ -70,10 +70,10 @@ ask_status(const char *run_dir, char **answer, char why[ASK_WHY_MAX])
 }
 
 int
-ask_order(const struct command *c, const struct cli *cli, const char *request)
+control_command(const struct command *c, const struct cli *cli, const char *request)
 {
-	char why[ASK_WHY_MAX];
-	char *answer = ask(cli->run_dir, request, why);
+	char why[CONTROL_WHY_MAX];
+	char *answer = control_request(cli->run_dir, request, why);
 
 	if (answer == NULL)
 		return cli_failed(c, "%s", why);
@@ -90,7 +90,8 @@ connect_to(const char *path, char *why)
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 
 	if (strlen(path) >= sizeof(sa.sun_path)) {
-		say(why, "%s: longer than a socket's name may be (%zu bytes)", path, sizeof(sa.sun_path) - 1);
+		set_why(why, "%s: longer than a socket's name may be (%zu bytes)", path,
+		    sizeof(sa.sun_path) - 1);
 		return -1;
 	}
 	memcpy(sa.sun_path, path, strlen(path));
@@ -99,9 +100,9 @@ connect_to(const char *path, char *why)
 		return fd;
 	const int error = errno;
 	const bool absent = error == ENOENT || error == ECONNREFUSED;
-	say(why, "cannot reach musterd at %s: %s%s", path, strerror(error),
+	set_why(why, "cannot reach musterd at %s: %s%s", path, strerror(error),
 	    absent ? "\nis it running? --run-dir names the folder of another one"
-	    : error == EACCES ? "\nonly root and the user of musterd may ask" : "");
+	    : error == EACCES ? "\nonly root and the user of musterd may connect" : "");
 	if (fd != -1)
 		close(fd);
 	return -1;
@@ -137,7 +138,7 @@ read_line(int fd, int64_t until_ms, const char *path, char *why)
 		n = read(fd, buf + len, room - len - 1);
 		if (n > 0)
 			len += (size_t)n;
-		if (n == 0 || len > ASK_ANSWER_MAX)
+		if (n == 0 || len > CONTROL_ANSWER_MAX)
 			break;
 		if (n == -1 && errno != EINTR && (errno != EAGAIN || !wait_for(fd, POLLIN, until_ms)))
 			break;
@@ -149,9 +150,9 @@ read_line(int fd, int64_t until_ms, const char *path, char *why)
 		return buf;
 	}
 	if (n == -1)
-		say(why, "musterd at %s does not answer: %s", path, strerror(errno));
+		set_why(why, "musterd at %s does not answer: %s", path, strerror(errno));
 	else
-		say(why, "the answer from %s is %s", path, len > ASK_ANSWER_MAX ? "larger than 1 MiB"
+		set_why(why, "the answer from %s is %s", path, len > CONTROL_ANSWER_MAX ? "larger than 1 MiB"
 		    : len == 0 ? "empty" : "not one line: cut, or not from musterd");
 	free(buf);
 	return NULL;
@@ -190,11 +191,11 @@ error_in(const char *answer)
 }
 
 static void
-say(char *why, const char *fmt, ...)
+set_why(char *why, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(why, ASK_WHY_MAX, fmt, ap);
+	vsnprintf(why, CONTROL_WHY_MAX, fmt, ap);
 	va_end(ap);
 }

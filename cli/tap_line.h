@@ -1,6 +1,6 @@
-/* cli/line.h - one message body as one line, for people or for programs. */
-#ifndef MUSTER_LINE_H
-#define MUSTER_LINE_H
+/* cli/tap_line.h - one message body as one line of text or JSON. */
+#ifndef MUSTER_TAP_LINE_H
+#define MUSTER_TAP_LINE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "capture.h"
 
 /* Views; valid as long as the capture and the arena. */
-struct line {
+struct tap_line {
 	int64_t			 time_us;
 	struct wire_str		 from, to;
 	enum link		 link;
@@ -24,9 +24,9 @@ struct line {
 };
 
 /* The next body of the frame; false: it is not well-formed. */
-bool line_next(struct line *l, struct capture *c, struct msg_arena *arena);
-void line_print(FILE *out, const struct line *l, bool json);
-void line_print_lost(FILE *out, uint64_t n, const char *actor, bool json);
-void line_print_damaged(FILE *out, const char *why, const struct bytes *topic, bool json);
+bool tap_line_next(struct tap_line *l, struct capture *c, struct msg_arena *arena);
+void tap_line_print(FILE *out, const struct tap_line *l, bool json);
+void tap_line_print_lost(FILE *out, uint64_t n, const char *actor, bool json);
+void tap_line_print_damaged(FILE *out, const char *why, const struct bytes *topic, bool json);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * cli/live.c - one SUB socket. It can neither slow nor stop what it listens to: the actors' ends
- * never wait.
+ * cli/tap_client.c - one SUB socket for the taps of all actors. It cannot delay them: an actor drops records
+ * rather than wait.
  */
-#include "live.h"
+#include "tap_client.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,37 +11,37 @@
 
 #include "clock.h"
 #include "obj.h"
-#include "quit.h"
+#include "interrupt.h"
 
-enum { PARTS = 3, ASK_EVERY_MS = 2000 };
+enum { PARTS = 3, REFRESH_MS = 2000 };
 
-struct live {
+struct tap_client {
 	uint32_t	 magic;
-#define LIVE_MAGIC	0x4c495645u
+#define TAP_CLIENT_MAGIC	0x4c495645u
 	const char	*run_dir;
 	struct filter	 filter;
 	void		*context, *socket;
 	uint64_t	 connected;	/* roles */
-	int64_t		 ask_at_ms;
-	bool		 alone;		/* musterd did not answer the last time */
+	int64_t		 refresh_at_ms;
+	bool		 unanswered;	/* the last request to musterd failed */
 	zmq_msg_t	 parts[PARTS];
 };
 
-static bool find_actors(struct live *, char *);
-static void connect_to(struct live *, enum role);
+static bool find_actors(struct tap_client *, char *);
+static void connect_to(struct tap_client *, enum role);
 static void subscribe(const char *, void *);
-static bool receive(struct live *, struct capture_raw *);
+static bool receive(struct tap_client *, struct capture_raw *);
 static struct bytes bytes_of(zmq_msg_t *);
-static bool wait_for(struct live *);
+static bool wait_for(struct tap_client *);
 
-struct live *
-live_open(const char *run_dir, const struct filter *f, char why[ASK_WHY_MAX])
+struct tap_client *
+tap_client_open(const char *run_dir, const struct filter *f, char why[CONTROL_WHY_MAX])
 {
 	const int64_t largest = FRAME_MAX_BYTES;
 	const int no_linger = 0;
-	struct live *l;
+	struct tap_client *l;
 
-	OBJ_NEW(l, LIVE_MAGIC);
+	OBJ_NEW(l, TAP_CLIENT_MAGIC);
 	l->run_dir = run_dir;
 	l->filter = *f;
 	for (int i = 0; i < PARTS; i++)
@@ -53,18 +53,18 @@ live_open(const char *run_dir, const struct filter *f, char why[ASK_WHY_MAX])
 	zmq_setsockopt(l->socket, ZMQ_LINGER, &no_linger, sizeof(no_linger));
 	zmq_setsockopt(l->socket, ZMQ_MAXMSGSIZE, &largest, sizeof(largest));
 	if (!find_actors(l, why))
-		live_close(&l);
+		tap_client_close(&l);
 	return l;
 }
 
 void
-live_close(struct live **lp)
+tap_client_close(struct tap_client **lp)
 {
-	struct live *l;
+	struct tap_client *l;
 
 	if (*lp == NULL)
 		return;
-	OBJ_TAKE(l, lp, LIVE_MAGIC);
+	OBJ_TAKE(l, lp, TAP_CLIENT_MAGIC);
 	for (int i = 0; i < PARTS; i++)
 		zmq_msg_close(&l->parts[i]);
 	zmq_close(l->socket);
@@ -72,36 +72,36 @@ live_close(struct live **lp)
 	OBJ_FREE(l);
 }
 
-enum live_result
-live_next(struct live *l, bool wait, struct capture_raw *raw)
+enum tap_client_result
+tap_client_next(struct tap_client *l, bool wait, struct capture_raw *raw)
 {
-	OBJ_CHECK(l, LIVE_MAGIC);
+	OBJ_CHECK(l, TAP_CLIENT_MAGIC);
 	for (;;) {
-		if (quit_caught())
-			return LIVE_QUIT;
-		if (clock_mono_ms() >= l->ask_at_ms) {
-			char why[ASK_WHY_MAX];
+		if (interrupt_caught())
+			return TAP_CLIENT_END;
+		if (clock_mono_ms() >= l->refresh_at_ms) {
+			char why[CONTROL_WHY_MAX];
 			const bool answered = find_actors(l, why);
 
-			if (!answered && !l->alone)
+			if (!answered && !l->unanswered)
 				fprintf(stderr, "muster tap: %s\nwaiting for it\n", why);
-			l->alone = !answered;
+			l->unanswered = !answered;
 		}
 		if (receive(l, raw))
-			return LIVE_RECORD;
+			return TAP_CLIENT_RECORD;
 		if (!wait)
-			return LIVE_NOTHING;
+			return TAP_CLIENT_NOTHING;
 		if (!wait_for(l))
-			return LIVE_QUIT;
+			return TAP_CLIENT_END;
 	}
 }
 
-/* Every actor that musterd knows of and that is not connected yet. */
+/* Connects to every enabled actor of musterd's status that is not connected yet. */
 static bool
-find_actors(struct live *l, char *why)
+find_actors(struct tap_client *l, char *why)
 {
-	l->ask_at_ms = clock_mono_ms() + ASK_EVERY_MS;
-	struct roster *r = ask_status(l->run_dir, NULL, why);
+	l->refresh_at_ms = clock_mono_ms() + REFRESH_MS;
+	struct roster *r = control_status(l->run_dir, NULL, why);
 	if (r == NULL)
 		return false;
 	for (size_t i = 0; i < r->nactors; i++) {
@@ -116,7 +116,7 @@ find_actors(struct live *l, char *why)
 
 /* A socket that is not there yet, or comes back under a new process, is tried again by libzmq. */
 static void
-connect_to(struct live *l, enum role role)
+connect_to(struct tap_client *l, enum role role)
 {
 	char path[LINK_PATH_MAX + 1], address[LINK_PATH_MAX + 8];
 
@@ -139,7 +139,7 @@ subscribe(const char *prefix, void *socket)
 
 /* A whole record, if one is waiting; records with more or fewer parts show as damaged. */
 static bool
-receive(struct live *l, struct capture_raw *raw)
+receive(struct tap_client *l, struct capture_raw *raw)
 {
 	int part = 0, more = 1;
 
@@ -168,16 +168,16 @@ bytes_of(zmq_msg_t *m)
 	return (struct bytes){ zmq_msg_data(m), zmq_msg_size(m) };
 }
 
-/* False: end now. Looks at our own output too: with nobody to read it there is nothing left to do. */
+/* False: end now, because of a signal or because the output has no reader. */
 static bool
-wait_for(struct live *l)
+wait_for(struct tap_client *l)
 {
 	zmq_pollitem_t items[] = {
 		{ .socket = l->socket, .events = ZMQ_POLLIN },
 		{ .fd = STDOUT_FILENO, .events = ZMQ_POLLERR },
 	};
-	const int64_t left_ms = l->ask_at_ms - clock_mono_ms();
+	const int64_t left_ms = l->refresh_at_ms - clock_mono_ms();
 
 	zmq_poll(items, 2, left_ms > 0 ? (long)left_ms : 0);
-	return !quit_caught() && (items[1].revents & ZMQ_POLLERR) == 0;
+	return !interrupt_caught() && (items[1].revents & ZMQ_POLLERR) == 0;
 }

@@ -1,9 +1,10 @@
 /*
- * cli/draw.c - the tree as systemctl draws it: one line per actor, and below one that is not well, why.
+ * cli/status_table.c - the actors as a tree, as systemctl prints it: one line per actor, and below
+ * an actor that does not run, the reason.
  *
- * Texts come from other processes: whatever a terminal could take for a command is shown as a question mark.
+ * Texts come from other processes: characters that are not printable ASCII become question marks.
  */
-#include "draw.h"
+#include "status_table.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -13,11 +14,11 @@
 
 enum { CELL_MAX = 96 };
 
-enum paint { PAINT_NONE, PAINT_GOOD, PAINT_WAITING, PAINT_BAD, PAINT_FAINT, PAINT_MAX };
+enum colour { COLOUR_NONE, COLOUR_GOOD, COLOUR_WAITING, COLOUR_BAD, COLOUR_FAINT, COLOUR_MAX };
 
-static const char *const paints[PAINT_MAX] = {
-	[PAINT_NONE] = "", [PAINT_GOOD] = "\033[32m", [PAINT_WAITING] = "\033[33m", [PAINT_BAD] = "\033[31m",
-	[PAINT_FAINT] = "\033[2m",
+static const char *const colours[COLOUR_MAX] = {
+	[COLOUR_NONE] = "", [COLOUR_GOOD] = "\033[32m", [COLOUR_WAITING] = "\033[33m",
+	[COLOUR_BAD] = "\033[31m", [COLOUR_FAINT] = "\033[2m",
 };
 
 static const struct glyphs {
@@ -29,10 +30,10 @@ static const struct glyphs {
 
 static const struct {
 	const char	*state;
-	enum paint	 paint;
-} state_paints[] = {
-	{ "running", PAINT_GOOD }, { "off", PAINT_FAINT }, { "failed", PAINT_BAD }, { "degraded", PAINT_BAD },
-	{ "backoff", PAINT_BAD },
+	enum colour	 colour;
+} state_colours[] = {
+	{ "running", COLOUR_GOOD }, { "off", COLOUR_FAINT }, { "failed", COLOUR_BAD }, { "degraded", COLOUR_BAD },
+	{ "backoff", COLOUR_BAD },
 };
 
 static void cell_name(const struct roster_actor *, char *);
@@ -65,16 +66,16 @@ static const struct column {
 enum { COLUMNS = NITEMS(columns), STATE_COLUMN = 1 };
 
 static void measure(const struct roster *, int[COLUMNS]);
-static void draw_row(FILE *, const struct roster_actor *, const int[COLUMNS], const struct draw_style *);
-static void draw_cell(FILE *, const char *, int, bool, enum paint, const struct draw_style *);
-static void draw_trouble(FILE *, const struct roster_actor *, const char *, const struct draw_style *);
-static void draw_words(FILE *, const struct roster_actor *, const char *, const struct draw_style *);
+static void print_row(FILE *, const struct roster_actor *, const int[COLUMNS], const struct status_style *);
+static void print_cell(FILE *, const char *, int, bool, enum colour, const struct status_style *);
+static void print_reason(FILE *, const struct roster_actor *, const char *, const struct status_style *);
+static void print_last_output(FILE *, const struct roster_actor *, const char *, const struct status_style *);
 static int cell_width(const char *);
-static enum paint paint_of(const char *);
+static enum colour colour_of(const char *);
 static void clean(char *, const char *);
 
 void
-draw_status(FILE *out, const struct roster *r, const char *run_dir, const struct draw_style *style)
+status_table_print(FILE *out, const struct roster *r, const char *run_dir, const struct status_style *style)
 {
 	const struct glyphs *g = &glyphs[style->utf8];
 	char up[32], version[CELL_MAX], state[CELL_MAX];
@@ -82,10 +83,10 @@ draw_status(FILE *out, const struct roster *r, const char *run_dir, const struct
 
 	clean(version, r->version);
 	clean(state, r->state);
-	draw_cell(out, g->dot, 0, false, paint_of(r->state), style);
+	print_cell(out, g->dot, 0, false, colour_of(r->state), style);
 	fprintf(out, " musterd %s - ", version);
-	draw_cell(out, state, 0, false, paint_of(r->state), style);
-	draw_duration(r->uptime_s, up, sizeof(up));
+	print_cell(out, state, 0, false, colour_of(r->state), style);
+	status_duration(r->uptime_s, up, sizeof(up));
 	fprintf(out, " (pid %" PRId64 ", up %s, %s)\n", r->pid, up, run_dir);
 	measure(r, widths);
 	fprintf(out, "  %*s", cell_width(g->branch), "");
@@ -93,21 +94,21 @@ draw_status(FILE *out, const struct roster *r, const char *run_dir, const struct
 		const int width = c + 1 < COLUMNS ? widths[c] : 0;
 
 		fprintf(out, c > 0 ? "  " : "");
-		draw_cell(out, columns[c].title, width, columns[c].right, PAINT_FAINT, style);
+		print_cell(out, columns[c].title, width, columns[c].right, COLOUR_FAINT, style);
 	}
 	fprintf(out, "\n");
 	for (size_t i = 0; i < r->nactors; i++) {
 		const bool last = i + 1 == r->nactors;
 
 		fprintf(out, "  %s", last ? g->last : g->branch);
-		draw_row(out, &r->actors[i], widths, style);
+		print_row(out, &r->actors[i], widths, style);
 		if (r->actors[i].enabled && !roster_running(&r->actors[i]))
-			draw_trouble(out, &r->actors[i], last ? "   " : g->bar, style);
+			print_reason(out, &r->actors[i], last ? "   " : g->bar, style);
 	}
 }
 
 const char *
-draw_duration(int64_t seconds, char *buf, size_t size)
+status_duration(int64_t seconds, char *buf, size_t size)
 {
 	static const struct {
 		int64_t		 seconds;
@@ -141,7 +142,8 @@ measure(const struct roster *r, int widths[COLUMNS])
 
 /* The last column is not filled up: no blanks at the end of a line. */
 static void
-draw_row(FILE *out, const struct roster_actor *a, const int widths[COLUMNS], const struct draw_style *style)
+print_row(FILE *out, const struct roster_actor *a, const int widths[COLUMNS],
+    const struct status_style *style)
 {
 	char cell[CELL_MAX], status[CELL_MAX] = "";
 
@@ -154,26 +156,26 @@ draw_row(FILE *out, const struct roster_actor *a, const int widths[COLUMNS], con
 		if (last && cell[0] == '\0')
 			break;
 		fprintf(out, c > 0 ? "  " : "");
-		draw_cell(out, cell, last ? 0 : widths[c], columns[c].right,
-		    c == STATE_COLUMN ? paint_of(a->state) : PAINT_NONE, style);
+		print_cell(out, cell, last ? 0 : widths[c], columns[c].right,
+		    c == STATE_COLUMN ? colour_of(a->state) : COLOUR_NONE, style);
 	}
 	fprintf(out, "%s%s\n", status[0] != '\0' ? "  " : "", status);
 }
 
 static void
-draw_cell(FILE *out, const char *text, int width, bool right, enum paint paint,
-    const struct draw_style *style)
+print_cell(FILE *out, const char *text, int width, bool right, enum colour colour,
+    const struct status_style *style)
 {
-	const bool painted = style->colour && paint != PAINT_NONE;
+	const bool coloured = style->colour && colour != COLOUR_NONE;
 	const int blanks = width > cell_width(text) ? width - cell_width(text) : 0;
 
-	fprintf(out, "%*s%s%s%s%*s", right ? blanks : 0, "", painted ? paints[paint] : "", text,
-	    painted ? "\033[0m" : "", right ? 0 : blanks, "");
+	fprintf(out, "%*s%s%s%s%*s", right ? blanks : 0, "", coloured ? colours[colour] : "", text,
+	    coloured ? "\033[0m" : "", right ? 0 : blanks, "");
 }
 
 /* Why an actor is not running, and what comes next. */
 static void
-draw_trouble(FILE *out, const struct roster_actor *a, const char *bar, const struct draw_style *style)
+print_reason(FILE *out, const struct roster_actor *a, const char *bar, const struct status_style *style)
 {
 	char text[CELL_MAX];
 
@@ -181,7 +183,7 @@ draw_trouble(FILE *out, const struct roster_actor *a, const char *bar, const str
 		clean(text, a->last_exit);
 		fprintf(out, "  %s   last exit: %s\n", bar, text);
 	}
-	draw_words(out, a, bar, style);
+	print_last_output(out, a, bar, style);
 	if (a->next_start_ms > 0)
 		fprintf(out, "  %s   next start: in %.1f s\n", bar, (double)a->next_start_ms / 1000);
 	else if (strcmp(a->state, "failed") == 0)
@@ -190,14 +192,14 @@ draw_trouble(FILE *out, const struct roster_actor *a, const char *bar, const str
 
 /* Several lines, each below the other. */
 static void
-draw_words(FILE *out, const struct roster_actor *a, const char *bar, const struct draw_style *style)
+print_last_output(FILE *out, const struct roster_actor *a, const char *bar, const struct status_style *style)
 {
 	for (size_t i = 0; i < ROSTER_WORDS_MAX && a->last_words[i] != NULL; i++) {
 		char text[CELL_MAX];
 
 		clean(text, a->last_words[i]);
-		fprintf(out, "  %s   %s", bar, i == 0 ? "last words: " : "            ");
-		draw_cell(out, text, 0, false, PAINT_FAINT, style);
+		fprintf(out, "  %s   %s", bar, i == 0 ? "last output: " : "             ");
+		print_cell(out, text, 0, false, COLOUR_FAINT, style);
 		fprintf(out, "\n");
 	}
 }
@@ -224,7 +226,7 @@ static void
 cell_uptime(const struct roster_actor *a, char *cell)
 {
 	if (a->pid != 0)
-		draw_duration(a->uptime_s, cell, CELL_MAX);
+		status_duration(a->uptime_s, cell, CELL_MAX);
 	else
 		snprintf(cell, CELL_MAX, "-");
 }
@@ -279,14 +281,14 @@ cell_width(const char *s)
 	return n;
 }
 
-static enum paint
-paint_of(const char *state)
+static enum colour
+colour_of(const char *state)
 {
-	for (size_t i = 0; i < NITEMS(state_paints); i++) {
-		if (strcmp(state_paints[i].state, state) == 0)
-			return state_paints[i].paint;
+	for (size_t i = 0; i < NITEMS(state_colours); i++) {
+		if (strcmp(state_colours[i].state, state) == 0)
+			return state_colours[i].colour;
 	}
-	return PAINT_WAITING;
+	return COLOUR_WAITING;
 }
 
 /* What is not printable ASCII becomes a question mark; what is too long ends in dots. */

@@ -1,5 +1,5 @@
-/* cli/line.c - message bodies as lines. */
-#include "line.h"
+/* cli/tap_line.c - formats message bodies as lines. */
+#include "tap_line.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,23 +11,23 @@
 
 enum { VALUE_FIRST = 4096, TIME_MAX = 48 };
 
-static void open_item(struct line *, uint32_t, struct msg_arena *);
-static void print_text(FILE *, const struct line *);
-static void print_json(FILE *, const struct line *);
-static void print_value(FILE *, const struct line *, bool);
+static void open_item(struct tap_line *, uint32_t, struct msg_arena *);
+static void print_text(FILE *, const struct tap_line *);
+static void print_json(FILE *, const struct tap_line *);
+static void print_value(FILE *, const struct tap_line *, bool);
 static const char *local_time(int64_t, char *);
 static const char *utc_time(int64_t, char *);
 static void plain(FILE *, struct wire_str);
 static void quoted(FILE *, struct wire_str);
 
 bool
-line_next(struct line *l, struct capture *c, struct msg_arena *arena)
+tap_line_next(struct tap_line *l, struct capture *c, struct msg_arena *arena)
 {
 	const struct wire_str actor = wire_str_of(role_name(c->actor));
 	const uint32_t place = c->bodies - c->frame.bodies;
 	const uint8_t *start = c->frame.next;
 
-	*l = (struct line){
+	*l = (struct tap_line){
 		.time_us = c->meta.time_us,
 		.from = c->direction == TAP_OUT ? actor : c->meta.peer,
 		.to = c->direction == TAP_OUT ? c->meta.peer : actor,
@@ -47,7 +47,7 @@ line_next(struct line *l, struct capture *c, struct msg_arena *arena)
 }
 
 void
-line_print(FILE *out, const struct line *l, bool json)
+tap_line_print(FILE *out, const struct tap_line *l, bool json)
 {
 	if (json)
 		print_json(out, l);
@@ -56,14 +56,14 @@ line_print(FILE *out, const struct line *l, bool json)
 }
 
 void
-line_print_lost(FILE *out, uint64_t n, const char *actor, bool json)
+tap_line_print_lost(FILE *out, uint64_t n, const char *actor, bool json)
 {
 	fprintf(out, json ? "{\"lost\":%" PRIu64 ",\"actor\":\"%s\"}\n"
 	    : "-- lost %" PRIu64 " records of %s (reader too slow)\n", n, actor);
 }
 
 void
-line_print_damaged(FILE *out, const char *why, const struct bytes *topic, bool json)
+tap_line_print_damaged(FILE *out, const char *why, const struct bytes *topic, bool json)
 {
 	const uint32_t len = topic->len < 128 ? (uint32_t)topic->len : 128;
 	const struct wire_str text = { (const char *)topic->p, len };
@@ -78,7 +78,7 @@ line_print_damaged(FILE *out, const char *why, const struct bytes *topic, bool j
 
 /* An item's line is about what it carries. */
 static void
-open_item(struct line *l, uint32_t place, struct msg_arena *arena)
+open_item(struct tap_line *l, uint32_t place, struct msg_arena *arena)
 {
 	const struct body_item item = l->value.item;
 	const enum msg type = msg_by_number(item.type);
@@ -97,7 +97,7 @@ open_item(struct line *l, uint32_t place, struct msg_arena *arena)
 }
 
 static void
-print_text(FILE *out, const struct line *l)
+print_text(FILE *out, const struct tap_line *l)
 {
 	char time[TIME_MAX];
 
@@ -118,7 +118,7 @@ print_text(FILE *out, const struct line *l)
 }
 
 static void
-print_json(FILE *out, const struct line *l)
+print_json(FILE *out, const struct tap_line *l)
 {
 	char time[TIME_MAX];
 
@@ -153,7 +153,7 @@ print_json(FILE *out, const struct line *l)
  * more room.
  */
 static void
-print_value(FILE *out, const struct line *l, bool json)
+print_value(FILE *out, const struct tap_line *l, bool json)
 {
 	static char *buf;
 	static size_t size = VALUE_FIRST;

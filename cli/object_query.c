@@ -1,5 +1,5 @@
-/* cli/about.c - one question about one object, for `muster explain` and `muster trace`. */
-#include "about.h"
+/* cli/object_query.c - queries all actors about one object, for `muster explain` and `muster trace`. */
+#include "object_query.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ask.h"
+#include "control_client.h"
 #include "kinds.h"
 #include "obj.h"
 #include "utf8.h"
@@ -15,10 +15,10 @@
 
 enum { NAME_MAX_BYTES = 253, LAST_MAX = 1000, LAST_DEFAULT = 10 };
 
-/* Short names that people use; beside them every resource of kinds.h as it is written in a path. */
+/* Short names; besides them every resource of kinds.h as it is written in a path. */
 static const struct {
 	const char	*word, *resource;
-} sorts[] = {
+} short_names[] = {
 	{ "node",              "nodes" },
 	{ "pool",              "machineconfigpools" },
 	{ "mcp",               "machineconfigpools" },
@@ -27,23 +27,23 @@ static const struct {
 	{ "mc",                "machineconfigs" },
 };
 
-const struct flag about_flags[] = {
-	{ "output", 'o', "text|json", offsetof(struct about_options, output), "json: one object, on one line" },
-	{ "last",   'n', "N",         offsetof(struct about_options, last),   "the last N changes (10)" },
+const struct flag query_flags[] = {
+	{ "output", 'o', "text|json", offsetof(struct query_options, output), "json: one object, on one line" },
+	{ "last",   'n', "N",         offsetof(struct query_options, last),   "the last N changes (10)" },
 };
 
 static const char *resource_of(const char *, size_t);
-static const char *nearest_sort(const char *, size_t);
-static bool read_answers(struct about *);
+static const char *nearest_kind(const char *, size_t);
+static bool read_answers(struct query_answer *);
 static bool parse_last(const char *, int *);
-static int report(const struct about_command *, const struct about *, const char *, bool, int);
+static int report(const struct query_command *, const struct query_answer *, const char *, bool, int);
 static void put_list(FILE *, const json_t *, const char *);
 
 int
-about_run(const struct about_command *c, struct cli *cli, int argc, char **argv)
+query_run(const struct query_command *c, struct cli *cli, int argc, char **argv)
 {
-	struct about_options o = { .output = "text" };
-	char object[ABOUT_OBJECT_MAX + 1], why[ASK_WHY_MAX], request[ABOUT_OBJECT_MAX + 16];
+	struct query_options o = { .output = "text" };
+	char object[QUERY_OBJECT_MAX + 1], why[CONTROL_WHY_MAX], request[QUERY_OBJECT_MAX + 16];
 	int words, code, last = LAST_DEFAULT;
 
 	if (!cli_words(c->command, cli, argc - 1, argv + 1, &o, 1, 1, &words, &code))
@@ -53,39 +53,39 @@ about_run(const struct about_command *c, struct cli *cli, int argc, char **argv)
 		return cli_usage(c->command, "unknown output `%.64s`; there are text and json", o.output);
 	if (o.last != NULL && !parse_last(o.last, &last))
 		return cli_usage(c->command, "-n takes a number from 1 to %d, not `%.64s`", LAST_MAX, o.last);
-	if (!about_object(argv[1], object, why, sizeof(why)))
+	if (!query_object(argv[1], object, why, sizeof(why)))
 		return cli_usage(c->command, "%s", why);
 	snprintf(request, sizeof(request), "%s %s", c->request, object);
-	char *line = ask(cli->run_dir, request, why);
+	char *line = control_request(cli->run_dir, request, why);
 	if (line == NULL)
 		return cli_failed(c->command, "%s", why);
-	struct about *a = about_parse(line, why, sizeof(why));
+	struct query_answer *a = query_parse(line, why, sizeof(why));
 	free(line);
 	if (a == NULL)
 		return cli_failed(c->command, "%s", why);
 	code = report(c, a, argv[1], json, last);
-	about_free(&a);
+	query_free(&a);
 	return code;
 }
 
 static int
-report(const struct about_command *c, const struct about *a, const char *word, bool json, int last)
+report(const struct query_command *c, const struct query_answer *a, const char *word, bool json, int last)
 {
 	if (json) {
 		json_dumpf(a->answer, stdout, JSON_COMPACT);
 		printf("\n");
 	} else if (a->known) {
-		c->draw(stdout, a, last);
+		c->print(stdout, a, last);
 	}
 	fflush(stdout);
 	if (a->known)
 		return CLI_OK;
 	if (!json)
-		about_put_rest(stderr, a);
+		query_put_absent(stderr, a);
 	if (!a->complete)
-		return cli_failed(c->command, "nobody who answered knows %s, but not everybody did", word);
-	fprintf(stderr, "muster %s: no actor knows %s; "
-	    "is the name right, and does an enabled actor read it?\n", c->command->name, word);
+		return cli_failed(c->command, "no actor that answered holds %s, and not all answered", word);
+	fprintf(stderr, "muster %s: no actor holds %s; "
+	    "check the name, and that an enabled actor reads this kind\n", c->command->name, word);
 	return CLI_UNKNOWN;
 }
 
@@ -105,7 +105,7 @@ parse_last(const char *text, int *last)
 /* ---- The object ---- */
 
 bool
-about_object(const char *word, char object[ABOUT_OBJECT_MAX + 1], char *why, size_t size)
+query_object(const char *word, char object[QUERY_OBJECT_MAX + 1], char *why, size_t size)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789.-/";
 	const char *slash = strchr(word, '/');
@@ -113,13 +113,13 @@ about_object(const char *word, char object[ABOUT_OBJECT_MAX + 1], char *why, siz
 	const char *resource = resource_of(word, len);
 
 	if (slash == NULL || slash[1] == '\0') {
-		snprintf(why, size, "a name is missing: `%.64s` shall be node/NAME or pool/NAME", word);
+		snprintf(why, size, "a name is missing: `%.64s` must be node/NAME or pool/NAME", word);
 		return false;
 	}
 	if (resource == NULL) {
-		const char *near = nearest_sort(word, len);
+		const char *near = nearest_kind(word, len);
 
-		snprintf(why, size, "unknown sort of object `%.*s`%s%s%s; there are node/NAME, pool/NAME, "
+		snprintf(why, size, "unknown kind of object `%.*s`%s%s%s; there are node/NAME, pool/NAME, "
 		    "and the resources of docs/kubernetes.md", len < 64 ? (int)len : 64, word,
 		    near != NULL ? ": did you mean `" : "", near != NULL ? near : "",
 		    near != NULL ? "`?" : "");
@@ -127,11 +127,12 @@ about_object(const char *word, char object[ABOUT_OBJECT_MAX + 1], char *why, siz
 	}
 	const char *name = strrchr(word, '/') + 1;
 	if (slash[1 + strspn(slash + 1, allowed)] != '\0' || *name == '\0' || strstr(word, "//") != NULL) {
-		snprintf(why, size, "`%.64s` is no name: lower case letters, digits, `-` and `.`", slash + 1);
+		snprintf(why, size, "`%.64s` is not a name: lower case letters, digits, `-` and `.`",
+		    slash + 1);
 		return false;
 	}
-	const int n = snprintf(object, ABOUT_OBJECT_MAX + 1, "%s%s", resource, slash);
-	if (strlen(name) > NAME_MAX_BYTES || n > ABOUT_OBJECT_MAX) {
+	const int n = snprintf(object, QUERY_OBJECT_MAX + 1, "%s%s", resource, slash);
+	if (strlen(name) > NAME_MAX_BYTES || n > QUERY_OBJECT_MAX) {
 		snprintf(why, size, "a name has at most %d characters", NAME_MAX_BYTES);
 		return false;
 	}
@@ -141,9 +142,9 @@ about_object(const char *word, char object[ABOUT_OBJECT_MAX + 1], char *why, siz
 static const char *
 resource_of(const char *word, size_t len)
 {
-	for (size_t i = 0; i < NITEMS(sorts); i++) {
-		if (strlen(sorts[i].word) == len && memcmp(sorts[i].word, word, len) == 0)
-			return sorts[i].resource;
+	for (size_t i = 0; i < NITEMS(short_names); i++) {
+		if (strlen(short_names[i].word) == len && memcmp(short_names[i].word, word, len) == 0)
+			return short_names[i].resource;
 	}
 	for (unsigned k = 0; k < KIND_MAX; k++) {
 		if (strlen(kind_table[k].resource) == len && memcmp(kind_table[k].resource, word, len) == 0)
@@ -153,13 +154,13 @@ resource_of(const char *word, size_t len)
 }
 
 static const char *
-nearest_sort(const char *word, size_t len)
+nearest_kind(const char *word, size_t len)
 {
-	const char *names[NITEMS(sorts) + KIND_MAX];
+	const char *names[NITEMS(short_names) + KIND_MAX];
 	size_t n = 0;
 
-	for (size_t i = 0; i < NITEMS(sorts); i++)
-		names[n++] = sorts[i].word;
+	for (size_t i = 0; i < NITEMS(short_names); i++)
+		names[n++] = short_names[i].word;
 	for (unsigned k = 0; k < KIND_MAX; k++)
 		names[n++] = kind_table[k].resource;
 	return nearest_word(word, len, names, n);
@@ -167,26 +168,26 @@ nearest_sort(const char *word, size_t len)
 
 /* ---- The answer ---- */
 
-struct about *
-about_parse(const char *line, char *why, size_t size)
+struct query_answer *
+query_parse(const char *line, char *why, size_t size)
 {
 	json_error_t error;
 	json_t *answer = json_loads(line, JSON_REJECT_DUPLICATES, &error);
-	const char *said = json_string_value(json_object_get(answer, "error"));
-	struct about *a = NULL;
+	const char *failure = json_string_value(json_object_get(answer, "error"));
+	struct query_answer *a = NULL;
 
 	if (answer == NULL) {
 		snprintf(why, size, "musterd's answer cannot be read: %s", error.text);
-	} else if (said != NULL) {
-		snprintf(why, size, "musterd says: %.200s", said);
+	} else if (failure != NULL) {
+		snprintf(why, size, "musterd answered: %.200s", failure);
 	} else {
 		a = obj_alloc(sizeof(*a));
 		a->answer = json_incref(answer);
-		a->object = about_text(answer, "object");
+		a->object = query_text(answer, "object");
 		if (!read_answers(a)) {
 			snprintf(why, size,
-			    "musterd's answer is not one to this question; is it of another version?");
-			about_free(&a);
+			    "musterd's answer does not match the request; is musterd of another version?");
+			query_free(&a);
 		}
 	}
 	json_decref(answer);
@@ -194,7 +195,7 @@ about_parse(const char *line, char *why, size_t size)
 }
 
 void
-about_free(struct about **ap)
+query_free(struct query_answer **ap)
 {
 	if (*ap == NULL)
 		return;
@@ -203,9 +204,9 @@ about_free(struct about **ap)
 	*ap = NULL;
 }
 
-/* Each text becomes what it says; who says nothing that can be read is named in `unreadable`. */
+/* Parses the text of each actor; those that cannot be parsed are listed in `unreadable`. */
 static bool
-read_answers(struct about *a)
+read_answers(struct query_answer *a)
 {
 	static const char *const absent[] = { "missing", "down", "left_off", "unreadable" };
 	json_t *actors = json_object_get(a->answer, "actors"), *text;
@@ -213,15 +214,15 @@ read_answers(struct about *a)
 	const char *name;
 
 	json_object_foreach(actors, name, text) {
-		json_t *said = json_loadb(json_string_value(text), json_string_length(text), 0, NULL);
+		json_t *answer = json_loadb(json_string_value(text), json_string_length(text), 0, NULL);
 
-		if (!json_is_object(said)) {
+		if (!json_is_object(answer)) {
 			json_array_append_new(unreadable, json_string(name));
 		} else {
-			a->known = a->known || json_is_true(json_object_get(said, "known"));
-			json_object_set(read, name, said);
+			a->known = a->known || json_is_true(json_object_get(answer, "known"));
+			json_object_set(read, name, answer);
 		}
-		json_decref(said);
+		json_decref(answer);
 	}
 	json_object_set_new(a->answer, "actors", read);
 	json_object_set_new(a->answer, "unreadable", unreadable);
@@ -234,7 +235,7 @@ read_answers(struct about *a)
 }
 
 const char *
-about_text(const json_t *o, const char *name)
+query_text(const json_t *o, const char *name)
 {
 	const char *text = json_string_value(json_object_get(o, name));
 
@@ -242,7 +243,7 @@ about_text(const json_t *o, const char *name)
 }
 
 int64_t
-about_int(const json_t *o, const char *name)
+query_int(const json_t *o, const char *name)
 {
 	return json_integer_value(json_object_get(o, name));
 }
@@ -250,7 +251,7 @@ about_int(const json_t *o, const char *name)
 /* ---- Printing ---- */
 
 int
-about_put(FILE *out, const char *text)
+query_put(FILE *out, const char *text)
 {
 	int columns = 0;
 
@@ -267,63 +268,63 @@ about_put(FILE *out, const char *text)
 }
 
 void
-about_put_padded(FILE *out, const char *text, int width)
+query_put_padded(FILE *out, const char *text, int width)
 {
-	const int columns = about_put(out, text);
+	const int columns = query_put(out, text);
 
 	fprintf(out, "%*s", columns < width ? width - columns : 0, "");
 }
 
 const char *
-about_time(int64_t us, char buf[ABOUT_TIME_MAX])
+query_time(int64_t us, char buf[QUERY_TIME_MAX])
 {
 	const time_t s = (time_t)(us / 1000000);
 	struct tm tm;
 	size_t n = 0;
 
 	if (localtime_r(&s, &tm) != NULL)
-		n = strftime(buf, ABOUT_TIME_MAX, "%H:%M:%S", &tm);
-	snprintf(buf + n, ABOUT_TIME_MAX - n, ".%06d", (int)(us % 1000000 < 0 ? 0 : us % 1000000));
+		n = strftime(buf, QUERY_TIME_MAX, "%H:%M:%S", &tm);
+	snprintf(buf + n, QUERY_TIME_MAX - n, ".%06d", (int)(us % 1000000 < 0 ? 0 : us % 1000000));
 	return buf;
 }
 
-/* A restarted actor has forgotten, and each remembers only so much. */
+/* A restart loses the hops of an actor, and each keeps a limited number of them. */
 void
-about_put_since(FILE *out, const struct about *a)
+query_put_since(FILE *out, const struct query_answer *a)
 {
 	const char *actor;
-	json_t *said;
-	char at[ABOUT_TIME_MAX];
+	json_t *answer;
+	char at[QUERY_TIME_MAX];
 
-	json_object_foreach(json_object_get(a->answer, "actors"), actor, said) {
-		const int64_t left_off = about_int(said, "hops_left_off");
-		const int64_t others = about_int(said, "hops_of_others");
+	json_object_foreach(json_object_get(a->answer, "actors"), actor, answer) {
+		const int64_t left_off = query_int(answer, "hops_left_off");
+		const int64_t others = query_int(answer, "hops_of_others");
 
-		if (!json_is_true(json_object_get(said, "known")))
+		if (!json_is_true(json_object_get(answer, "known")))
 			continue;
 		fprintf(out, "-- ");
-		about_put(out, actor);
-		fprintf(out, " started at %s", about_time(about_int(said, "started_us"), at));
-		if (about_int(said, "hops_since_us") != 0)
-			fprintf(out, ", remembers hops since %s",
-			    about_time(about_int(said, "hops_since_us"), at));
+		query_put(out, actor);
+		fprintf(out, " started at %s", query_time(query_int(answer, "started_us"), at));
+		if (query_int(answer, "hops_since_us") != 0)
+			fprintf(out, ", has hops since %s",
+			    query_time(query_int(answer, "hops_since_us"), at));
 		if (left_off > 0)
 			fprintf(out, ", %" PRId64 " older hops left off", left_off);
 		if (others > 0)
 			fprintf(out,
-			    ", %" PRId64 " hops of other objects by the same causes left out",
+			    ", %" PRId64 " hops of other objects in the same traces left out",
 			    others);
 		fprintf(out, "\n");
 	}
 }
 
 void
-about_put_rest(FILE *out, const struct about *a)
+query_put_absent(FILE *out, const struct query_answer *a)
 {
 	put_list(out, json_object_get(a->answer, "down"), "is not running");
 	put_list(out, json_object_get(a->answer, "missing"), "did not answer in time");
-	put_list(out, json_object_get(a->answer, "left_off"), "said more than fits an answer");
-	put_list(out, json_object_get(a->answer, "unreadable"), "said what cannot be read");
+	put_list(out, json_object_get(a->answer, "left_off"), "sent more than fits an answer");
+	put_list(out, json_object_get(a->answer, "unreadable"), "sent an answer that cannot be parsed");
 }
 
 static void
@@ -334,7 +335,7 @@ put_list(FILE *out, const json_t *names, const char *what)
 
 	json_array_foreach(names, i, name) {
 		fprintf(out, "-- ");
-		about_put(out, json_is_string(name) ? json_string_value(name) : "?");
+		query_put(out, json_is_string(name) ? json_string_value(name) : "?");
 		fprintf(out, " %s\n", what);
 	}
 }

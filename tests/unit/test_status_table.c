@@ -1,4 +1,4 @@
-/* tests/unit/test_draw.c - what `muster status` shows: aligned, safe for a terminal, with the why. */
+/* tests/unit/test_status_table.c - what `muster status` shows: aligned, safe for a terminal, with the why. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/draw.h"
+#include "cli/status_table.h"
 #include "obj.h"
 
 #define SUPER(state)								\
@@ -32,7 +32,7 @@
 
 static const struct row {
 	const char		*name, *json;
-	struct draw_style	 style;
+	struct status_style	 style;
 	const char		*want;
 } rows[] = {
 	{ "no actors", TREE("running", ""), { 0 },
@@ -56,8 +56,8 @@ static const struct row {
 	    "     ACTOR  STATE    PID  UP  START  RESTARTS  RSS  SYNCED  MAILBOX  LAST EXIT\n"
 	    "  |- b      backoff    -   -      3         2    -  -             -  exit 111\n"
 	    "  |     last exit: exit 111\n"
-	    "  |     last words: one\n"
-	    "  |                 two\n"
+	    "  |     last output: one\n"
+	    "  |                  two\n"
 	    "  |     next start: in 4.0 s\n"
 	    "  `- c      off        -   -      0         0    -  -             -\n" },
 	{ "the last one that waits", TREE("degraded", BROKEN("")), { .utf8 = true },
@@ -98,7 +98,7 @@ check_row(void **state)
 	if (roster == NULL)
 		fail_msg("%s", why);
 	FILE *out = open_memstream(&text, &len);
-	draw_status(out, roster, "/run/muster", &r->style);
+	status_table_print(out, roster, "/run/muster", &r->style);
 	fclose(out);
 	assert_string_equal(text, r->want);
 	free(text);
@@ -112,7 +112,8 @@ durations(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NITEMS(time_rows); i++)
-		assert_string_equal(draw_duration(time_rows[i].seconds, buf, sizeof(buf)), time_rows[i].want);
+		assert_string_equal(
+		    status_duration(time_rows[i].seconds, buf, sizeof(buf)), time_rows[i].want);
 }
 
 /* A status of a thousand bytes is cut, and the line says so. */
@@ -131,7 +132,7 @@ long_texts_are_cut(void **state)
 	struct roster *roster = roster_parse(json, strlen(json), why, sizeof(why));
 	assert_non_null(roster);
 	FILE *out = open_memstream(&text, &len);
-	draw_status(out, roster, "/run/muster", &(struct draw_style){ 0 });
+	status_table_print(out, roster, "/run/muster", &(struct status_style){ 0 });
 	fclose(out);
 	assert_non_null(strstr(text, "yyyy...\n"));
 	assert_true(len < 500);

@@ -1,5 +1,5 @@
-/* cli/quit.c - the wish to end, as a flag. */
-#include "quit.h"
+/* cli/interrupt.c - signals as a flag. */
+#include "interrupt.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -15,7 +15,7 @@ on_signal(int number)
 }
 
 void
-quit_catch(void)
+interrupt_catch(void)
 {
 	const struct sigaction note = { .sa_handler = on_signal }, ignore = { .sa_handler = SIG_IGN };
 
@@ -25,14 +25,14 @@ quit_catch(void)
 }
 
 bool
-quit_caught(void)
+interrupt_caught(void)
 {
 	return caught != 0;
 }
 
-/* poll asked for nothing still tells of a pipe without a reader. */
+/* poll without events still reports a pipe without a reader. */
 bool
-quit_wanted(int output_fd, int wait_ms)
+interrupt_wait(int output_fd, int wait_ms)
 {
 	struct pollfd p = { .fd = output_fd };
 
