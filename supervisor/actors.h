@@ -35,6 +35,7 @@
 	    .each_kib = 8, .each_of = "max-nodes")				\
 	C(METRICS, .program = "muster-metrics", .stage = 3, .stop_stage = 4,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
+	    .each_kib = 16, .each_of = "max-nodes", .each_section = "node-state",	\
 	    .wants_tree = true, .default_on = true, .tcp = TCP_BIND)		\
 	TEST_CHILDREN(C)
 
@@ -73,6 +74,7 @@ struct child_row {
 	/* RLIMIT_DATA = data_mib + each_kib for every object of the ceiling in setting each_of */
 	uint32_t	 data_mib, each_kib;
 	const char	*each_of;
+	const char	*each_section;	/* whose setting that is; NULL: its own */
 	uint32_t	 tasks;		/* threads and processes of its own; 0: CHILD_TASKS (child.c) */
 	enum tcp	 tcp;
 	const char	*files[3];	/* settings that name files it may write, beside its credentials */

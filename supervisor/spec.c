@@ -182,8 +182,9 @@ fill(const struct config *c, const struct spec_search *s, enum child_id id, stru
 		return refuse(err, size, "actor %s: its section is %zu bytes long, at most %zu fit", name,
 		    strlen(spec->config), (size_t)LIFELINE_MAX - strlen("config "));
 	spec->data_limit = (uint64_t)row->data_mib << 20;
+	const char *const section = row->each_section != NULL ? row->each_section : name;
 	if (row->each_of != NULL)
-		spec->data_limit += (uint64_t)config_get_i64(c, name, row->each_of) * row->each_kib << 10;
+		spec->data_limit += (uint64_t)config_get_i64(c, section, row->each_of) * row->each_kib << 10;
 
 	config_each_credential(c, name, on_credential, &grant);
 	for (size_t i = 0; i < NITEMS(row->files) && row->files[i] != NULL; i++)

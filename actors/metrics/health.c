@@ -105,7 +105,7 @@ supervisor(const struct health_facts *f, char *buf)
 {
 	if (f->tree_age_ms < HEALTH_TREE_OLD_MS)
 		return NULL;
-	snprintf(buf, WHY_MAX, "no word from the supervisor for %" PRId64 " s", f->tree_age_ms / 1000);
+	snprintf(buf, WHY_MAX, "no status from the supervisor for %" PRId64 " s", f->tree_age_ms / 1000);
 	return buf;
 }
 
@@ -113,7 +113,7 @@ static const char *
 tree(const struct health_facts *f, char *buf)
 {
 	if (f->tree == NULL)
-		return "the supervisor has not told of its actors yet";
+		return "the supervisor has not sent the state of its actors yet";
 	if (strcmp(f->tree->state, "stopping") == 0)
 		return "the supervisor is stopping";
 	return supervisor(f, buf);

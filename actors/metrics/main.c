@@ -7,9 +7,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "actor.h"
+#include "body.h"
 #include "clock.h"
 #include "log.h"
 #include "obj.h"
@@ -24,9 +26,10 @@ enum port { PORT_METRICS, PORT_HEALTH, PORT_MAX };
 
 static const struct port_row {
 	const char	*setting, *file;
+	bool		 metrics;	/* /metrics is served there; the rest on both */
 } ports[PORT_MAX] = {
-	[PORT_METRICS] = { "metrics-bind-address", "metrics.addr" },
-	[PORT_HEALTH]  = { "health-probe-bind-address", "health.addr" },
+	[PORT_METRICS] = { "metrics-bind-address", "metrics.addr", true },
+	[PORT_HEALTH]  = { "health-probe-bind-address", "health.addr", false },
 };
 
 struct metrics {
@@ -35,7 +38,12 @@ struct metrics {
 	int64_t			 tree_ms;
 	int64_t			 started_ms;
 	uint64_t		 trees_refused, series_refused, scrapes;
-	struct serve		*serve[PORT_MAX];
+	struct bodies		*bodies;
+	struct server {
+		struct metrics		*metrics;
+		struct serve		*serve;
+		bool			 with_metrics;
+	}			 servers[PORT_MAX];
 };
 
 static void on_stat(struct actor *, void *, const struct change *);
@@ -55,7 +63,9 @@ static const struct actor_spec spec = {
 };
 
 static serve_answer answer;
-static struct serve *open_port(struct actor *, struct metrics *, const struct port_row *, char *);
+static body_render render;
+static size_t series_budget(void);
+static struct serve *open_port(struct actor *, struct server *, const struct port_row *, char *);
 static bool is_off(const char *);
 static void tell_address(const struct actor *, const char *, const char *);
 static void forget_address(const struct actor *, const char *);
@@ -73,11 +83,14 @@ start(struct actor *a, void *self)
 	struct metrics *m = self;
 	char bound[PORT_MAX][ADDRESS_MAX];
 
-	m->series = series_new();
+	m->series = series_new(series_budget());
+	m->bodies = bodies_new();
 	m->started_ms = clock_mono_ms();
-	for (int i = 0; i < PORT_MAX; i++)
-		m->serve[i] = open_port(a, m, &ports[i], bound[i]);
-	if (m->serve[PORT_METRICS] == NULL && m->serve[PORT_HEALTH] == NULL)
+	for (int i = 0; i < PORT_MAX; i++) {
+		m->servers[i] = (struct server){ .metrics = m, .with_metrics = ports[i].metrics };
+		m->servers[i].serve = open_port(a, &m->servers[i], &ports[i], bound[i]);
+	}
+	if (m->servers[PORT_METRICS].serve == NULL && m->servers[PORT_HEALTH].serve == NULL)
 		actor_status(a, "nothing is served: both addresses are off");
 	else
 		actor_status(a, "metrics on %s, health on %s", bound[PORT_METRICS], bound[PORT_HEALTH]);
@@ -90,7 +103,8 @@ stop(struct actor *a, void *self)
 
 	(void)a;
 	for (int i = 0; i < PORT_MAX; i++)
-		serve_free(&m->serve[i]);
+		serve_free(&m->servers[i].serve);
+	bodies_free(&m->bodies);
 	series_free(&m->series);
 	roster_free(&m->tree);
 }
@@ -135,10 +149,12 @@ on_tree(struct actor *a, void *self, const char *json)
 static void
 answer(void *arg, const char *path, const char *query, struct answer *out)
 {
-	struct metrics *m = arg;
+	const struct server *server = arg;
+	struct metrics *m = server->metrics;
 	const int64_t now_ms = clock_mono_ms();
-	const struct route_facts facts = {
+	struct route_facts facts = {
 		.series = m->series,
+		.metrics = server->with_metrics,
 		.own = {
 			.tree = m->tree,
 			.tree_age_ms = m->tree != NULL ? now_ms - m->tree_ms : 0,
@@ -152,13 +168,34 @@ answer(void *arg, const char *path, const char *query, struct answer *out)
 	};
 
 	route_answer(&facts, path, query, out);
-	if (route_is_scrape(path) && out->body.len < out->body.size)
+	if (route_is_metrics(&facts, path)) {
+		out->shared = bodies_get(m->bodies, render, &facts, now_ms);
 		m->scrapes++;
+	}
+}
+
+static void
+render(void *arg, struct text *out)
+{
+	route_metrics(arg, out);
+}
+
+/*
+ * Half of the memory that this process may use is for the series, as series.h counts them; the rest is
+ * for the runtime, connections and small replies. The limit grows with max-nodes (supervisor/actors.h).
+ */
+static size_t
+series_budget(void)
+{
+	struct rlimit limit;
+
+	MUST(getrlimit(RLIMIT_DATA, &limit) == 0);
+	return limit.rlim_cur == RLIM_INFINITY ? SERIES_BUDGET_DEFAULT : limit.rlim_cur / 2;
 }
 
 /* NULL: nobody wants it served. */
 static struct serve *
-open_port(struct actor *a, struct metrics *m, const struct port_row *port, char *bound)
+open_port(struct actor *a, struct server *server, const struct port_row *port, char *bound)
 {
 	const char *address = actor_setting(a, port->setting);
 	const char *why;
@@ -179,7 +216,7 @@ open_port(struct actor *a, struct metrics *m, const struct port_row *port, char 
 	serve_bound(fd, bound, ADDRESS_MAX);
 	log_info("serving", KV_S(KEY, port->setting), KV_S(ADDRESS, bound));
 	tell_address(a, port->file, bound);
-	return serve_new(actor_base(a), fd, answer, m);
+	return serve_new(actor_base(a), fd, answer, server);
 }
 
 /* VALUE_ADDR_OFF of config/value.h. */

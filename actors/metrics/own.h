@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "text.h"
 #include "roster.h"
@@ -36,5 +37,7 @@ extern const size_t own_count;
 /* Such a family is ours: nobody else may send it. */
 bool own_family(const char *name, size_t len);
 void own_write(struct text *out, const struct own_facts *f);
+/* docs/metrics.md, written from the tables of all families (reference.c). */
+void reference_print(FILE *out);
 
 #endif

@@ -2,10 +2,9 @@
  * actors/metrics/reference.c - every metric as a page for people. `./dev test
  * unit/test_metrics_reference` compares.
  */
-#include "reference.h"
+#include "own.h"
 
 #include "obj.h"
-#include "own.h"
 #include "stat.h"
 #include "text.h"
 
@@ -24,6 +23,10 @@ static const char head[] =
     "default `:8080`). Names that Kubernetes controllers share (`workqueue_*`, `rest_client_*`,\n"
     "`process_*`) mean here what they mean there, so existing panels work. Every series that an actor\n"
     "reports has the label `actor` first.\n\n"
+    "`/metrics` is served on that port only; the port of the probes has `/healthz` and `/readyz`. Clients\n"
+    "that read at the same time share one text, at most 500 ms old, so one that does not read costs\n"
+    "little. The memory limit of the actor grows with node-state's `max-nodes`; series that would take\n"
+    "more than half of it are refused and counted.\n\n"
     "While an actor restarts, its last series stay; its counters then start again from 0, as Prometheus\n"
     "expects. Series of an actor that was switched off disappear.\n\n"
     "This page is written from `include/stat_names.h` and `actors/metrics/own.c`; a test compares them.\n";

@@ -1,15 +1,13 @@
-/* actors/metrics/route.c - /metrics, /healthz, /readyz and the page. */
+/* actors/metrics/route.c - /metrics (on its own port only), /healthz, /readyz and the status page. */
 #include "route.h"
 
 #include <string.h>
 
 #include "health.h"
 #include "obj.h"
-#include "page.h"
 
 #define PLAIN	"text/plain; charset=utf-8"
 
-static void metrics(const struct route_facts *, const char *, const char *, struct answer *);
 static void healthz(const struct route_facts *, const char *, const char *, struct answer *);
 static void readyz(const struct route_facts *, const char *, const char *, struct answer *);
 static void page(const struct route_facts *, const char *, const char *, struct answer *);
@@ -21,7 +19,6 @@ static const struct route {
 	void		(*answer)(const struct route_facts *, const char *name, const char *query,
 			    struct answer *);
 } routes[] = {
-	{ "/metrics", false, TEXT_CONTENT_TYPE,          metrics },
 	{ "/healthz", true,  PLAIN,                      healthz },
 	{ "/readyz",  true,  PLAIN,                      readyz },
 	{ "/",        false, "text/html; charset=utf-8", page },
@@ -29,7 +26,7 @@ static const struct route {
 
 static bool matches(const struct route *, const char *, const char **);
 static void health(enum health_kind, const struct route_facts *, const char *, const char *, struct answer *);
-static void not_found(struct answer *);
+static void not_found(const struct route_facts *, struct answer *);
 static bool asks_for(const char *, const char *);
 static bool shown(const char *, const void *);
 
@@ -38,6 +35,11 @@ route_answer(const struct route_facts *f, const char *path, const char *query, s
 {
 	const char *name;
 
+	if (route_is_metrics(f, path)) {
+		a->code = 200;
+		a->type = TEXT_CONTENT_TYPE;
+		return;
+	}
 	for (size_t i = 0; i < NITEMS(routes); i++) {
 		if (matches(&routes[i], path, &name)) {
 			a->code = 200;
@@ -46,22 +48,20 @@ route_answer(const struct route_facts *f, const char *path, const char *query, s
 			return;
 		}
 	}
-	not_found(a);
+	not_found(f, a);
 }
 
 bool
-route_is_scrape(const char *path)
+route_is_metrics(const struct route_facts *f, const char *path)
 {
-	return strcmp(path, "/metrics") == 0;
+	return f->metrics && strcmp(path, "/metrics") == 0;
 }
 
-static void
-metrics(const struct route_facts *f, const char *name, const char *query, struct answer *a)
+void
+route_metrics(const struct route_facts *f, struct text *out)
 {
-	(void)name;
-	(void)query;
-	own_write(&a->body, &f->own);
-	series_write(f->series, &a->body, f->own.tree != NULL ? shown : NULL, f->own.tree);
+	own_write(out, &f->own);
+	series_write(f->series, out, f->own.tree != NULL ? shown : NULL, f->own.tree);
 }
 
 static void
@@ -81,7 +81,7 @@ page(const struct route_facts *f, const char *name, const char *query, struct an
 {
 	(void)name;
 	(void)query;
-	page_write(&a->body, f->own.tree, f->own.tree_age_ms, f->wall_ms);
+	status_page_write(f, &a->body);
 }
 
 static void
@@ -100,18 +100,18 @@ health(enum health_kind kind, const struct route_facts *f, const char *name, con
 		a->code = 503;
 		break;
 	case HEALTH_NO_SUCH_CHECK:
-		not_found(a);
+		not_found(f, a);
 		break;
 	}
 }
 
 static void
-not_found(struct answer *a)
+not_found(const struct route_facts *f, struct answer *a)
 {
 	a->code = 404;
 	a->type = PLAIN;
-	text_puts(&a->body,
-	    "not found; there are /metrics, /healthz, /readyz (?verbose lists the checks) and /\n");
+	text_printf(&a->body, "not found; there are %s/healthz, /readyz (?verbose lists the checks) and /\n",
+	    f->metrics ? "/metrics, " : "");
 }
 
 /* *name: the part below the path, NULL when there is none. */

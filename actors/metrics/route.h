@@ -16,6 +16,7 @@ struct answer {
 	int		 code;
 	const char	*type;		/* Content-Type */
 	struct text	 body;
+	struct body	*shared;	/* instead of body, when not NULL: the reply takes the reference */
 };
 
 struct route_facts {
@@ -23,10 +24,17 @@ struct route_facts {
 	struct own_facts		 own;
 	int64_t				 alive_ms;	/* how long this process has been there */
 	int64_t				 wall_ms;
+	bool				 metrics;	/* /metrics is served on this port */
 };
 
-/* query: what follows the question mark; may be NULL. The body is added to, from where its text stands. */
+/*
+ * query: what follows the question mark; may be NULL. The body is added to, from where its text stands.
+ * /metrics has no body here: route_is_metrics says that the caller adds it (body.h).
+ */
 void route_answer(const struct route_facts *f, const char *path, const char *query, struct answer *a);
-bool route_is_scrape(const char *path);
+bool route_is_metrics(const struct route_facts *f, const char *path);
+void route_metrics(const struct route_facts *f, struct text *out);
+/* The page at / (status_page.c). */
+void status_page_write(const struct route_facts *f, struct text *out);
 
 #endif

@@ -8,7 +8,7 @@
 #include "obj.h"
 #include "own.h"
 
-enum { HELP_MAX = 512, KEY_MAX = 2048, ACTOR_MAX = 64 };
+enum { HELP_MAX = 512, KEY_MAX = 2048, ACTOR_MAX = 64, LINE_ROOM = 64 /* for suffix, bound and value */ };
 
 /* Pointers in the order of some function of theirs. */
 struct sorted {
@@ -29,6 +29,7 @@ struct series {
 	uint64_t	 count;
 	double		*buckets;
 	uint32_t	 nbuckets;
+	size_t		 cost;
 };
 
 struct series_table {
@@ -38,6 +39,7 @@ struct series_table {
 	struct series	**by_id;	/* indexed by the ids of keys */
 	uint32_t	  ids;
 	struct sorted	  families;	/* none is empty */
+	size_t		  cost, budget;	/* bytes */
 };
 
 /* What is looked for: a family by name, or a series by actor and labels. */
@@ -52,6 +54,7 @@ typedef int order(const void *item, const struct want *w);
 static const char *refusal(struct wire_str, const struct body_stat *);
 static const char *insert(struct series_table *, uint32_t, const char *, const struct body_stat *);
 static void take_out(struct series_table *, uint32_t);
+static size_t cost_of(const char *, const struct body_stat *);
 static bool same_place(const struct series *, const struct body_stat *);
 static void set_value(struct series *, const struct body_stat *);
 static uint32_t find_key(const struct series_table *, const char *, struct wire_str);
@@ -65,12 +68,13 @@ static int compare(const char *, struct wire_str);
 static char *copy(struct wire_str);
 
 struct series_table *
-series_new(void)
+series_new(size_t budget_bytes)
 {
 	struct series_table *t;
 
 	OBJ_NEW(t, SERIES_MAGIC);
 	t->keys = keytab_new(0);
+	t->budget = budget_bytes;
 	return t;
 }
 
@@ -102,8 +106,6 @@ series_set(struct series_table *t, const char *actor, struct wire_str key, const
 		return why;
 	}
 	uint32_t id = find_key(t, actor, key);
-	if (id == KEYTAB_NONE && keytab_count(t->keys) >= SERIES_MAX)
-		return "too many series";
 	if (id == KEYTAB_NONE)
 		id = add_key(t, actor, key);
 	if (t->by_id[id] != NULL && same_place(t->by_id[id], s)) {
@@ -111,7 +113,8 @@ series_set(struct series_table *t, const char *actor, struct wire_str key, const
 		return NULL;
 	}
 	take_out(t, id);
-	why = insert(t, id, actor, s);
+	why = t->cost + cost_of(actor, s) > t->budget ? "all series together cost too much memory"
+	    : insert(t, id, actor, s);
 	if (why != NULL)
 		keytab_remove(t->keys, id);
 	return why;
@@ -133,6 +136,12 @@ size_t
 series_count(const struct series_table *t)
 {
 	return keytab_count(t->keys);
+}
+
+size_t
+series_cost(const struct series_table *t)
+{
+	return t->cost;
 }
 
 void
@@ -202,8 +211,11 @@ insert(struct series_table *t, uint32_t id, const char *actor, const struct body
 	if (sorted_find(&f->series, series_order, &by_labels, &at))
 		return "the actor has that series under another key";
 	struct series *new = obj_alloc(sizeof(*new));
-	*new = (struct series){ .family = f, .actor = obj_strdup(actor), .labels = copy(s->labels) };
+	*new = (struct series){ .family = f, .actor = obj_strdup(actor), .labels = copy(s->labels),
+		.cost = cost_of(actor, s), .nbuckets = s->buckets.len,
+		.buckets = s->buckets.len == 0 ? NULL : obj_alloc(s->buckets.len * sizeof(double)) };
 	set_value(new, s);
+	t->cost += new->cost;
 	sorted_insert(&f->series, at, new);
 	t->by_id[id] = new;
 	return NULL;
@@ -219,6 +231,7 @@ take_out(struct series_table *t, uint32_t id)
 	if (s == NULL)
 		return;
 	struct family *f = s->family;
+	t->cost -= s->cost;
 	MUST(sorted_find(&f->series, series_order, &(struct want){ s->actor, wire_str_of(s->labels) }, &at));
 	sorted_remove(&f->series, at);
 	if (f->series.n == 0) {
@@ -238,11 +251,20 @@ take_out(struct series_table *t, uint32_t id)
 	t->by_id[id] = NULL;
 }
 
+static size_t
+cost_of(const char *actor, const struct body_stat *s)
+{
+	const size_t lines = s->kind == STAT_HISTOGRAM ? s->buckets.len / 2 + 3 : 1;
+	const size_t line = s->family.len + s->labels.len + strlen(actor) + LINE_ROOM;
+
+	return 2 * lines * line + SERIES_OVERHEAD;
+}
+
 static bool
 same_place(const struct series *s, const struct body_stat *m)
 {
 	return compare(s->family->name, m->family) == 0 && compare(s->labels, m->labels) == 0
-	    && s->family->kind == (enum stat_kind)m->kind;
+	    && s->family->kind == (enum stat_kind)m->kind && s->nbuckets == m->buckets.len;
 }
 
 static void
@@ -250,13 +272,8 @@ set_value(struct series *s, const struct body_stat *m)
 {
 	s->value = m->value;
 	s->count = m->count;
-	if (s->nbuckets != m->buckets.len) {
-		free(s->buckets);
-		s->nbuckets = m->buckets.len;
-		s->buckets = s->nbuckets == 0 ? NULL : obj_memdup(m->buckets.p, s->nbuckets * sizeof(double));
-	} else if (s->nbuckets > 0) {
+	if (s->nbuckets > 0)
 		memcpy(s->buckets, m->buckets.p, s->nbuckets * sizeof(double));
-	}
 }
 
 static uint32_t

@@ -14,11 +14,16 @@
 #include "msg.h"
 #include "text.h"
 
-enum { SERIES_MAX = 20000 };	/* of all actors: a runaway label must not take the metrics actor along */
+/*
+ * What a series costs: its lines in two bodies of /metrics (body.h), and in this table, the key table and
+ * the runtime's store about SERIES_OVERHEAD more. All together may cost the budget of the table: a label
+ * without bounds must not exhaust the memory of the metrics actor.
+ */
+enum { SERIES_OVERHEAD = 1024, SERIES_BUDGET_DEFAULT = 128 * 1024 * 1024 };
 
 struct series_table;
 
-struct series_table *series_new(void);
+struct series_table *series_new(size_t budget_bytes);
 void series_free(struct series_table **tp);
 
 /* NULL: taken. Otherwise why not; then nothing is kept under that key. */
@@ -26,6 +31,7 @@ const char *series_set(struct series_table *t, const char *actor, struct wire_st
     const struct body_stat *s);
 void series_drop(struct series_table *t, const char *actor, struct wire_str key);
 size_t series_count(const struct series_table *t);
+size_t series_cost(const struct series_table *t);
 
 typedef bool series_shown(const char *actor, const void *arg);
 

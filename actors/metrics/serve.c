@@ -1,4 +1,4 @@
-/* actors/metrics/serve.c - evhttp, kept on a short leash. */
+/* actors/metrics/serve.c - one HTTP port: evhttp with limits. */
 #include "serve.h"
 
 #include <event2/buffer.h>
@@ -7,13 +7,14 @@
 #include <event2/listener.h>
 #include <string.h>
 
+#include "body.h"
 #include "clock.h"
 #include "conns.h"
 #include "obj.h"
 
 enum {
 	HEADER_MAX	= 8 * 1024,
-	BODY_FIRST	= 64 * 1024,
+	BODY_FIRST	= 4 * 1024,
 	IDLE_S		= 5,
 	SWEEP_MS	= 100,
 };
@@ -28,7 +29,7 @@ struct serve {
 	struct conns		 conns;
 	serve_answer		*answer;
 	void			*arg;
-	char			*buf;		/* of the largest answer so far */
+	char			*buf;		/* of the largest answer so far, shared bodies apart */
 	size_t			 size;
 };
 
@@ -37,6 +38,7 @@ static void on_request(struct evhttp_request *, void *);
 static void on_sweep(evutil_socket_t, short, void *);
 static void compose(struct serve *, const char *, const char *, struct answer *);
 static void reply(struct evhttp_request *, const struct answer *, bool);
+static void on_body_sent(const void *, size_t, void *);
 static void header(struct evhttp_request *, const char *, const char *);
 
 struct serve *
@@ -149,18 +151,33 @@ compose(struct serve *s, const char *path, const char *query, struct answer *a)
 static void
 reply(struct evhttp_request *req, const struct answer *a, bool head_only)
 {
+	struct evbuffer *out = evhttp_request_get_output_buffer(req);
+	const size_t len = a->shared != NULL ? a->shared->len : a->body.len;
 	char length[24];
 
-	snprintf(length, sizeof(length), "%zu", a->body.len);
+	snprintf(length, sizeof(length), "%zu", len);
 	header(req, "Content-Type", a->type);
 	header(req, "Content-Length", length);
 	header(req, "Cache-Control", "no-store");
 	header(req, "Connection", "close");
 	header(req, "X-Content-Type-Options", "nosniff");
 	header(req, "Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'");
-	if (!head_only)
-		MUST(evbuffer_add(evhttp_request_get_output_buffer(req), a->body.buf, a->body.len) == 0);
+	if (!head_only && a->shared != NULL)
+		MUST(evbuffer_add_reference(out, a->shared->text, len, on_body_sent, a->shared) == 0);
+	else if (!head_only)
+		MUST(evbuffer_add(out, a->body.buf, len) == 0);
+	else if (a->shared != NULL)
+		body_release(a->shared);
 	evhttp_send_reply(req, a->code, NULL, NULL);
+}
+
+/* Sent, or its connection has ended. */
+static void
+on_body_sent(const void *text, size_t len, void *arg)
+{
+	(void)text;
+	(void)len;
+	body_release(arg);
 }
 
 static void

@@ -17,6 +17,7 @@
 #include "misbehave.h"
 #include "obj.h"
 #include "random.h"
+#include "stat.h"
 
 enum { TICK_MS = 1, SETTLE_EVERY_MS = 50, PADDING_MAX = 65536 };
 
@@ -90,6 +91,18 @@ change_one(struct actor *a, struct producer *p)
 	publish(a, p, i);
 }
 
+/* Series that make the page of the metrics large: 5 KiB each. */
+static void
+report(int64_t series)
+{
+	for (int64_t i = 0; i < series; i++) {
+		char labels[256];
+
+		snprintf(labels, sizeof(labels), "name=\"%0220" PRId64 "\"", i);
+		stat_observe(stat_get(STAT_WQ_QUEUE, labels), 1);
+	}
+}
+
 static void
 start(struct actor *a, void *self)
 {
@@ -101,6 +114,7 @@ start(struct actor *a, void *self)
 	p->padding = (uint32_t)actor_setting_i64(a, "value-bytes");
 	p->random = (uint64_t)actor_setting_i64(a, "seed") + actor_incarnation(a);
 	p->ready_at_ms = clock_mono_ms() + actor_setting_i64(a, "ready-after");
+	report(actor_setting_i64(a, "series"));
 	p->samples = obj_alloc((size_t)p->keys * sizeof(*p->samples) + 1);
 	/*
 	 * Half the picture first: whoever is given a snapshot now would believe that the other half

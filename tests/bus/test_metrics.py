@@ -19,7 +19,7 @@ import muster
 import procs
 import tap
 from muster import Muster, wait_for
-from samples import PRODUCER, Samples, consumer
+from samples import PRODUCER, Samples, consumer, pause, resident_kib
 
 ONE, TWO = consumer(1), consumer(2)
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -94,7 +94,7 @@ def promtool_accepts_the_page():
 
 @tap.case
 def every_path_and_method():
-    paths = [("/metrics", 200, "muster_build_info"), ("/healthz", 200, "ok"), ("/readyz", 200, "ok"),
+    paths = [("/healthz", 200, "ok"), ("/readyz", 200, "ok"),
              ("/", 200, "<h1>muster"), ("/x", 404, "not found"), ("/metrics/", 404, ""),
              ("/readyz/actor/metrics", 200, "ok"), ("/readyz/actor/nobody", 404, ""),
              ("/healthz/loop", 200, "ok"),
@@ -106,6 +106,9 @@ def every_path_and_method():
             for path, code, words in paths:
                 got = get(tree.run_dir, path, which)
                 assert got.code == code and words in got.body, f"{which} {path}: {got.code} {got.body[:200]}"
+        page = get(tree.run_dir, "/metrics")
+        assert page.code == 200 and "muster_build_info" in page.body
+        assert get(tree.run_dir, "/metrics", "health").code == 404, "/metrics is served on its own port only"
         head = get(tree.run_dir, "/metrics", method="HEAD")
         assert head.code == 200 and head.body == "" and int(head.headers["Content-Length"]) > 1000
         assert head.headers["Content-Type"] == TEXT
@@ -261,6 +264,35 @@ def idle_connections_do_not_keep_others_out():
         for _ in range(5):
             assert get(tree.run_dir, "/metrics").code == 200
         assert tree.actor("metrics")["restarts"] == 0
+
+
+@tap.case
+def clients_that_do_not_read_share_one_body():
+    """Issue 10.7: with a copy for each of them they would take many times the limit of the actor."""
+    with Samples(consumers=0, producer={"keys": 5, "series": 1500}, metrics=True, patient=True) as tree:
+        tree.wait_running()
+        wait_for(lambda: len(get(tree.run_dir, "/metrics").body) > 7_000_000, "the large page")
+        page_kib = len(get(tree.run_dir, "/metrics").body) // 1024
+        pid = tree.pid("metrics")
+        before = resident_kib(pid)
+        with contextlib.ExitStack() as idle:
+            for which in ("metrics", "health"):
+                host, _, port = address(tree.run_dir, which).rpartition(":")
+                for _ in range(31):
+                    s = idle.enter_context(socket.socket())
+                    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                    s.settimeout(60)
+                    s.connect((host, int(port)))
+                    s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                    pause(0.05)         # several bodies, if each were made when it is asked for
+            grown = resident_kib(pid) - before
+            assert get(tree.run_dir, "/healthz", "health").code == 200
+            assert get(tree.run_dir, "/readyz", "health").code == 200
+            assert len(get(tree.run_dir, "/metrics").body) > 7_000_000, "a client that reads gets it all"
+        row = tree.actor("metrics")
+        assert row["restarts"] == 0 and row["pid"] == pid, row
+        tap.note(f"a page of {page_kib} KiB, 62 clients: {grown} KiB more")
+        assert grown < 3 * page_kib, f"{grown} KiB more for clients that do not read a page of {page_kib} KiB"
 
 
 @tap.case

@@ -186,7 +186,7 @@ static const struct accepted {
 	    "actors:\n  test-producer:\n    seed: 9223372036854775807\n    ready-after: 1s\n",
 	    "test-producer",
 	    "keys=1000\nrate=0\nvalue-bytes=64\nchurn=0\nseed=9223372036854775807\nready-after=1000\n"
-	    "dump=\nsettle-file=\nmisbehave=no\nmisbehave-after=0\ntoken-file=\n" },
+	    "series=0\ndump=\nsettle-file=\nmisbehave=no\nmisbehave-after=0\ntoken-file=\n" },
 	{ "one consumer is not another",
 	    "actors:\n  test-consumer-2:\n    slow: 2ms\n", "test-consumer-20",
 	    "misbehave=no\nmisbehave-after=0\nslow=0\ndump=\nlatency-file=\n" },

@@ -37,11 +37,11 @@ static const struct row {
 	{ "alive although an actor is not", "/healthz", NULL, HALF, 0, 200, "ok", NULL },
 	{ "alive before the first tree", "/healthz", NULL, NULL, 29999, 200, "ok", NULL },
 	{ "not alive without any tree for 30 s", "/healthz", NULL, NULL, 30000, 503,
-	    "[+]loop ok\n[-]supervisor failed: no word from the supervisor for 30 s\n"
+	    "[+]loop ok\n[-]supervisor failed: no status from the supervisor for 30 s\n"
 	    "healthz check failed\n", NULL },
 	{ "the last tree may be 30 s old", "/healthz", NULL, GOOD, 29999, 200, "ok", NULL },
 	{ "not alive with an old tree", "/healthz", NULL, GOOD, 61000, 503, NULL,
-	    "[-]supervisor failed: no word from the supervisor for 61 s\n" },
+	    "[-]supervisor failed: no status from the supervisor for 61 s\n" },
 	{ "verbose", "/healthz", "verbose", GOOD, 0, 200,
 	    "[+]loop ok\n[+]supervisor ok\nhealthz check passed\n", NULL },
 	{ "verbose with a value", "/healthz", "verbose=1", GOOD, 0, 200, NULL, "[+]loop ok\n" },
@@ -49,7 +49,7 @@ static const struct row {
 	{ "another word is not verbose", "/healthz", "verbosely", GOOD, 0, 200, "ok", NULL },
 	{ "one check", "/healthz/loop", NULL, NULL, 99999, 200, "ok", NULL },
 	{ "one check that fails", "/healthz/supervisor", NULL, NULL, 99999, 503,
-	    "[-]supervisor failed: no word from the supervisor for 99 s\nhealthz check failed\n", NULL },
+	    "[-]supervisor failed: no status from the supervisor for 99 s\nhealthz check failed\n", NULL },
 	{ "unknown check", "/healthz/nothing", NULL, GOOD, 0, 404, not_found, NULL },
 	{ "readiness checks are not liveness checks", "/healthz/actor/a", NULL, GOOD, 0, 404, not_found, NULL },
 	{ "ready", "/readyz", NULL, GOOD, 0, 200, "ok", NULL },
@@ -60,8 +60,9 @@ static const struct row {
 	    "[+]tree ok\n[-]actor/a failed: running, but its inputs are not complete yet\n"
 	    "[-]actor/c failed: backoff, last exit: signal 9\nreadyz check failed\n", NULL },
 	{ "not ready before the first tree", "/readyz", NULL, NULL, 0, 503,
-	    "[-]tree failed: the supervisor has not told of its actors yet\nreadyz check failed\n", NULL },
-	{ "not ready with an old tree", "/readyz", NULL, GOOD, 30000, 503, NULL, "[-]tree failed: no word" },
+	    "[-]tree failed: the supervisor has not sent the state of its actors yet\n"
+	    "readyz check failed\n", NULL },
+	{ "not ready with an old tree", "/readyz", NULL, GOOD, 30000, 503, NULL, "[-]tree failed: no status" },
 	{ "not ready while stopping", "/readyz", NULL, TREE("stopping", ""), 0, 503, NULL,
 	    "[-]tree failed: the supervisor is stopping\n" },
 	{ "one actor", "/readyz/actor/a", NULL, GOOD, 0, 200, "ok", NULL },
@@ -76,7 +77,7 @@ static const struct row {
 	{ "page", "/", NULL, GOOD, 0, 200, NULL,
 	    "<tr><td>a</td><td>running</td><td>1970-01-01 00:01:35Z</td><td class=\"n\">2</td>"
 	    "<td class=\"n\">1.0 MiB</td><td>yes</td>" },
-	{ "page without a tree", "/", NULL, NULL, 0, 200, NULL, "has not told of its actors yet" },
+	{ "page without a tree", "/", NULL, NULL, 0, 200, NULL, "has not sent the state of its actors yet" },
 	{ "page escapes", "/", NULL, HOSTILE, 0, 200, NULL,
 	    "<td>&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;&amp;</td>" },
 	{ "page escapes the state", "/", NULL, HOSTILE, 0, 200, NULL, "supervisor: &lt;b&gt;," },
@@ -105,7 +106,7 @@ check_row(void **state)
 	const struct wire_str x = wire_str_of("x"), none = wire_str_of("");
 	const struct body_stat f = { .family = wire_str_of("f"), .help = x, .labels = none, .value = 1 };
 	const struct body_stat g = { .family = wire_str_of("g"), .help = x, .labels = none, .value = 2 };
-	struct series_table *series = series_new();
+	struct series_table *series = series_new(SERIES_BUDGET_DEFAULT);
 	char why[160], buf[16384];
 	struct answer a = { .body = { .buf = buf, .size = sizeof(buf) } };
 
@@ -117,8 +118,11 @@ check_row(void **state)
 	series_set(series, "a", wire_str_of("g"), &g);
 	series_set(series, "b", wire_str_of("f"), &f);	/* off in every tree: never shown */
 	const struct route_facts facts = { .series = series, .alive_ms = r->age_ms, .wall_ms = 100000,
+		.metrics = true,
 		.own = { .tree = tree, .tree_age_ms = r->tree != NULL ? r->age_ms : 0 } };
 	route_answer(&facts, r->path, r->query, &a);
+	if (route_is_metrics(&facts, r->path))
+		route_metrics(&facts, &a.body);
 	assert_true(a.body.len < sizeof(buf));
 	buf[a.body.len] = '\0';
 	assert_int_equal(a.code, r->code);
@@ -141,8 +145,8 @@ content_types(void **state)
 		{ "/healthz", "text/plain; charset=utf-8" },
 		{ "/nothing", "text/plain; charset=utf-8" },
 	};
-	struct series_table *series = series_new();
-	const struct route_facts facts = { .series = series };
+	struct series_table *series = series_new(SERIES_BUDGET_DEFAULT);
+	const struct route_facts facts = { .series = series, .metrics = true };
 
 	(void)state;
 	for (size_t i = 0; i < NITEMS(want); i++) {
@@ -150,18 +154,40 @@ content_types(void **state)
 
 		route_answer(&facts, want[i].path, NULL, &a);
 		assert_string_equal(a.type, want[i].type);
-		assert_true(a.body.len > 0);	/* measured without a buffer */
+		assert_true(a.body.len > 0 || route_is_metrics(&facts, want[i].path));	/* without a buffer */
 	}
+	series_free(&series);
+}
+
+/* Issue 10.7: a flood of scrapes on the port of the probes must not reach the large page. */
+static void
+metrics_are_served_on_their_own_port_only(void **state)
+{
+	struct series_table *series = series_new(SERIES_BUDGET_DEFAULT);
+	const struct route_facts facts = { .series = series, .metrics = false };
+	char buf[8192] = "";
+	struct answer a = { .body = { .buf = buf, .size = sizeof(buf) } };
+
+	(void)state;
+	assert_false(route_is_metrics(&facts, "/metrics"));
+	route_answer(&facts, "/metrics", NULL, &a);
+	assert_int_equal(a.code, 404);
+	assert_null(strstr(buf, "/metrics"));
+	route_answer(&facts, "/", NULL, &a);
+	assert_int_equal(a.code, 200);
+	assert_null(strstr(buf, "/metrics"));
 	series_free(&series);
 }
 
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 1] = { cmocka_unit_test(content_types) };
+	struct CMUnitTest tests[NITEMS(rows) + 2] = {
+		cmocka_unit_test(content_types), cmocka_unit_test(metrics_are_served_on_their_own_port_only),
+	};
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[1 + i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+		tests[2 + i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
 	return cmocka_run_group_tests_name("health", tests, NULL, NULL);
 }

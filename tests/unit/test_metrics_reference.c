@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "actors/metrics/reference.h"
+#include "actors/metrics/own.h"
 #include "obj.h"
 
 static const char path[] = MUSTER_ROOT "/docs/metrics.md";

@@ -10,6 +10,8 @@
 #include "obj.h"
 #include "random.h"
 
+enum { BUDGET = 16 * 1024 * 1024 };
+
 static struct body_stat
 stat_of(const char *family, enum stat_kind kind, const char *labels, double value)
 {
@@ -48,7 +50,7 @@ only_b(const char *actor, const void *arg)
 static void
 families_are_contiguous_and_sorted(void **state)
 {
-	struct series_table *t = series_new();
+	struct series_table *t = series_new(BUDGET);
 
 	(void)state;
 	assert_null(set(t, "b", "k1", "f2", "", 1));
@@ -69,7 +71,7 @@ families_are_contiguous_and_sorted(void **state)
 static void
 hidden_actors_leave_no_empty_family(void **state)
 {
-	struct series_table *t = series_new();
+	struct series_table *t = series_new(BUDGET);
 
 	(void)state;
 	set(t, "a", "k", "fa", "", 1);
@@ -82,7 +84,7 @@ hidden_actors_leave_no_empty_family(void **state)
 static void
 update_and_drop(void **state)
 {
-	struct series_table *t = series_new();
+	struct series_table *t = series_new(BUDGET);
 
 	(void)state;
 	set(t, "a", "k", "f", "", 1);
@@ -101,7 +103,7 @@ update_and_drop(void **state)
 static void
 a_key_that_moves_takes_its_series_along(void **state)
 {
-	struct series_table *t = series_new();
+	struct series_table *t = series_new(BUDGET);
 
 	(void)state;
 	set(t, "a", "k", "f", "l=\"1\"", 1);
@@ -115,7 +117,7 @@ a_key_that_moves_takes_its_series_along(void **state)
 static void
 histograms_change_size(void **state)
 {
-	struct series_table *t = series_new();
+	struct series_table *t = series_new(BUDGET);
 	struct body_stat s = stat_of("h", STAT_HISTOGRAM, "", 1);
 	const double one[] = { 1, 1 }, two[] = { 1, 1, 2, 2 };
 
@@ -158,7 +160,7 @@ check_refusal(void **state)
 {
 	const struct refusal_row *r = *state;
 	const double buckets[] = { 1, 0 };
-	struct series_table *t = series_new();
+	struct series_table *t = series_new(BUDGET);
 
 	assert_null(set(t, "a", "taken", "taken", "", 1));
 	assert_null(set(t, "a", "k", "old", "", 1));
@@ -173,20 +175,57 @@ check_refusal(void **state)
 }
 
 static void
-the_number_of_series_is_bounded(void **state)
+the_memory_of_all_series_is_bounded(void **state)
 {
-	struct series_table *t = series_new();
+	enum { COST = 2 * (1 + 7 + 1 + 64) + SERIES_OVERHEAD, FIT = 1000 };
+	struct series_table *t = series_new(FIT * COST + COST / 2);
 	char key[32], labels[32];
 
 	(void)state;
-	for (int i = 0; i < SERIES_MAX + 100; i++) {
+	for (int i = 0; i < FIT + 100; i++) {
 		snprintf(key, sizeof(key), "%d", i);
-		snprintf(labels, sizeof(labels), "n=\"%d\"", i);
-		const char *why = set(t, "a", key, "f", labels, i);
-		assert_int_equal(why == NULL, i < SERIES_MAX);
+		snprintf(labels, sizeof(labels), "n=\"%03d\"", i % 1000);
+		const char *why = set(t, i < FIT ? "a" : "b", key, "f", labels, i);
+		assert_int_equal(why == NULL, i < FIT);
 	}
-	assert_int_equal(series_count(t), SERIES_MAX);
-	assert_null(set(t, "a", "5", "f", "n=\"5\"", 9));	/* those that are in go on */
+	assert_int_equal(series_count(t), FIT);
+	assert_int_equal(series_cost(t), FIT * COST);
+	assert_null(set(t, "a", "5", "f", "n=\"005\"", 9));	/* those that are in go on */
+	series_drop(t, "a", wire_str_of("7"));
+	assert_null(set(t, "a", "new", "f", "n=\"new\"", 9));
+	for (int i = 0; i < FIT; i++) {
+		snprintf(key, sizeof(key), "%d", i);
+		series_drop(t, "a", wire_str_of(key));
+	}
+	series_drop(t, "a", wire_str_of("new"));
+	assert_int_equal(series_cost(t), 0);
+	series_free(&t);
+}
+
+/* What is charged for a series covers its text in two bodies. */
+static void
+a_histogram_costs_its_lines(void **state)
+{
+	static char buf[65536];
+	double buckets[28];
+	struct series_table *t = series_new(BUDGET);
+	struct text out = { .buf = buf, .size = sizeof(buf) };
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(buckets); i += 2) {
+		buckets[i] = (double)(i + 1) * 1.1;
+		buckets[i + 1] = 1e15 + (double)i;
+	}
+	struct body_stat s = stat_of("a_family_of_a_long_name_seconds", STAT_HISTOGRAM, "node=\"x\"", 1e-300);
+	s.buckets = (struct wire_nums){ buckets, NITEMS(buckets) };
+	s.count = (uint64_t)2e15;
+	assert_null(series_set(t, "an-actor", wire_str_of("k"), &s));
+	series_write(t, &out, NULL, NULL);
+	assert_true(out.len < sizeof(buf) && series_cost(t) >= 2 * out.len);
+	s.buckets.len = 4;
+	assert_null(series_set(t, "an-actor", wire_str_of("k"), &s));
+	assert_int_equal(series_count(t), 1);
+	assert_true(series_cost(t) < 3 * SERIES_OVERHEAD);
 	series_free(&t);
 }
 
@@ -196,7 +235,7 @@ churn_agrees_with_a_plain_array(void **state)
 {
 	enum { KEYS = 64, STEPS = 20000 };
 	static char buf[KEYS * 64];
-	struct series_table *t = series_new();
+	struct series_table *t = series_new(BUDGET);
 	bool there[KEYS] = { false };
 	uint64_t seed = 7;
 	size_t live = 0;
@@ -244,7 +283,8 @@ main(void)
 		cmocka_unit_test(update_and_drop),
 		cmocka_unit_test(a_key_that_moves_takes_its_series_along),
 		cmocka_unit_test(histograms_change_size),
-		cmocka_unit_test(the_number_of_series_is_bounded),
+		cmocka_unit_test(the_memory_of_all_series_is_bounded),
+		cmocka_unit_test(a_histogram_costs_its_lines),
 		cmocka_unit_test(churn_agrees_with_a_plain_array),
 	};
 

@@ -1,5 +1,8 @@
-/* actors/metrics/page.c - the status page. Every text in it comes from other processes and is escaped. */
-#include "page.h"
+/*
+ * actors/metrics/status_page.c - the page at /: which actors run, since when. Plain HTML, no scripts. Every
+ * text in it comes from other processes and is escaped. Pure.
+ */
+#include "route.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,41 +21,44 @@ static const char table_head[] =
     "<table><thead><tr><th>actor</th><th>state</th><th>since</th><th>restarts</th><th>rss</th><th>synced</th>"
     "<th>mailbox</th><th></th></tr></thead><tbody>\n";
 static const char foot[] =
-    "<p><a href=\"/metrics\">metrics</a> <a href=\"/healthz?verbose\">healthz</a>\n"
+    "<a href=\"/healthz?verbose\">healthz</a>\n"
     "<a href=\"/readyz?verbose\">readyz</a></p>\n</body></html>\n";
 
 static void row(struct text *, const struct roster_actor *, int64_t);
 static void escaped(struct text *, const char *);
 
 void
-page_write(struct text *out, const struct roster *tree, int64_t tree_age_ms, int64_t now_ms)
+status_page_write(const struct route_facts *f, struct text *out)
 {
+	const struct roster *tree = f->own.tree;
+
 	text_puts(out, head);
 	text_puts(out, "<h1>muster " MUSTER_VERSION "</h1>\n");
 	if (tree == NULL) {
-		text_puts(out, "<p>The supervisor has not told of its actors yet.</p>\n");
+		text_puts(out, "<p>The supervisor has not sent the state of its actors yet.</p>\n");
 	} else {
 		text_puts(out, "<p>supervisor: ");
 		escaped(out, tree->state);
 		text_printf(out, ", pid %" PRId64 ", as of %" PRId64 " s ago</p>\n", tree->pid,
-		    tree_age_ms / 1000);
+		    f->own.tree_age_ms / 1000);
 		text_puts(out, table_head);
 		for (size_t i = 0; i < tree->nactors; i++) {
 			if (tree->actors[i].enabled)
-				row(out, &tree->actors[i], now_ms - tree_age_ms);
+				row(out, &tree->actors[i], f->wall_ms - f->own.tree_age_ms);
 		}
 		text_puts(out, "</tbody></table>\n");
 	}
+	text_puts(out, f->metrics ? "<p><a href=\"/metrics\">metrics</a>\n" : "<p>");
 	text_puts(out, foot);
 }
 
 static void
-row(struct text *out, const struct roster_actor *a, int64_t told_ms)
+row(struct text *out, const struct roster_actor *a, int64_t sent_ms)
 {
 	char since[32] = "";
 	struct tm tm;
 
-	const time_t at = (time_t)(told_ms / 1000 - a->uptime_s);
+	const time_t at = (time_t)(sent_ms / 1000 - a->uptime_s);
 	if (a->pid != 0 && gmtime_r(&at, &tm) != NULL)
 		strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%SZ", &tm);
 	text_printf(out, "<tr%s><td>", roster_running(a) && a->synced ? "" : " class=\"bad\"");
