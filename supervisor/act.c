@@ -28,6 +28,7 @@ static void (*const actions[A_MAX])(struct child *) = {
 /* What a child that is ended by this event died of. */
 static const enum doom doom_of[EV_MAX] = {
 	[EV_DEADLINE] = DOOM_NOT_READY, [EV_MUTE] = DOOM_WATCHDOG, [EV_REPORTED] = DOOM_REPORTED,
+	[EV_REPORT_LIMIT] = DOOM_REPORT_LIMIT,
 	[EV_RESTART] = DOOM_ORDERED, [EV_DISABLE] = DOOM_ORDERED,
 	[EV_STOP] = DOOM_ORDERED, [EV_HURRY] = DOOM_ORDERED,
 };

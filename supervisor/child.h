@@ -55,7 +55,7 @@ struct child {
 	uint64_t		 deaths;
 	char			 last_exit[32];	/* empty: never */
 	char			 last_words[LOGPIPE_JOINED];	/* empty unless last_exit was a death */
-	struct policy_reports	 reports;	/* it made */
+	struct policy_reports	 reports[CHILD_MAX];	/* it made, by the peer's child id */
 
 	/* What it has to be told as soon as its lifeline takes it (peers.c). */
 	uint64_t		 peers_dirty;

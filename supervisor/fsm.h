@@ -41,7 +41,8 @@ enum fsm_event {
 	EV_BOUND,		/* it said so */
 	EV_DEADLINE,		/* the state's own deadline passed */
 	EV_MUTE,		/* three beats missed */
-	EV_REPORTED,		/* a peer reported it, and was believed */
+	EV_REPORTED,		/* a peer reported it, within the limit */
+	EV_REPORT_LIMIT,	/* it reported a peer more often than the limit */
 	EV_RESTART,		/* its configuration changed, or somebody asked */
 	EV_STOP,		/* the tree stops and its stage has come */
 	EV_HURRY,		/* the tree stops and nobody waits any more */

@@ -117,9 +117,9 @@ on_answer(struct child *ch, const struct note *n)
 }
 
 /*
- * A peer that proved who it is and then sent what it may not (supervision.md 4.10): the sender is
- * restarted, the reporter lives on. `-` is somebody who could not prove anything: worth a line, but
- * nobody can be blamed.
+ * A peer that proved who it is and then sent what it may not: the sender is restarted, the reporter
+ * lives on. A reporter that goes on beyond the limit may be the broken one: then it is restarted
+ * itself. `-` is a sender without a session: it is logged, and nobody can be blamed.
  */
 static void
 on_report(struct child *ch, const struct note *n)
@@ -138,9 +138,11 @@ on_report(struct child *ch, const struct note *n)
 		    KV_S(PEER, role_name(n->role)), KV_I(INCARNATION, n->number), KV_S(REASON, n->text));
 		return;
 	}
-	if (!policy_report_allowed(&ch->reports, ch->tree->now_ms)) {
-		log_warnx("report ignored: this actor reports too often and may be the broken one",
-		    KV_S(ACTOR, ch->name), KV_S(PEER, who->name), KV_S(REASON, n->text));
+	if (!policy_report_allowed(&ch->reports[child_find(n->role)], ch->tree->now_ms)) {
+		log_warnx("actor reports the same peer too often; restarting the reporter instead of the peer",
+		    KV_S(ACTOR, ch->name), KV_I(INCARNATION, ch->incarnation), KV_S(PEER, who->name),
+		    KV_S(REASON, n->text), KV_I(LIMIT, POLICY_REPORTS));
+		act_feed(ch, EV_REPORT_LIMIT);
 		return;
 	}
 	log_warnx("actor was reported by a peer; restarting it", KV_S(ACTOR, who->name),

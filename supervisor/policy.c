@@ -15,6 +15,7 @@ static const struct {
 static const enum cause doomed[DOOM_MAX] = {
 	[DOOM_ORDERED] = CAUSE_ORDERED, [DOOM_WATCHDOG] = CAUSE_WATCHDOG,
 	[DOOM_NOT_READY] = CAUSE_NOT_READY, [DOOM_REPORTED] = CAUSE_REPORTED,
+	[DOOM_REPORT_LIMIT] = CAUSE_REPORT_LIMIT,
 };
 
 static bool burst(struct policy *, int64_t);
@@ -65,7 +66,9 @@ policy_death(struct policy *p, const struct life *l, int64_t now_ms, uint64_t *r
 		return (struct verdict){ .verb = VERDICT_REST, .why = "transient: it ended well" };
 
 	const bool early = l->ready_ms < POLICY_HEALTHY_MS;
-	if (early && burst(p, now_ms) && l->core)
+	/* One actor's reports must not be able to end the tree. */
+	const bool counts = l->cause != CAUSE_REPORTED && l->cause != CAUSE_REPORT_LIMIT;
+	if (early && counts && burst(p, now_ms) && l->core)
 		return (struct verdict){ .verb = VERDICT_REST, .escalate = true,
 		    .why = "core actor in a crash loop" };
 	return (struct verdict){ .verb = VERDICT_RESTART, .delay_ms = backoff(p, l->ready_ms, random),
@@ -120,7 +123,7 @@ policy_extend_ms(int64_t asked_ms, int64_t later_ms, int64_t left_ms)
 	return least(asked_ms, most_ms);
 }
 
-/* One bad reporter must not be able to kill the others in a loop. */
+/* A bad reporter must not be able to restart its peers in a loop. */
 bool
 policy_report_allowed(struct policy_reports *r, int64_t now_ms)
 {

@@ -26,7 +26,7 @@ enum {
 	POLICY_LATE_MS          = 500,		/* woken so much too late: we were stopped */
 	POLICY_GRACE_MS         = 1000,		/* then nobody is judged sooner than this */
 	POLICY_EXTEND_MS        = 30 * 1000,	/* most that is granted outside a stop of the tree */
-	POLICY_REPORTS          = 3,		/* reports of one actor believed per POLICY_REPORTS_MS */
+	POLICY_REPORTS          = 3,		/* of one actor about one peer per POLICY_REPORTS_MS */
 	POLICY_REPORTS_MS       = 60 * 1000,
 };
 
@@ -37,7 +37,8 @@ enum {
 	C(MEMORY,    "memory limit", true)					\
 	C(WATCHDOG,  "watchdog",     true)					\
 	C(NOT_READY, "not ready",    true)					\
-	C(REPORTED,  "reported",     true)					\
+	C(REPORTED,  "reported",     true)	/* by a peer */			\
+	C(REPORT_LIMIT, "report limit", true)	/* it reported a peer too often */ \
 	C(SPAWN,     "spawn",        true)	/* it could not even be forked */ \
 	C(ORDERED,   "ordered",      false)
 
@@ -49,7 +50,7 @@ enum cause {
 };
 
 /* Why we ended it, if we did. */
-enum doom { DOOM_NONE, DOOM_ORDERED, DOOM_WATCHDOG, DOOM_NOT_READY, DOOM_REPORTED, DOOM_MAX };
+enum doom { DOOM_NONE, DOOM_ORDERED, DOOM_WATCHDOG, DOOM_NOT_READY, DOOM_REPORTED, DOOM_REPORT_LIMIT, DOOM_MAX };
 
 /* How a process ended, as the supervisor saw it. */
 struct ending {
@@ -110,7 +111,7 @@ int64_t policy_stop_ms(int64_t row_ms, int64_t later_ms, int64_t left_ms);
 /* Time granted to a child that asked for more; left_ms < 0: the tree is not stopping. */
 int64_t policy_extend_ms(int64_t asked_ms, int64_t later_ms, int64_t left_ms);
 
-/* Reports of one actor that were believed lately. */
+/* Reports of one actor about one peer that were accepted lately. */
 struct policy_reports {
 	int64_t		at_ms[POLICY_REPORTS];
 	unsigned	count;

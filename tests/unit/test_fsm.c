@@ -40,6 +40,7 @@ static const struct row {
 	{ "tries a changed configuration", { EV_ENABLE, EV_OPEN, EV_REFUSED, EV_RESTART, DONE }, ST_STARTING, A_SPAWN },
 	{ "is switched off while failed", { EV_ENABLE, EV_OPEN, EV_REFUSED, EV_DISABLE, DONE }, ST_OFF, A_NONE },
 	{ "is reported", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_REPORTED, DONE }, ST_CYCLING, A_TERM },
+	{ "reports too often", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_REPORT_LIMIT, DONE }, ST_CYCLING, A_TERM },
 	{ "is reported twice", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_REPORTED, EV_REPORTED, DONE }, ST_CYCLING, A_NONE },
 	{ "ignores the request to end", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_RESTART, EV_DEADLINE, DONE },
 	    ST_CYCLING, A_KILL },

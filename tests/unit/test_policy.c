@@ -27,6 +27,7 @@ static const struct cause_row {
 	{ "cause: the watchdog, though it exits", { .doom = DOOM_WATCHDOG, .exited = true }, CAUSE_WATCHDOG },
 	{ "cause: not ready in time", { .doom = DOOM_NOT_READY, .code = 6 }, CAUSE_NOT_READY },
 	{ "cause: reported", { .doom = DOOM_REPORTED, .exited = true }, CAUSE_REPORTED },
+	{ "cause: report limit", { .doom = DOOM_REPORT_LIMIT, .exited = true }, CAUSE_REPORT_LIMIT },
 	{ "cause: ordered, whatever it exits with", { .doom = DOOM_ORDERED, .exited = true, .code = 100 }, CAUSE_ORDERED },
 };
 
@@ -260,7 +261,7 @@ more_time_never_eats_a_later_stage(void **state)
 }
 
 static void
-a_reporter_is_believed_three_times_a_minute(void **state)
+a_reporter_is_limited_to_three_reports_a_minute(void **state)
 {
 	struct policy_reports r = { 0 };
 
@@ -273,6 +274,31 @@ a_reporter_is_believed_three_times_a_minute(void **state)
 	assert_true(policy_report_allowed(&r, POLICY_REPORTS_MS));
 	assert_false(policy_report_allowed(&r, POLICY_REPORTS_MS + 9));
 	assert_true(policy_report_allowed(&r, POLICY_REPORTS_MS + 10));
+}
+
+/* Neither those who are reported nor those who report too often bring the tree down. (issue 10.12) */
+static void
+reports_do_not_count_toward_escalation(void **state)
+{
+	static const enum cause causes[] = { CAUSE_REPORTED, CAUSE_REPORT_LIMIT };
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t c = 0; c < NITEMS(causes); c++) {
+		struct policy p = { 0 };
+		struct life life = { .core = true, .cause = causes[c] };
+
+		for (int i = 0; i < 4 * POLICY_ESCALATE_DEATHS; i++) {
+			const struct verdict v = policy_death(&p, &life, i, &random);
+
+			assert_int_equal(v.verb, VERDICT_RESTART);
+			assert_false(v.escalate);
+		}
+		life.cause = CAUSE_EXIT;
+		for (int i = 1; i < POLICY_ESCALATE_DEATHS; i++)
+			assert_false(policy_death(&p, &life, 100 + i, &random).escalate);
+		assert_true(policy_death(&p, &life, 200, &random).escalate);
+	}
 }
 
 /* The rows of actors.h: all stages of a stop fit the pod's grace period less 3 s. */
@@ -308,10 +334,11 @@ main(void)
 		cmocka_unit_test(after_being_late_everybody_has_time_again),
 		cmocka_unit_test(stop_stages_share_what_is_left),
 		cmocka_unit_test(more_time_never_eats_a_later_stage),
-		cmocka_unit_test(a_reporter_is_believed_three_times_a_minute),
+		cmocka_unit_test(a_reporter_is_limited_to_three_reports_a_minute),
+		cmocka_unit_test(reports_do_not_count_toward_escalation),
 		cmocka_unit_test(the_table_stops_in_time),
 	};
-	size_t n = 10;
+	size_t n = 12;
 
 #define ROWS(table, check)                                                                         \
 	for (size_t i = 0; i < NITEMS(table); i++)                                                 \
