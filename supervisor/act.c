@@ -11,12 +11,15 @@
 #include "random.h"
 #include "tree.h"
 
+enum { ORPHANS_AGAIN_MS = 10 };
+
 static void do_nothing(struct child *);
 static void do_spawn(struct child *);
 static void do_up(struct child *);
 static void do_term(struct child *);
 static void do_abort(struct child *);
 static void do_kill(struct child *);
+static bool held(struct child *);
 static bool open_pair(struct child *, int *, int *);
 static void new_incarnation(struct child *);
 
@@ -66,6 +69,8 @@ do_spawn(struct child *ch)
 {
 	int lifeline_fd = -1, output_fd = -1;
 
+	if (held(ch))
+		return;
 	new_incarnation(ch);
 	/* Those to whom it will connect learn its token before it exists. */
 	peers_changed(ch);
@@ -80,6 +85,32 @@ do_spawn(struct child *ch)
 	fd_close(&lifeline_fd);
 	fd_close(&output_fd);
 	grave_spawn_failed(ch, saved_errno);
+}
+
+/*
+ * True: processes that some actor left behind are not gone yet, although they were killed; the start
+ * is tried again soon. One that hangs in the kernel will never run again: after a while it is left.
+ */
+static bool
+held(struct child *ch)
+{
+	const int64_t now_ms = ch->tree->now_ms;
+
+	if (!grave_kill_orphans(ch->tree)) {
+		ch->held_ms = 0;
+		return false;
+	}
+	if (ch->held_ms == 0)
+		ch->held_ms = now_ms;
+	if (now_ms - ch->held_ms >= POLICY_ORPHANS_MS) {
+		log_warnx("a process that an actor left behind survives SIGKILL; the actor starts beside it",
+		    KV_S(ACTOR, ch->name), KV_I(DURATION_MS, now_ms - ch->held_ms));
+		ch->held_ms = 0;
+		return false;
+	}
+	ch->deadline_ms = now_ms + ORPHANS_AGAIN_MS;
+	act_feed(ch, EV_DIED);
+	return true;
 }
 
 static void

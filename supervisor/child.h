@@ -28,8 +28,9 @@ struct child {
 
 	enum fsm_state		 state;
 	int64_t			 deadline_ms;	/* of the state; 0: none */
+	int64_t			 held_ms;	/* since when orphans delay its start; 0: they do not */
 	bool			 settled;	/* the stages above need not wait for it (any more) */
-	bool			 restart_due;	/* its consumers changed; restarted when the removed ones are gone */
+	bool			 restart_due;	/* its consumers changed: see reload.c */
 	struct policy		 policy;
 
 	/* This incarnation. Numbers are never used again. */

@@ -46,7 +46,7 @@ enum fsm_event {
 	EV_RESTART,		/* its configuration changed, or somebody asked */
 	EV_STOP,		/* the tree stops and its stage has come */
 	EV_HURRY,		/* the tree stops and nobody waits any more */
-	EV_DIED,		/* reaped; policy wants it back */
+	EV_DIED,		/* reaped, or could not be started; it is to start again */
 	EV_GONE,		/* reaped; policy lets it rest */
 	EV_REFUSED,		/* reaped; it will not work with this configuration */
 	EV_MAX

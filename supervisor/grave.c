@@ -13,7 +13,6 @@
 
 enum { SWEEPS = 50, SWEEP_MS = 10 };
 
-static bool kill_orphans(void);
 static struct child *child_of(struct tree *, pid_t);
 static void bury(struct child *, const siginfo_t *);
 static void decide(struct child *, enum cause, bool);
@@ -42,10 +41,12 @@ grave_reap(struct tree *t)
 			child_kill(ch);
 		while (waitpid(pid, NULL, WNOHANG) == -1 && errno == EINTR)
 			;
-		if (ch != NULL)
+		if (ch != NULL) {
+			grave_kill_orphans(t);
 			bury(ch, &si);
-		else
+		} else {
 			log_debug("reaped an orphan", KV_I(PID, pid));
+		}
 		si.si_pid = 0;
 	}
 }
@@ -67,20 +68,21 @@ grave_spawn_failed(struct child *ch, int errnum)
  * round may bring up the next generation, which falls to us when its parent dies.
  */
 void
-grave_sweep(void)
+grave_sweep(struct tree *t)
 {
-	for (int i = 0; i < SWEEPS && kill_orphans(); i++) {
+	for (int i = 0; i < SWEEPS && grave_kill_orphans(t); i++) {
 		poll(NULL, 0, SWEEP_MS);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
 	}
 }
 
-/* False: there are none. */
-static bool
-kill_orphans(void)
+/* Those of one that had children of its own are found when it is called again. */
+bool
+grave_kill_orphans(struct tree *t)
 {
 	char path[64], text[4096], *save = NULL;
+	bool any = false;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -92,10 +94,12 @@ kill_orphans(void)
 	for (const char *word = strtok_r(text, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save)) {
 		const pid_t pid = (pid_t)strtol(word, NULL, 10);
 
-		if (pid > 1)
+		if (pid > 1 && child_of(t, pid) == NULL) {
 			kill(pid, SIGKILL);
+			any = true;
+		}
 	}
-	return n > 0;
+	return any;
 }
 
 static struct child *

@@ -139,7 +139,7 @@ on_report(struct child *ch, const struct note *n)
 		return;
 	}
 	if (!policy_report_allowed(&ch->reports[child_find(n->role)], ch->tree->now_ms)) {
-		log_warnx("actor reports the same peer too often; restarting the reporter instead of the peer",
+		log_warnx("actor reports the same peer too often; the reporter restarts, not the peer",
 		    KV_S(ACTOR, ch->name), KV_I(INCARNATION, ch->incarnation), KV_S(PEER, who->name),
 		    KV_S(REASON, n->text), KV_I(LIMIT, POLICY_REPORTS));
 		act_feed(ch, EV_REPORT_LIMIT);

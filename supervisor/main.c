@@ -98,7 +98,7 @@ run(struct tree_setup *setup, struct config *config, struct spec_set *specs)
 
 	const int code = loop_run(t);
 
-	grave_sweep();
+	grave_sweep(t);
 	control_close();
 	log_info("musterd ends", KV_I(CODE, code));
 	tree_free(&t);

@@ -22,6 +22,7 @@ enum {
 	POLICY_MISSED_BEATS     = 3,
 	POLICY_ABORT_MS         = 5 * 1000,	/* from SIGABRT to SIGKILL: time for a backtrace */
 	POLICY_KILL_MS          = 1000,		/* SIGKILL again if the kernel has not let go */
+	POLICY_ORPHANS_MS       = 5 * 1000,	/* most that a start waits for orphans to be gone */
 	POLICY_SYNC_MS          = 60 * 1000,	/* bound that long without being synced: degraded */
 	POLICY_LATE_MS          = 500,		/* woken so much too late: we were stopped */
 	POLICY_GRACE_MS         = 1000,		/* then nobody is judged sooner than this */
@@ -50,7 +51,9 @@ enum cause {
 };
 
 /* Why we ended it, if we did. */
-enum doom { DOOM_NONE, DOOM_ORDERED, DOOM_WATCHDOG, DOOM_NOT_READY, DOOM_REPORTED, DOOM_REPORT_LIMIT, DOOM_MAX };
+enum doom {
+	DOOM_NONE, DOOM_ORDERED, DOOM_WATCHDOG, DOOM_NOT_READY, DOOM_REPORTED, DOOM_REPORT_LIMIT, DOOM_MAX
+};
 
 /* How a process ended, as the supervisor saw it. */
 struct ending {

@@ -102,7 +102,12 @@ void hear_all(struct child *ch);		/* everything still in the lifeline of a dead 
 /* Deaths (grave.c). */
 void grave_reap(struct tree *t);
 void grave_spawn_failed(struct child *ch, int errnum);
-void grave_sweep(void);				/* kills what orphans are left of us */
+/*
+ * Sends SIGKILL to every process that an actor left behind: it has become a child of ours, whatever
+ * session it moved to. False: there is none.
+ */
+bool grave_kill_orphans(struct tree *t);
+void grave_sweep(struct tree *t);		/* the same until there is none, at the end */
 
 /* SIGHUP (reload.c). NULL, or why the old configuration stays. */
 const char *reload(struct tree *t);

@@ -137,12 +137,16 @@ end_well(void)
 }
 
 /*
- * One grandchild stays in our group and must die with us; one leaves it and is an orphan that ends
- * by itself.
+ * One child stays in our group; one leaves our session and has a child that leaves its session. They
+ * would outlive us.
  */
 static void
 leave_orphans(void)
 {
+	pid_t below;
+	int pair[2];
+
+	MUST(pipe(pair) == 0);
 	const pid_t in_group = fork();
 	if (in_group == 0) {
 		pause();
@@ -151,12 +155,16 @@ leave_orphans(void)
 	const pid_t on_its_own = fork();
 	if (on_its_own == 0) {
 		setsid();
+		if (fork() == 0) {
+			setsid();
+			below = getpid();
+			MUST(write(pair[1], &below, sizeof(below)) == sizeof(below));
+		}
 		poll(NULL, 0, (int)number("after"));
 		_exit(0);
 	}
-	while (getsid(on_its_own) != on_its_own)
-		poll(NULL, 0, 1);
-	fprintf(stderr, "grandchildren: %d %d\n", (int)in_group, (int)on_its_own);
+	MUST(read(pair[0], &below, sizeof(below)) == sizeof(below));
+	fprintf(stderr, "left behind: %d %d %d\n", (int)in_group, (int)on_its_own, (int)below);
 	crash();
 }
 

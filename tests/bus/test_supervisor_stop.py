@@ -4,6 +4,7 @@ muster-test: parallel
 muster-test: timeout=600
 """
 import contextlib
+import json
 import os
 import pathlib
 import re
@@ -203,14 +204,30 @@ def as_pid_1_it_reaps_orphans_and_stops_in_stages():
 
 
 @tap.case
-def grandchildren_die_with_their_group_or_are_swept_at_the_end():
-    with Tree({"test-faulty": {"mode": "orphan", "after": "60s"}}) as tree:
-        tree.wait_death("test-faulty")
-        in_group, on_its_own = map(int, re.search(r"grandchildren: (\d+) (\d+)", tree.log()).groups())
-        wait_for(lambda: not alive(in_group), "the one in the group is gone")
-        assert alive(on_its_own)
+def what_an_actor_leaves_behind_is_gone_before_its_next_incarnation():      # (issue 10.15)
+    with Tree({"test-faulty": {"mode": "orphan", "after": "60s"}},
+              supervisor={"log-level": "debug"}) as tree:
+        tree.wait_death("test-faulty", 3)
+        left = [tuple(map(int, found)) for found in
+                re.findall(r"left behind: (\d+) (\d+) (\d+)", tree.log())]
+        lines = [json.loads(line) for line in tree.log().splitlines() if line.startswith("{")]
+        starts = [number for number, line in enumerate(lines)
+                  if line["msg"] == "actor started" and line["actor"] == "test-faulty"]
+        for pids, start in zip(left, starts[1:]):
+            assert not any(map(alive, pids)), f"{pids} live on"
+            reaped = {line.get("pid") for line in lines[:start] if line["msg"] == "reaped an orphan"}
+            assert set(pids) <= reaped, f"{set(pids) - reaped} were there when the next incarnation started"
         assert tree.stop() == 0
-        wait_for(lambda: not alive(on_its_own), "the one that left it is gone")
+        assert not any(alive(pid) for pids in left for pid in pids)
+
+
+@tap.case
+def what_an_actor_leaves_behind_is_gone_with_musterd():
+    with Tree({"test-faulty": {"mode": "orphan", "after": "60s"}}) as tree:
+        tree.wait_log("left behind: ")
+        assert tree.stop() == 0
+        for pids in re.findall(r"left behind: (\d+) (\d+) (\d+)", tree.log()):
+            assert not any(alive(int(pid)) for pid in pids), f"{pids} live on"
 
 
 @tap.case
