@@ -3,6 +3,9 @@
 tests/real/test_server.py and tests/sim/test_server.py run it. It proves the harness on the real server, and
 the simulator by the same assertions.
 """
+import json
+import re
+
 import kube
 import kubecrds
 import kubesuite
@@ -33,6 +36,19 @@ def events(stream, count):
 
 
 @case
+def a_watch_from_before_the_kind_was_served_is_410(server):
+    """The history of a kind begins with it (issue 10.16)."""
+    server.kube.create("widgets", widget("young", size=1))
+    answer = server.kube.raw("GET", "apis/test.muster.dev/v1/widgets",
+                             query={"watch": "1", "resourceVersion": "1", "timeoutSeconds": "5"})
+    event = json.loads(answer.body.splitlines()[0])
+    assert event["type"] == "ERROR", event
+    told = event["object"]
+    assert (told["code"], told["reason"]) == (410, "Expired"), told
+    assert re.fullmatch(r"too old resource version: 1 \(\d+\)", told["message"]), told
+
+
+@case
 def objects_are_created_read_changed_and_deleted(server):
     created = server.kube.create("nodes", node("crud", color="red"))
     assert created["metadata"]["uid"] and rv(created) > 0
@@ -44,6 +60,51 @@ def objects_are_created_read_changed_and_deleted(server):
     assert "labels" not in merged["metadata"]
     server.kube.delete("nodes", "crud")
     assert server.kube.find("nodes", "crud") is None
+
+
+def unsorted(value, path="$"):
+    """The paths of objects whose keys are not sorted."""
+    if isinstance(value, dict):
+        if list(value) != sorted(value):
+            yield path, list(value)
+        for key, below in value.items():
+            yield from unsorted(below, f"{path}.{key}")
+    elif isinstance(value, list):
+        for index, below in enumerate(value):
+            yield from unsorted(below, f"{path}[{index}]")
+
+
+@case
+def keys_come_sorted_in_custom_resources_and_as_in_go_elsewhere(server):
+    """Labels before the name, items before metadata: who reads a stream depends on it (issue 10.9)."""
+    made = server.kube.create("widgets", {"metadata": {"name": "order", "labels": {"b": "", "a": ""}},
+                                          "spec": {"size": 1, "color": "red"}})
+    begin = str(rv(made) - 1)
+    listed = server.kube.list("widgets")
+    assert list(listed) == ["apiVersion", "items", "kind", "metadata"]
+    assert listed["items"][0] == made
+    for document in (made, listed, server.kube.list("widgets.v1beta1"), server.kube.get("widgets", "order"),
+                     server.kube.merge("widgets", "order", {"spec": {"color": "blue"}}),
+                     next(server.kube.watch("widgets", begin))["object"]):
+        assert not list(unsorted(document)), list(unsorted(document))
+    end = next(event for event in server.kube.watch_list("widgets") if kube.is_initial_end(event))
+    assert not list(unsorted(end["object"])), end
+    partial = server.kube.get("widgets", "order", accept=kube.METADATA_ONLY)
+    assert list(partial) == ["kind", "apiVersion", "metadata"]
+    assert [key for key in partial["metadata"] if key != "managedFields"] == [
+        "name", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "labels"]
+    made = server.kube.create("nodes", {"metadata": {
+        "annotations": {"b": "", "a": ""}, "labels": {"b": "", "a": ""}, "name": "order",
+        "finalizers": ["x.y/z"]},
+        "spec": {"taints": [{"effect": "NoSchedule", "key": "k", "value": "v"}], "podCIDR": "10.1.0.0/24"}})
+    assert list(made) == ["kind", "apiVersion", "metadata", "spec", "status"]
+    assert [key for key in made["metadata"] if key != "managedFields"] == [
+        "name", "uid", "resourceVersion", "creationTimestamp", "labels", "annotations", "finalizers"]
+    assert list(made["metadata"]["labels"]) == list(made["metadata"]["annotations"]) == ["a", "b"]
+    assert list(made["spec"]) == ["podCIDR", "podCIDRs", "taints"]
+    assert ["key", "value", "effect"] in map(list, made["spec"]["taints"])
+    assert list(server.kube.list("nodes")) == ["kind", "apiVersion", "metadata", "items"]
+    server.kube.merge("nodes", "order", {"metadata": {"finalizers": None}})
 
 
 @case
@@ -164,6 +225,56 @@ def expect_gone(begin):
         return error.reason
     assert event["type"] == "ERROR" and event["object"]["code"] == 410, event
     return event["object"]["reason"]
+
+
+@case
+def a_delete_with_dry_run_deletes_nothing(server):
+    """By the body, or by the query where there is no body (issue 10.16)."""
+    path = "apis/test.muster.dev/v1/namespaces/default/widgets"
+    made = server.kube.create("widgets", widget("dry", size=1))
+    for body, query in (({"dryRun": ["All"]}, {}), (None, {"dryRun": "All"}),
+                        ({"kind": "DeleteOptions", "apiVersion": "v1", "dryRun": ["All"]}, {})):
+        done = server.kube.call("DELETE", f"{path}/dry", body=body, query=query)
+        assert done["status"] == "Success" and done["details"]["uid"] == made["metadata"]["uid"], done
+        assert server.kube.get("widgets", "dry") == made
+        every = server.kube.call("DELETE", path, body=body, query=query)
+        assert every["kind"] == "WidgetList", every
+        assert server.kube.get("widgets", "dry") == made
+    for body, query in (({"dryRun": ["Some"]}, {}), (None, {"dryRun": "Some"})):
+        refused = expect_error(422, "Invalid", server.kube.call, "DELETE", f"{path}/dry", body=body,
+                               query=query)
+        assert refused.message == ('DeleteOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: '
+                                   '["Some"]: supported values: "All"'), refused.message
+    server.kube.call("DELETE", f"{path}/dry", body={}, query={"dryRun": "All"})
+    assert server.kube.find("widgets", "dry") is None, "with a body, the query does not count"
+
+
+@case
+def an_eviction_that_names_another_pod_is_400(server):
+    """Whether the Pod of the path is there or not (issue 10.16)."""
+    server.kube.create("pods", {"metadata": {"name": "one"},
+                                "spec": {"containers": [{"name": "c", "image": "i"}]}})
+    path = "api/v1/namespaces/default/pods"
+
+    def evict(pod, named, **more):
+        server.kube.call("POST", f"{path}/{pod}/eviction", body={
+            "apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": named}, **more})
+    for pod, named in (("nobody", "one"), ("one", "nobody"), ("nobody", "")):
+        refused = expect_error(400, "BadRequest", evict, pod, named)
+        assert refused.message == "name in URL does not match name in Eviction object", refused.message
+    expect_error(404, "NotFound", evict, "nobody", "nobody")
+    evict("one", "one", deleteOptions={"dryRun": ["All"]})
+    assert "deletionTimestamp" not in server.kube.get("pods", "one")["metadata"]
+    evict("one", "one")
+    assert server.kube.find("pods", "one") is None
+
+
+@case
+def what_cannot_be_served_is_406(server):
+    """A type that nobody writes (issue 10.16)."""
+    for resource in ("widgets", "widgets.v1beta1"):
+        refused = expect_error(406, "NotAcceptable", server.kube.list, resource, accept="text/plain")
+        assert refused.message.startswith("only the following media types are accepted: application/json")
 
 
 @case

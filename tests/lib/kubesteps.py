@@ -695,6 +695,7 @@ KNOWN = [
     ("another apiVersion", ".warnings"),
     # The stored form of an Event has these always; its other form leaves them out when empty.
     ("as a new one", ".body.reporting*"),
+    ("as a new one", ".keys.$"),
 ]
 
 

@@ -1,7 +1,7 @@
 """tests/real/test_sim_semantics.py - kube-apiserver and muster-sim are asked the same and answer alike.
 
-What is compared: code, body, warnings; without what no two servers can have in common (uids, versions, times,
-the order of causes). kubesteps.py has the requests.
+What is compared: code, body, the order of its keys, warnings; without what no two servers can have in common
+(uids, versions, times, the order of causes). kubesteps.py has the requests.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -42,7 +42,9 @@ class Side:
         if response.status < 300 and document.get("kind") != "Status":
             self.last = document
         sent = "" if callable(step.body) else json.dumps(body)
-        return {"code": response.status, "warnings": sorted(warnings), "body": self.plain(document, sent)}
+        plain = self.plain(document, sent)
+        return {"code": response.status, "warnings": sorted(warnings), "body": plain,
+                "keys": dict(key_orders(plain))}
 
     def plain(self, value, sent, key=""):
         if isinstance(value, dict):
@@ -61,6 +63,15 @@ class Side:
             value = re.sub(r"^(good|Bad)-[a-z0-9]{5}$", r"\1-SUFFIX", value)
         value = UID.sub(lambda m: f"uid {self.uids.setdefault(m[0], len(self.uids))}", value)
         return SECONDS.sub(lambda m: m[0] if m[0] in sent else "now", value)
+
+
+def key_orders(value, path="$"):
+    """(path, its keys in the order they were sent) of every object."""
+    if isinstance(value, dict):
+        yield path, ",".join(value)
+    for key, below in value.items() if isinstance(value, dict) else enumerate(
+            value if isinstance(value, list) else []):
+        yield from key_orders(below, f"{path}.{key}")
 
 
 def _who(entry):

@@ -155,13 +155,16 @@ evictions_respect_budgets(void **state)
 	    "{\"matchLabels\":{\"app\":\"a\"}}}}";
 	static const char eviction[] =
 	    "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"p\"}}";
+	static const char nobody[] =
+	    "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"name\":\"nobody\"}}";
 	static const char merge[] = "Content-Type: application/merge-patch+json\r\n";
 	struct rig r;
 
 	(void)state;
 	rig_open(&r, 0);
 	assert_int_equal(code_of(&r, "POST", PODS, pod), 201);
-	assert_int_equal(code_of(&r, "POST", PODS "/nobody/eviction", eviction), 404);
+	assert_int_equal(code_of(&r, "POST", PODS "/nobody/eviction", eviction), 400);
+	assert_int_equal(code_of(&r, "POST", PODS "/nobody/eviction", nobody), 404);
 	assert_int_equal(
 	    code_of(&r, "POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget),
 	    201);

@@ -34,13 +34,16 @@ blob_of(const char *text, const struct sim_resource *r, uint64_t rv)
 	return b;
 }
 
+/* The whole object, or its metadata alone. */
 static char *
-written(void (*write)(struct evbuffer *, const struct sim_blob *, uint64_t),
-    const struct sim_blob *b, uint64_t rv)
+written(const struct sim_blob *b, const struct sim_resource *r, bool whole, uint64_t rv)
 {
 	struct evbuffer *const out = evbuffer_new();
 
-	write(out, b, rv);
+	if (whole)
+		sim_blob_write(out, b, r, true, rv);
+	else
+		sim_blob_write_metadata(out, b, r, rv);
 	const size_t n = evbuffer_get_length(out);
 	char *const text = obj_alloc(n + 1);
 	evbuffer_remove(out, text, n);
@@ -87,20 +90,21 @@ another_version_is_put_in_its_place(void **state)
 		uint64_t	 rv;
 		const char	*begins;
 	} rows[] = {
-		{ 0, "{\"resourceVersion\":\"7\",\"name\":\"p\"" },
-		{ 12345, "{\"resourceVersion\":\"12345\",\"name\":\"p\"" },
+		{ 0, "{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u-1\",\"resourceVersion\":\"7\",\"l" },
+		{ 12345, "{\"name\":\"p\",\"namespace\":\"ns\",\"uid\":\"u-1\",\"resourceVersion\":\"12345\"" },
 	};
+	static const char head[] = "{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":";
 
 	(void)state;
 	for (size_t i = 0; i < NITEMS(rows); i++) {
-		char *const meta = written(sim_blob_write_metadata, b, rows[i].rv);
-		char *const whole = written(sim_blob_write, b, rows[i].rv);
+		char *const meta = written(b, builtin("", "pods"), false, rows[i].rv);
+		char *const whole = written(b, builtin("", "pods"), true, rows[i].rv);
 		json_t *const parsed = json_loads(meta, 0, NULL);
 
 		assert_memory_equal(meta, rows[i].begins, strlen(rows[i].begins));
 		assert_non_null(parsed);		/* exactly the metadata, braces included */
-		assert_memory_equal(whole, "\"metadata\":", 11);
-		assert_memory_equal(whole + 11, meta, strlen(meta));
+		assert_memory_equal(whole, head, strlen(head));
+		assert_memory_equal(whole + strlen(head), meta, strlen(meta));
 		assert_string_equal(whole + strlen(whole) - 31, "},\"status\":{\"phase\":\"Running\"}}");
 		json_decref(parsed);
 		free(meta);
@@ -109,11 +113,33 @@ another_version_is_put_in_its_place(void **state)
 	sim_blob_unref(&b);
 }
 
+/* A custom resource is a map to the real server, its metadata alone a struct (issue 10.9). */
+static void
+the_keys_of_a_custom_resource_are_sorted(void **state)
+{
+	static const struct sim_resource things = { .group = "g", .version = "v1", .kind = "Thing" };
+	struct sim_blob *b = blob_of("{\"metadata\":{\"name\":\"t\",\"labels\":{\"b\":\"\",\"a\":\"\"}},"
+	    "\"zoo\":1,\"kind\":\"Thing\",\"data\":{\"y\":[{\"b\":1,\"a\":2}],\"x\":0},\"Aardvark\":1}",
+	    &things, 9);
+	char *const whole = written(b, &things, true, 10), *const meta = written(b, &things, false, 10);
+
+	(void)state;
+	assert_string_equal(whole,
+	    "{\"Aardvark\":1,\"apiVersion\":\"g/v1\",\"data\":{\"x\":0,\"y\":[{\"a\":2,\"b\":1}]},"
+	    "\"kind\":\"Thing\",\"metadata\":{\"labels\":{\"a\":\"\",\"b\":\"\"},\"name\":\"t\","
+	    "\"resourceVersion\":\"10\"},\"zoo\":1}");
+	assert_string_equal(meta,
+	    "{\"name\":\"t\",\"resourceVersion\":\"10\",\"labels\":{\"a\":\"\",\"b\":\"\"}}");
+	free(whole);
+	free(meta);
+	sim_blob_unref(&b);
+}
+
 static void
 what_is_not_stored_has_no_version(void **state)
 {
 	struct sim_blob *b = blob_of(pod, builtin("", "pods"), 0);
-	char *const meta = written(sim_blob_write_metadata, b, 9);
+	char *const meta = written(b, builtin("", "pods"), false, 9);
 
 	(void)state;
 	assert_null(strstr(meta, "resourceVersion"));
@@ -152,6 +178,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_asked_often_is_found_without_a_parser),
 		cmocka_unit_test(another_version_is_put_in_its_place),
+		cmocka_unit_test(the_keys_of_a_custom_resource_are_sorted),
 		cmocka_unit_test(what_is_not_stored_has_no_version),
 		cmocka_unit_test(both_kinds_of_event_are_one),
 	};

@@ -85,7 +85,7 @@ what_a_row_says_is_read(void **state)
 	assert_json(json_incref(sim_json_at(pod, "properties.volumes.x-kubernetes-patch-strategy")),
 	    "'merge,retainKeys'");
 	assert_json(json_incref(json_object_get(json_object_get(types, "io.k8s.api.core.v1.Taint"),
-	    "required")), "['effect','key']");
+	    "required")), "['key','effect']");
 	assert_json(json_incref(sim_json_at(pod, "properties.nodeSelector.x-kubernetes-map-type")),
 	    "'atomic'");
 }

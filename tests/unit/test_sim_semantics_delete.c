@@ -70,6 +70,9 @@ static const struct row {
 	  "{'preconditions':{'uid':'v'}}", DELETION_REFUSED,
 	  "409 Operation cannot be fulfilled on namespaces \"x\": Precondition failed: UID in "
 	  "precondition: v, UID in object meta: u" },
+	{ "a wrong dry run", NULL, "", PLAIN, "{'dryRun':['Some']}", DELETION_REFUSED,
+	  "422 DeleteOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported "
+	  "values: \"All\"" },
 	{ "an eviction", "Pod", "eviction", POD("", ""),
 	  "{'metadata':{'name':'x','namespace':'default'}}", DELETION_MARKED,
 	  POD("", GRACE("2026-11-17T03:00:30Z", "30")) },
@@ -91,7 +94,10 @@ check_row(void **state)
 
 	a.namespace = "default";
 	a.subresource = r->subresource;
-	assert_int_equal(sim_semantics_delete(&a, old, options, &marked, &status), r->how);
+	if (*r->subresource != '\0')
+		status = sim_semantics_eviction_refusal(&a, options);
+	if (status == NULL)
+		assert_int_equal(sim_semantics_delete(&a, old, options, &marked, &status), r->how);
 	if (r->how == DELETION_REFUSED) {
 		char text[512];
 

@@ -162,13 +162,35 @@ the_window_is_bounded(void **state)
 	sim_store_free(&s);
 }
 
+/* And by age, but for the last hundred (issue 10.16). */
+static void
+an_old_change_is_forgotten(void **state)
+{
+	struct sim_history h = { 0 };
+
+	(void)state;
+	for (uint64_t rv = 1; rv <= 3 * HISTORY_MIN; rv++)
+		sim_history_add(&h, (struct sim_change){ .rv = rv, .at_ms = (int64_t)rv });
+	assert_int_equal(h.forgotten, 0);
+	sim_history_expire(&h, HISTORY_AGE_MAX_MS + 50);
+	assert_int_equal(h.forgotten, 49);
+	sim_history_add(&h, (struct sim_change){ .rv = 301, .at_ms = HISTORY_AGE_MAX_MS + 100 });
+	assert_int_equal(h.forgotten, 99);
+	sim_history_expire(&h, INT64_MAX);
+	assert_int_equal(h.n, HISTORY_MIN);
+	assert_null(sim_history_get(&h, 201));
+	assert_int_equal(sim_history_get(&h, 202)->rv, 202);
+	sim_history_free(&h);
+}
+
 int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_past_is_what_it_was),
 		cmocka_unit_test(the_window_is_bounded),
+		cmocka_unit_test(an_old_change_is_forgotten),
 	};
 
-	return cmocka_run_group_tests_name("sim_depot", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sim_store", tests, NULL, NULL);
 }

@@ -6,10 +6,12 @@
 
 #include <event2/buffer.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/http/sim_accept.h"
 #include "sim/base/sim_buf.h"
+#include "sim/base/sim_json.h"
 #include "clock.h"
 #include "obj.h"
 #include "sim/kube/store/sim_store.h"
@@ -28,10 +30,10 @@ static const struct sim_media_form forms[] = {
 static void write_whole(const struct sim_view *, const struct sim_blob *, uint64_t, bool, struct evbuffer *);
 static void write_partial(const struct sim_view *, const struct sim_blob *, uint64_t, struct evbuffer *);
 static void write_row(const struct sim_view *, const struct sim_blob *, uint64_t, struct evbuffer *);
-static void write_table_head(const struct sim_view *, uint64_t, const char *, int64_t, bool,
-    struct evbuffer *);
-static void write_list_meta(uint64_t, const char *, int64_t, struct evbuffer *);
+static void write_table_head(const struct sim_view *, const struct sim_list_meta *, bool, struct evbuffer *);
+static void write_list_meta(const struct sim_list_meta *, struct evbuffer *);
 static void write_json(const json_t *, struct evbuffer *);
+static bool is_map(const struct sim_view *);
 
 bool
 sim_view_read(struct sim_view *v, struct sim_request *c)
@@ -41,8 +43,7 @@ sim_view_read(struct sim_view *v, struct sim_request *c)
 
 	if (i < 0) {
 		sim_request_fail(c, 406, "NotAcceptable",
-		    "only the following media types are accepted: application/json, "
-		    "application/yaml, application/vnd.kubernetes.protobuf");
+		    "only the following media types are accepted: application/json");
 		return false;
 	}
 	*v = (struct sim_view){ .resource = c->resource, .meta_version = forms[i].version };
@@ -68,9 +69,10 @@ sim_view_object(struct sim_view *v, const struct sim_blob *b, uint64_t rv, struc
 		write_partial(v, b, rv, out);
 		return;
 	case SHAPE_TABLE:
-		write_table_head(v, rv != 0 ? rv : b->rv, "", -1, !v->columns_told, out);
+		write_table_head(v, &(struct sim_list_meta){ rv != 0 ? rv : b->rv, "", -1 },
+		    !v->columns_told, out);
 		write_row(v, b, rv, out);
-		sim_view_list_tail(out);
+		evbuffer_add(out, "]}", 2);
 		v->columns_told = true;
 		return;
 	}
@@ -79,17 +81,25 @@ sim_view_object(struct sim_view *v, const struct sim_blob *b, uint64_t rv, struc
 void
 sim_view_bookmark(struct sim_view *v, uint64_t rv, bool end, struct evbuffer *out)
 {
-	static const char end_annotation[] = ",\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}";
+	static const char end_annotation[] = "\"annotations\":{\"k8s.io/initial-events-end\":\"true\"}";
+	const char *const annotations = end ? end_annotation : "", *const comma = end ? "," : "";
 	char version[256];
 
 	if (v->shape == SHAPE_TABLE) {
-		write_table_head(v, rv, "", -1, !v->columns_told, out);
+		write_table_head(v, &(struct sim_list_meta){ rv, "", -1 }, !v->columns_told, out);
 		v->columns_told = true;
 		evbuffer_add_printf(out,
 		    "{\"cells\":[],\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":"
-		    "\"meta.k8s.io/%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}}",
-		    v->meta_version, rv, end ? end_annotation : "");
-		sim_view_list_tail(out);
+		    "\"meta.k8s.io/%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s%s}}}",
+		    v->meta_version, rv, comma, annotations);
+		evbuffer_add(out, "]}", 2);
+		return;
+	}
+	if (is_map(v)) {
+		evbuffer_add_printf(out, "{\"apiVersion\":\"%s\",\"kind\":\"%s\",\"metadata\":{%s%s"
+		    "\"resourceVersion\":\"%" PRIu64 "\"}}",
+		    sim_resource_api_version(v->resource, version, sizeof(version)), v->resource->kind,
+		    annotations, comma, rv);
 		return;
 	}
 	if (v->shape == SHAPE_PARTIAL)
@@ -99,18 +109,32 @@ sim_view_bookmark(struct sim_view *v, uint64_t rv, bool end, struct evbuffer *ou
 	else
 		evbuffer_add_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\"", v->resource->kind,
 		    sim_resource_api_version(v->resource, version, sizeof(version)));
-	evbuffer_add_printf(out, ",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s}}", rv,
-	    end ? end_annotation : "");
+	evbuffer_add_printf(out, ",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s%s}}", rv, comma,
+	    annotations);
 }
 
 void
-sim_view_list_head(const struct sim_view *v, uint64_t rv, const char *next, int64_t remaining,
-    struct evbuffer *out)
+sim_view_json(const struct sim_resource *r, const json_t *object, struct evbuffer *out)
+{
+	struct sim_blob *b = sim_blob_new(object, r,
+	    strtoull(sim_json_text_at(object, "metadata.resourceVersion"), NULL, 10));
+
+	sim_blob_write(out, b, r, true, 0);
+	sim_blob_unref(&b);
+}
+
+void
+sim_view_list_head(const struct sim_view *v, const struct sim_list_meta *m, struct evbuffer *out)
 {
 	char version[256];
 
+	sim_resource_api_version(v->resource, version, sizeof(version));
+	if (is_map(v)) {
+		evbuffer_add_printf(out, "{\"apiVersion\":\"%s\",\"items\":[", version);
+		return;
+	}
 	if (v->shape == SHAPE_TABLE) {
-		write_table_head(v, rv, next, remaining, true, out);
+		write_table_head(v, m, true, out);
 		return;
 	}
 	if (v->shape == SHAPE_PARTIAL)
@@ -119,8 +143,8 @@ sim_view_list_head(const struct sim_view *v, uint64_t rv, const char *next, int6
 		    v->meta_version);
 	else
 		evbuffer_add_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\"", v->resource->list_kind,
-		    sim_resource_api_version(v->resource, version, sizeof(version)));
-	write_list_meta(rv, next, remaining, out);
+		    version);
+	write_list_meta(m, out);
 	evbuffer_add_printf(out, ",\"items\":[");
 }
 
@@ -142,32 +166,38 @@ sim_view_list_item(const struct sim_view *v, const struct sim_blob *b, struct ev
 }
 
 void
-sim_view_list_tail(struct evbuffer *out)
+sim_view_list_tail(const struct sim_view *v, const struct sim_list_meta *m, struct evbuffer *out)
 {
-	evbuffer_add(out, "]}", 2);
+	evbuffer_add(out, "]", 1);
+	if (is_map(v)) {
+		evbuffer_add_printf(out, ",\"kind\":\"%s\",\"metadata\":{\"continue\":\"%s\",",
+		    v->resource->list_kind, m->next);
+		if (m->remaining >= 0)
+			evbuffer_add_printf(out, "\"remainingItemCount\":%" PRId64 ",", m->remaining);
+		evbuffer_add_printf(out, "\"resourceVersion\":\"%" PRIu64 "\"}", m->rv);
+	}
+	evbuffer_add(out, "}", 1);
+}
+
+/* A list of custom resources is a map to Go: its keys are sorted, so that metadata comes last. */
+static bool
+is_map(const struct sim_view *v)
+{
+	return v->shape == SHAPE_OBJECT && !v->resource->builtin;
 }
 
 static void
 write_whole(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, bool typed, struct evbuffer *out)
 {
-	char version[256];
-
-	if (sim_blob_needs_conversion(v->resource)) {
-		json_t *const object = sim_blob_parse(b, v->resource);
-
-		if (rv != 0)
-			json_object_set_new(json_object_get(object, "metadata"), "resourceVersion",
-			    json_sprintf("%" PRIu64, rv));
-		write_json(object, out);
-		json_decref(object);
+	if (!sim_blob_needs_conversion(v->resource)) {
+		sim_blob_write(out, b, v->resource, typed, rv);
 		return;
 	}
-	if (typed)
-		evbuffer_add_printf(out, "{\"kind\":\"%s\",\"apiVersion\":\"%s\",", v->resource->kind,
-		    sim_resource_api_version(v->resource, version, sizeof(version)));
-	else
-		evbuffer_add(out, "{", 1);
-	sim_blob_write(out, b, rv);
+	json_t *const object = sim_blob_parse(b, v->resource);
+	struct sim_blob *converted = sim_blob_new(object, v->resource, rv != 0 ? rv : b->rv);
+	sim_blob_write(out, converted, v->resource, true, 0);
+	sim_blob_unref(&converted);
+	json_decref(object);
 }
 
 static void
@@ -176,7 +206,7 @@ write_partial(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, s
 	evbuffer_add_printf(out,
 	    "{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":\"meta.k8s.io/%s\",\"metadata\":",
 	    v->meta_version != NULL && v->meta_version[0] != '\0' ? v->meta_version : "v1");
-	sim_blob_write_metadata(out, b, rv);
+	sim_blob_write_metadata(out, b, v->resource, rv);
 	evbuffer_add(out, "}", 1);
 }
 
@@ -202,13 +232,12 @@ write_row(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, struc
 }
 
 static void
-write_table_head(const struct sim_view *v, uint64_t rv, const char *next, int64_t remaining, bool columns,
-    struct evbuffer *out)
+write_table_head(const struct sim_view *v, const struct sim_list_meta *m, bool columns, struct evbuffer *out)
 {
 	json_t *const definitions = columns ? sim_table_columns(v->resource) : json_array();
 
 	evbuffer_add_printf(out, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\"", v->meta_version);
-	write_list_meta(rv, next, remaining, out);
+	write_list_meta(m, out);
 	evbuffer_add_printf(out, ",\"columnDefinitions\":");
 	write_json(definitions, out);
 	evbuffer_add_printf(out, ",\"rows\":[");
@@ -216,13 +245,13 @@ write_table_head(const struct sim_view *v, uint64_t rv, const char *next, int64_
 }
 
 static void
-write_list_meta(uint64_t rv, const char *next, int64_t remaining, struct evbuffer *out)
+write_list_meta(const struct sim_list_meta *m, struct evbuffer *out)
 {
-	evbuffer_add_printf(out, ",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"", rv);
-	if (next[0] != '\0')
-		evbuffer_add_printf(out, ",\"continue\":\"%s\"", next);
-	if (remaining >= 0)
-		evbuffer_add_printf(out, ",\"remainingItemCount\":%" PRId64, remaining);
+	evbuffer_add_printf(out, ",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"", m->rv);
+	if (m->next[0] != '\0')
+		evbuffer_add_printf(out, ",\"continue\":\"%s\"", m->next);
+	if (m->remaining >= 0)
+		evbuffer_add_printf(out, ",\"remainingItemCount\":%" PRId64, m->remaining);
 	evbuffer_add(out, "}", 1);
 }
 

@@ -29,10 +29,17 @@ void sim_view_object(struct sim_view *v, const struct sim_blob *b, uint64_t rv, 
 /* An object that carries only a resourceVersion, and with `end` says that the initial events are over. */
 void sim_view_bookmark(struct sim_view *v, uint64_t rv, bool end, struct evbuffer *out);
 
-/* A list is head, items with commas between them, tail. remaining -1: not told. */
-void sim_view_list_head(
-    const struct sim_view *v, uint64_t rv, const char *next, int64_t remaining, struct evbuffer *out);
+/* An object that is not stored, as an answer. */
+void sim_view_json(const struct sim_resource *r, const json_t *object, struct evbuffer *out);
+
+/* A list is head, items with commas between them, tail. */
+struct sim_list_meta {
+	uint64_t	 rv;
+	const char	*next;		/* the continue token; "": none */
+	int64_t		 remaining;	/* -1: left out */
+};
+void sim_view_list_head(const struct sim_view *v, const struct sim_list_meta *m, struct evbuffer *out);
 void sim_view_list_item(const struct sim_view *v, const struct sim_blob *b, struct evbuffer *out);
-void sim_view_list_tail(struct evbuffer *out);
+void sim_view_list_tail(const struct sim_view *v, const struct sim_list_meta *m, struct evbuffer *out);
 
 #endif

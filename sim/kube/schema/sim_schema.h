@@ -17,6 +17,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "sim/base/sim_buf.h"
 #include "sim/kube/semantics/sim_semantics.h"
 
 /* The table of built-in types, by name ("io.k8s.api.core.v1.Node"); made once. */
@@ -60,6 +61,15 @@ void sim_schema_default(const json_t *schema, json_t *value);
 /* What Go prints where nothing is set: of a whole object, and added to what is there. */
 json_t *sim_schema_zero(const json_t *schema);
 void sim_schema_fill_zero(const json_t *schema, json_t *value);
+
+/*
+ * JSON as the real server writes it: the fields of a built-in type in the order of its Go struct,
+ * which is that of the table; the keys of a map, and of everything without a schema (NULL), sorted.
+ */
+void sim_schema_write(struct sim_buf *out, const json_t *schema, const json_t *value);
+void sim_schema_write_member(struct sim_buf *out, const json_t *schema, const char *key, const json_t *value);
+/* The keys of object in that order: free the array. */
+size_t sim_schema_keys(const json_t *schema, const json_t *object, const char ***keys);
 
 /*
  * Values against the schema of a CRD; what did not change since `old` is let through. status_only:

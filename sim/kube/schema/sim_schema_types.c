@@ -100,16 +100,16 @@ read_type(const struct type_row *row, const char *prefix)
 
 	if (row->name[len] == '#')
 		json_object_set_new(type, "x-kubernetes-map-type", json_string("atomic"));
+	if (strstr(row->fields, "metadata") != NULL) {
+		read_field(type, "kind:s", prefix);
+		read_field(type, "apiVersion:s", prefix);
+	}
 	for (const char *p = row->fields; *p != '\0';) {
 		char *field = word(&p, " ");
 
 		read_field(type, field, prefix);
 		free(field);
 		p += strspn(p, " ");
-	}
-	if (json_object_get(json_object_get(type, "properties"), "metadata") != NULL) {
-		read_field(type, "apiVersion:s", prefix);
-		read_field(type, "kind:s", prefix);
 	}
 	return type;
 }

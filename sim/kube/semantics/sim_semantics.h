@@ -74,6 +74,8 @@ enum sim_deletion {
 enum sim_deletion sim_semantics_delete(const struct sim_write_params *a, const json_t *old,
     const json_t *options, json_t **marked,
     json_t **status);
+/* NULL, or the Status of an Eviction that names another Pod than the path. */
+json_t *sim_semantics_eviction_refusal(const struct sim_write_params *a, const json_t *eviction);
 /* What DELETE answers once `object` (marked or removed) is dealt with: the object, or a Status "Success". */
 json_t *sim_semantics_deleted(const struct sim_write_params *a, const json_t *object, enum sim_deletion how);
 /* An update that took the last finalizer of a deleted object: remove it. */

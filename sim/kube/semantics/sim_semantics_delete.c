@@ -20,7 +20,6 @@
 static json_t *options_refusal(const json_t *options);
 static json_t *precondition_refusal(const struct sim_write_params *a, const json_t *old,
     const json_t *options);
-static json_t *eviction_refusal(const struct sim_write_params *a, const json_t *eviction);
 static long grace_of(const struct sim_write_params *a, const json_t *old, const json_t *options);
 static json_t *marked_by(const struct sim_write_params *a, const json_t *old, long grace_seconds);
 static bool is_held(const json_t *object);
@@ -33,13 +32,9 @@ sim_semantics_delete(const struct sim_write_params *a, const json_t *old, const 
     json_t **marked,
     json_t **status)
 {
-	const bool evicted = strcmp(a->subresource, "eviction") == 0;
-	json_t *why = evicted ? eviction_refusal(a, options) : NULL;
-
-	if (evicted)
+	if (strcmp(a->subresource, "eviction") == 0)
 		options = json_object_get(options, "deleteOptions");
-	if (why == NULL)
-		why = options_refusal(options);
+	json_t *why = options_refusal(options);
 	if (why == NULL)
 		why = precondition_refusal(a, old, options);
 	if (why != NULL) {
@@ -90,6 +85,7 @@ options_refusal(const json_t *options)
 {
 	static const char *const policies[] = { "Foreground", "Background", "Orphan" };
 	const json_t *policy = json_object_get(options, "propagationPolicy");
+	const json_t *dry_run = json_object_get(options, "dryRun");
 	json_t *errors = json_array();
 	bool known = policy == NULL || json_is_null(policy);
 
@@ -101,6 +97,8 @@ options_refusal(const json_t *options)
 	if (json_is_string(policy) && json_is_boolean(json_object_get(options, "orphanDependents")))
 		sim_field_error(errors, FIELD_INVALID, "propagationPolicy", policy,
 		    "orphanDependents and deletionPropagation cannot be both set");
+	if (json_array_size(dry_run) > 0 && !has_text(dry_run, "All"))
+		sim_field_error(errors, FIELD_UNSUPPORTED, "dryRun", dry_run, "supported values: \"All\"");
 	return sim_field_errors_status(errors, "meta.k8s.io", "DeleteOptions", "");
 }
 
@@ -136,8 +134,8 @@ precondition_refusal(const struct sim_write_params *a, const json_t *old, const 
 	return NULL;
 }
 
-static json_t *
-eviction_refusal(const struct sim_write_params *a, const json_t *eviction)
+json_t *
+sim_semantics_eviction_refusal(const struct sim_write_params *a, const json_t *eviction)
 {
 	const char *namespace = meta_text(eviction, "namespace");
 

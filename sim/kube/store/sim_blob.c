@@ -3,7 +3,7 @@
 
 #include <event2/buffer.h>
 #include <inttypes.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/sim_buf.h"
@@ -11,14 +11,9 @@
 #include "obj.h"
 #include "sim/kube/schema/sim_schema.h"
 
-/* Every blob begins like this; then the number, a quote, and the rest. */
-static const char head[] = "\"metadata\":{\"resourceVersion\":\"";
-static const char meta_start[] = "\"metadata\":";
-
-enum { HEAD_LEN = sizeof(head) - 1, META_AT = sizeof(meta_start) - 1 };
-
-static void put_json(struct sim_buf *, const json_t *, uint64_t, struct sim_blob *);
-static void put_member(struct sim_buf *, const char *, const json_t *);
+static void put_json(struct sim_buf *, const json_t *, const struct sim_resource *, struct sim_blob *);
+static void put_metadata(struct sim_buf *, const json_t *, const json_t *, struct sim_blob *);
+static void write_span(struct evbuffer *, const struct sim_blob *, size_t, size_t, uint64_t);
 static void put_labels(struct sim_buf *, const json_t *);
 static void put_fields(struct sim_buf *, const json_t *, const struct sim_resource *);
 static void put_field(struct sim_buf *, const json_t *, const struct sim_selectable *);
@@ -34,7 +29,7 @@ sim_blob_new(const json_t *object, const struct sim_resource *r, uint64_t rv)
 	struct sim_buf t = { 0 };
 
 	MUST(json_is_object(meta));
-	put_json(&t, object, rv, &b);
+	put_json(&t, object, r, &b);
 	sim_buf_add(&t, "", 1);
 	b.key_at = (uint32_t)t.len;
 	const char *const ns = sim_json_text(meta, "namespace");
@@ -113,25 +108,46 @@ sim_blob_owners(const struct sim_blob *b)
 }
 
 void
-sim_blob_write(struct evbuffer *out, const struct sim_blob *b, uint64_t rv)
+sim_blob_write(struct evbuffer *out, const struct sim_blob *b, const struct sim_resource *r, bool typed,
+    uint64_t rv)
 {
-	if (rv == 0 || b->rv_len == 0) {
-		evbuffer_add(out, b->bytes, b->len);
+	char version[256];
+
+	evbuffer_add(out, "{", 1);
+	if (!typed) {
+		write_span(out, b, 0, b->len, rv);
 		return;
 	}
-	evbuffer_add_printf(out, "%s%" PRIu64, head, rv);
-	evbuffer_add(out, b->bytes + HEAD_LEN + b->rv_len, b->len - HEAD_LEN - b->rv_len);
+	sim_resource_api_version(r, version, sizeof(version));
+	if (r->builtin) {
+		evbuffer_add_printf(out, "\"kind\":\"%s\",\"apiVersion\":\"%s\",", r->kind, version);
+		write_span(out, b, 0, b->len, rv);
+		return;
+	}
+	evbuffer_add(out, b->bytes, b->version_at);
+	evbuffer_add_printf(out, "\"apiVersion\":\"%s\",", version);
+	evbuffer_add(out, b->bytes + b->version_at, b->kind_at - b->version_at);
+	evbuffer_add_printf(out, "\"kind\":\"%s\",", r->kind);
+	write_span(out, b, b->kind_at, b->len, rv);
 }
 
 void
-sim_blob_write_metadata(struct evbuffer *out, const struct sim_blob *b, uint64_t rv)
+sim_blob_write_metadata(struct evbuffer *out, const struct sim_blob *b, const struct sim_resource *r,
+    uint64_t rv)
 {
-	if (rv == 0 || b->rv_len == 0) {
-		evbuffer_add(out, b->bytes + META_AT, b->meta_len);
+	if (r->builtin) {
+		write_span(out, b, b->meta_at, b->meta_at + b->meta_len, rv);
 		return;
 	}
-	evbuffer_add_printf(out, "%s%" PRIu64, head + META_AT, rv);
-	evbuffer_add(out, b->bytes + HEAD_LEN + b->rv_len, b->meta_len - (HEAD_LEN - META_AT) - b->rv_len);
+	json_t *const meta = json_loadb(b->bytes + b->meta_at, b->meta_len, 0, NULL);
+	struct sim_buf t = { 0 };
+	if (rv != 0 && b->rv_len != 0)
+		json_object_set_new(meta, "resourceVersion", json_sprintf("%" PRIu64, rv));
+	sim_schema_write(&t, json_object_get(sim_schema_types(),
+	    "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"), meta);
+	evbuffer_add(out, t.bytes, t.len);
+	sim_buf_free(&t);
+	json_decref(meta);
 }
 
 json_t *
@@ -172,45 +188,76 @@ sim_blob_stored_form(json_t *object, const struct sim_resource *r)
 	return object;
 }
 
+/* kind < metadata: so both members stand before one that is always there. */
 static void
-put_json(struct sim_buf *t, const json_t *object, uint64_t rv, struct sim_blob *b)
+put_json(struct sim_buf *t, const json_t *object, const struct sim_resource *r, struct sim_blob *b)
 {
-	const char *key;
-	json_t *value;
-	bool first = true;
+	const json_t *const schema = r->builtin ? sim_schema_of(r) : NULL;
+	const char **keys;
+	const size_t n = sim_schema_keys(schema, object, &keys);
 
-	sim_buf_printf(t, "%s{", meta_start);
-	if (rv != 0) {
-		sim_buf_printf(t, "\"resourceVersion\":\"%" PRIu64 "\"", rv);
-		b->rv_len = (uint32_t)(t->len - HEAD_LEN - 1);
-		first = false;
-	}
-	JSON_EACH(json_object_get(object, "metadata"), key, value) {
-		if (strcmp(key, "resourceVersion") == 0)
+	for (size_t i = 0; i < n; i++) {
+		const json_t *const value = json_object_get(object, keys[i]);
+
+		if (strcmp(keys[i], "apiVersion") == 0 || strcmp(keys[i], "kind") == 0)
 			continue;
-		sim_buf_puts(t, first ? "" : ",");
-		put_member(t, key, value);
-		first = false;
+		sim_buf_puts(t, t->len == 0 ? "" : ",");
+		if (strcmp(keys[i], "apiVersion") < 0)
+			b->version_at = UINT32_MAX;
+		else if (b->version_at == UINT32_MAX)
+			b->version_at = (uint32_t)t->len;
+		if (strcmp(keys[i], "kind") < 0)
+			b->kind_at = UINT32_MAX;
+		else if (b->kind_at == UINT32_MAX)
+			b->kind_at = (uint32_t)t->len;
+		if (strcmp(keys[i], "metadata") == 0)
+			put_metadata(t, schema, value, b);
+		else
+			sim_schema_write_member(t, schema, keys[i], value);
 	}
-	sim_buf_puts(t, "}");
-	b->meta_len = (uint32_t)(t->len - META_AT);
-	JSON_EACH(object, key, value) {
-		if (strcmp(key, "metadata") == 0 || strcmp(key, "apiVersion") == 0
-		    || strcmp(key, "kind") == 0)
-			continue;
-		sim_buf_puts(t, ",");
-		put_member(t, key, value);
-	}
+	free(keys);
 	sim_buf_puts(t, "}");
 	b->len = (uint32_t)t->len;
 }
 
 static void
-put_member(struct sim_buf *t, const char *key, const json_t *value)
+put_metadata(struct sim_buf *t, const json_t *schema, const json_t *value, struct sim_blob *b)
 {
-	sim_buf_quote(t, key);
-	sim_buf_puts(t, ":");
-	sim_buf_json(t, value);
+	const json_t *const type = schema != NULL ? sim_schema_member(schema, "metadata", false) : NULL;
+	json_t *const meta = json_copy((json_t *)(uintptr_t)value);
+	const char **keys;
+
+	json_object_del(meta, "resourceVersion");
+	if (b->rv != 0)
+		json_object_set_new(meta, "resourceVersion", json_sprintf("%" PRIu64, b->rv));
+	const size_t n = sim_schema_keys(type, meta, &keys);
+	sim_buf_puts(t, "\"metadata\":");
+	b->meta_at = (uint32_t)t->len;
+	for (size_t i = 0; i < n; i++) {
+		sim_buf_puts(t, i == 0 ? "{" : ",");
+		sim_schema_write_member(t, type, keys[i], json_object_get(meta, keys[i]));
+		if (strcmp(keys[i], "resourceVersion") == 0) {
+			b->rv_len = (uint32_t)json_string_length(json_object_get(meta, keys[i]));
+			b->rv_at = (uint32_t)t->len - b->rv_len - 1;
+		}
+	}
+	sim_buf_puts(t, n == 0 ? "{}" : "}");
+	b->meta_len = (uint32_t)t->len - b->meta_at;
+	free(keys);
+	json_decref(meta);
+}
+
+/* The bytes from `from` to `to`, with another resourceVersion where rv is not 0. */
+static void
+write_span(struct evbuffer *out, const struct sim_blob *b, size_t from, size_t to, uint64_t rv)
+{
+	if (rv == 0 || b->rv_len == 0) {
+		evbuffer_add(out, b->bytes + from, to - from);
+		return;
+	}
+	evbuffer_add(out, b->bytes + from, b->rv_at - from);
+	evbuffer_add_printf(out, "%" PRIu64, rv);
+	evbuffer_add(out, b->bytes + b->rv_at + b->rv_len, to - b->rv_at - b->rv_len);
 }
 
 /* key, value, key, value, "". */

@@ -2,10 +2,10 @@
  * sim/kube/store/sim_blob.h - one version of one object, as bytes. Never changed once made; shared
  * by counting.
  *
- * The JSON is kept without apiVersion and kind (they depend on the version that is asked for) and
- * with the resourceVersion first, so that a list is made by joining bytes and a tombstone by
- * putting another number in. Beside it stands what selectors and the garbage collector ask, so that
- * neither needs a parser.
+ * The JSON is kept with its keys in the order of the real server, without apiVersion and kind (they
+ * depend on the version that is asked for): it is known where they and the resourceVersion belong,
+ * so that a list is made by joining bytes and a tombstone by putting another number in. Beside it
+ * stands what selectors and the garbage collector need, so that neither needs a parser.
  */
 #ifndef MUSTER_SIM_BLOB_H
 #define MUSTER_SIM_BLOB_H
@@ -21,9 +21,10 @@ struct evbuffer;
 
 struct sim_blob {
 	unsigned	 refs;
-	uint32_t	 len;		/* of the JSON */
-	uint32_t	 meta_len;	/* of the value of metadata, braces included */
-	uint32_t	 rv_len;	/* digits of the resourceVersion in the JSON; 0: it has none */
+	uint32_t	 len;		/* of the JSON, without the first brace */
+	uint32_t	 version_at, kind_at;	/* where the members apiVersion and kind belong */
+	uint32_t	 meta_at, meta_len;	/* the value of metadata, braces included */
+	uint32_t	 rv_at, rv_len;	/* digits of the resourceVersion in the JSON; 0: it has none */
 	uint32_t	 key_at, uid_at, labels_at, fields_at, owners_at, size;
 	uint64_t	 rv;
 	char		 bytes[];
@@ -45,11 +46,14 @@ const char *sim_blob_field(const struct sim_blob *b, const char *path);
 const char *sim_blob_owners(const struct sim_blob *b);
 
 /*
- * The bytes of `"metadata":{...},"spec":...}`, and of the metadata alone (`{...}`). With rv other than 0
+ * The whole object in the version of r, which has the form of the stored one (typed: with kind and
+ * apiVersion), and its metadata alone as the type PartialObjectMetadata has it. With rv other than 0
  * that number stands in place of the object's own.
  */
-void sim_blob_write(struct evbuffer *out, const struct sim_blob *b, uint64_t rv);
-void sim_blob_write_metadata(struct evbuffer *out, const struct sim_blob *b, uint64_t rv);
+void sim_blob_write(struct evbuffer *out, const struct sim_blob *b, const struct sim_resource *r, bool typed,
+    uint64_t rv);
+void sim_blob_write_metadata(struct evbuffer *out, const struct sim_blob *b, const struct sim_resource *r,
+    uint64_t rv);
 /* The whole object in the version of r. A new reference. */
 json_t *sim_blob_parse(const struct sim_blob *b, const struct sim_resource *r);
 /* Does that version look different from the stored one? Then bytes do not do, it takes sim_blob_parse. */

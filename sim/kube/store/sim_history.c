@@ -20,6 +20,14 @@ sim_history_add(struct sim_history *h, struct sim_change c)
 	h->old_bytes += c.before != NULL ? c.before->size : 0;
 	while (h->n > HISTORY_MAX || (h->old_bytes > HISTORY_BYTES_MAX && h->n > 1))
 		forget_oldest(h);
+	sim_history_expire(h, c.at_ms);
+}
+
+void
+sim_history_expire(struct sim_history *h, int64_t now_ms)
+{
+	while (h->n > HISTORY_MIN && at(h, 0)->at_ms < now_ms - HISTORY_AGE_MAX_MS)
+		forget_oldest(h);
 }
 
 const struct sim_change *

@@ -3,13 +3,14 @@
 
 #include <string.h>
 
+#include "clock.h"
 #include "obj.h"
 
 enum { OBJECTS_FIRST = 16 };
 
 struct sim_store {
 	uint32_t		 magic;
-#define DEPOT_MAGIC	0x53544f52u
+#define STORE_MAGIC	0x53544f52u
 	uint64_t		 rv;
 	struct sim_storage	**storages;
 	size_t			 n;
@@ -26,7 +27,7 @@ sim_store_new(sim_store_changed *changed, void *arg)
 {
 	struct sim_store *s;
 
-	OBJ_NEW(s, DEPOT_MAGIC);
+	OBJ_NEW(s, STORE_MAGIC);
 	s->changed = changed;
 	s->arg = arg;
 	return s;
@@ -39,7 +40,7 @@ sim_store_free(struct sim_store **sp)
 
 	if (*sp == NULL)
 		return;
-	OBJ_TAKE(s, sp, DEPOT_MAGIC);
+	OBJ_TAKE(s, sp, STORE_MAGIC);
 	sim_history_free(&s->history);
 	for (size_t i = 0; i < s->n; i++) {
 		struct sim_storage *const st = s->storages[i];
@@ -58,7 +59,7 @@ sim_store_free(struct sim_store **sp)
 struct sim_storage *
 sim_store_storage(struct sim_store *s, const char *group, const char *plural)
 {
-	OBJ_CHECK(s, DEPOT_MAGIC);
+	OBJ_CHECK(s, STORE_MAGIC);
 	for (size_t i = 0; i < s->n; i++) {
 		if (strcmp(s->storages[i]->group, group) == 0 && strcmp(s->storages[i]->plural, plural) == 0)
 			return s->storages[i];
@@ -66,6 +67,7 @@ sim_store_storage(struct sim_store *s, const char *group, const char *plural)
 	struct sim_storage *const st = obj_alloc(sizeof(*st));
 	st->group = obj_strdup(group);
 	st->plural = obj_strdup(plural);
+	st->since = s->rv;
 	s->storages = obj_realloc(s->storages, (s->n + 1) * sizeof(*s->storages));
 	s->storages[s->n++] = st;
 	return st;
@@ -97,6 +99,12 @@ sim_store_history(const struct sim_store *s)
 }
 
 void
+sim_store_expire(struct sim_store *s, int64_t now_ms)
+{
+	sim_history_expire(&s->history, now_ms);
+}
+
+void
 sim_store_compact(struct sim_store *s)
 {
 	sim_history_forget_all(&s->history);
@@ -105,7 +113,7 @@ sim_store_compact(struct sim_store *s)
 struct sim_blob *
 sim_store_put(struct sim_store *s, struct sim_storage *st, const json_t *object)
 {
-	OBJ_CHECK(s, DEPOT_MAGIC);
+	OBJ_CHECK(s, STORE_MAGIC);
 	struct sim_blob *const now = sim_blob_new(object, st->form, s->rv + 1);
 	const size_t i = sim_storage_seek(st, sim_blob_key(now));
 	struct sim_blob *before = NULL;
@@ -125,7 +133,7 @@ sim_store_remove(struct sim_store *s, struct sim_storage *st, const char *key)
 {
 	const size_t i = sim_storage_seek(st, key);
 
-	OBJ_CHECK(s, DEPOT_MAGIC);
+	OBJ_CHECK(s, STORE_MAGIC);
 	if (i == st->n || strcmp(sim_blob_key(st->objects[i]), key) != 0)
 		return 0;
 	struct sim_blob *const before = st->objects[i];
@@ -170,7 +178,9 @@ sim_change_bytes(const struct sim_change *c)
 static void
 commit(struct sim_store *s, struct sim_storage *st, struct sim_blob *before, struct sim_blob *after)
 {
-	const struct sim_change c = { .rv = ++s->rv, .storage = st, .before = before, .after = after };
+	const struct sim_change c = {
+		.rv = ++s->rv, .storage = st, .before = before, .after = after, .at_ms = clock_mono_ms()
+	};
 
 	st->written += sim_change_bytes(&c);
 	sim_history_add(&s->history, c);

@@ -25,6 +25,7 @@ struct sim_storage {
 	struct sim_blob			**objects;	/* by key */
 	size_t				 n, size;
 	size_t				 written;	/* bytes of all changes ever */
+	uint64_t			 since;		/* its first rv: older ones cannot be watched from */
 };
 
 /* What a change weighs in a stream, about. */
@@ -46,6 +47,8 @@ struct sim_storage *sim_store_nth(const struct sim_store *s, size_t i);
 
 uint64_t sim_store_rv(const struct sim_store *s);
 const struct sim_history *sim_store_history(const struct sim_store *s);
+/* Forgets the changes that are older than the window, or all of them. */
+void sim_store_expire(struct sim_store *s, int64_t now_ms);
 void sim_store_compact(struct sim_store *s);
 
 /*

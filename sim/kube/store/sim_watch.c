@@ -159,8 +159,10 @@ read_start(struct watch_start *start, struct sim_request *c)
 	const char *const rv = sim_request_param(c, "resourceVersion"),
 			  *const initial = sim_request_param(c, "sendInitialEvents");
 	const struct sim_fault *const old_server = c->plan.of[FAULT_NO_WATCHLIST];
-	const struct sim_store *const store = c->sim->store;
-	const uint64_t forgotten = sim_store_history(store)->forgotten;
+	struct sim_store *const store = c->sim->store;
+	sim_store_expire(store, clock_mono_ms());
+	const uint64_t forgotten = sim_store_history(store)->forgotten, since = c->resource->storage->since;
+	const uint64_t oldest = since > forgotten ? since : forgotten;
 
 	if (!sim_list_read_rv(c, rv, false, &start->rv))
 		return false;
@@ -173,9 +175,9 @@ read_start(struct watch_start *start, struct sim_request *c)
 		return false;
 	if (start->initial || start->rv == 0) {
 		start->rv = sim_store_rv(store);
-	} else if (start->rv < forgotten) {
+	} else if (start->rv < oldest) {
 		snprintf(start->text, sizeof(start->text),
-		    "too old resource version: %" PRIu64 " (%" PRIu64 ")", start->rv, forgotten);
+		    "too old resource version: %" PRIu64 " (%" PRIu64 ")", start->rv, oldest);
 		start->refusal = start->text;
 		start->refusal_code = 410;
 		start->refusal_reason = "Expired";

@@ -5,7 +5,7 @@
 
 #include "sim/kube/sim_api.h"
 #include "sim/cluster/sim_pdb.h"
-#include "sim/base/sim_json.h"
+#include "sim/base/sim_json_member.h"
 #include "obj.h"
 #include "sim/kube/store/sim_selection.h"
 #include "sim/kube/semantics/sim_semantics.h"
@@ -16,6 +16,7 @@
 #include "sim/base/sim_yaml.h"
 
 static json_t *read_options(struct sim_request *);
+static bool is_dry_run(const json_t *);
 static enum sim_deletion delete_one(struct sim_request *, struct sim_write_request *,
     struct sim_blob *, const json_t *, json_t **);
 
@@ -32,16 +33,24 @@ sim_write_delete(struct sim_request *c)
 	struct sim_blob *b = sim_blob_ref(sim_storage_get(c->resource->storage,
 	    sim_request_key(c, key, sizeof(key))));
 	sim_write_request_open(&w, c);
+	w.ask.dry_run = is_dry_run(options);
 	if (b == NULL)
 		answer = sim_semantics_not_found(c->resource, c->route.name);
 	else
 		delete_one(c, &w, b, options, &answer);
 	sim_write_warn(c, &w);
 	/* A Status is answered by its own code; "Success" has none. */
-	if (strcmp(sim_json_text(answer, "kind"), "Status") == 0)
+	if (strcmp(sim_json_text(answer, "kind"), "Status") == 0) {
 		sim_request_reply_status(c, answer);
-	else
-		sim_request_reply_json(c, 200, answer);
+	} else {
+		struct evbuffer *const out = evbuffer_new();
+
+		sim_view_json(c->resource, answer, out);
+		evbuffer_add(out, "\n", 1);
+		sim_request_reply(c, 200, "application/json", out);
+		evbuffer_free(out);
+		json_decref(answer);
+	}
 	sim_write_request_close(&w);
 	json_decref(options);
 	sim_blob_unref(&b);
@@ -63,23 +72,32 @@ sim_write_delete_collection(struct sim_request *c)
 	}
 	struct sim_snapshot *snap = sim_store_snapshot(c->sim->store, c->resource->storage, selection.ns, 0);
 	struct evbuffer *const out = evbuffer_new(), *const items = evbuffer_new();
+	json_t *refusal = NULL;
 	sim_write_request_open(&w, c);
-	for (size_t i = 0; i < snap->n; i++) {
+	w.ask.dry_run = is_dry_run(options);
+	for (size_t i = 0; i < snap->n && refusal == NULL; i++) {
 		json_t *answer = NULL;
 
 		if (!sim_selection_matches(&selection, snap->objects[i]))
 			continue;
 		w.ask.name = sim_blob_name(snap->objects[i]);
-		delete_one(c, &w, snap->objects[i], options, &answer);
+		if (delete_one(c, &w, snap->objects[i], options, &answer) == DELETION_REFUSED) {
+			refusal = answer;
+			break;
+		}
 		json_decref(answer);
 		if (evbuffer_get_length(items) > 0)
 			evbuffer_add(items, ",", 1);
 		sim_view_list_item(&view, snap->objects[i], items);
 	}
-	sim_view_list_head(&view, sim_store_rv(c->sim->store), "", -1, out);
+	const struct sim_list_meta meta = { sim_store_rv(c->sim->store), "", -1 };
+	sim_view_list_head(&view, &meta, out);
 	evbuffer_add_buffer(out, items);
-	sim_view_list_tail(out);
-	sim_request_reply(c, 200, "application/json", out);
+	sim_view_list_tail(&view, &meta, out);
+	if (refusal != NULL)
+		sim_request_reply_status(c, refusal);
+	else
+		sim_request_reply(c, 200, "application/json", out);
 	sim_write_request_close(&w);
 	evbuffer_free(items);
 	evbuffer_free(out);
@@ -93,7 +111,7 @@ sim_write_evict(struct sim_request *c)
 {
 	struct sim_write_request w;
 	char key[SIM_KEY_MAX];
-	json_t *answer = NULL;
+	json_t *answer;
 
 	json_t *const eviction = sim_write_body(c);
 	if (eviction == NULL)
@@ -101,10 +119,14 @@ sim_write_evict(struct sim_request *c)
 	struct sim_blob *b = sim_blob_ref(sim_storage_get(c->resource->storage,
 	    sim_request_key(c, key, sizeof(key))));
 	sim_write_request_open(&w, c);
+	w.ask.dry_run = w.ask.dry_run || is_dry_run(json_object_get(eviction, "deleteOptions"));
 	enum sim_deletion how = DELETION_REFUSED;
-	if (b == NULL)
+	answer = sim_semantics_eviction_refusal(&w.ask, eviction);
+	if (answer == NULL && b == NULL)
 		answer = sim_semantics_not_found(c->resource, c->route.name);
-	else if ((answer = sim_pdb_check(c->sim, b, w.ask.dry_run)) == NULL)
+	if (answer == NULL)
+		answer = sim_pdb_check(c->sim, b, w.ask.dry_run);
+	if (answer == NULL)
 		how = delete_one(c, &w, b, eviction, &answer);
 	if (how != DELETION_REFUSED) {
 		json_decref(answer);
@@ -156,10 +178,13 @@ static json_t *
 read_options(struct sim_request *c)
 {
 	static const char *const names[] = { "gracePeriodSeconds", "propagationPolicy", "orphanDependents" };
+	const char *const dry_run = sim_request_param(c, "dryRun");
 	size_t len;
 
 	sim_request_body(c, &len);
 	json_t *const options = len > 0 ? sim_write_body(c) : json_object();
+	if (len == 0 && dry_run != NULL)
+		json_object_set_new(options, "dryRun", json_pack("[s]", dry_run));
 	for (size_t i = 0; options != NULL && len == 0 && i < NITEMS(names); i++) {
 		const char *const value = sim_request_param(c, names[i]);
 
@@ -169,4 +194,10 @@ read_options(struct sim_request *c)
 		json_object_set_new(options, names[i], typed != NULL ? typed : json_string(value));
 	}
 	return options;
+}
+
+static bool
+is_dry_run(const json_t *options)
+{
+	return has_text(json_object_get(options, "dryRun"), "All");
 }

@@ -34,6 +34,8 @@ struct list_stream {
 	struct sim_stream	*stream;
 	struct sim_view		 view;
 	struct sim_snapshot	*snap;
+	struct sim_list_meta	 meta;
+	char			*next;		/* owns meta.next */
 	size_t			 at;
 };
 
@@ -42,8 +44,7 @@ static bool read_state(struct list_params *, struct sim_request *);
 static void free_ask(struct list_params *);
 static struct sim_snapshot *take_snapshot(const struct list_params *, struct sim_request *);
 static char *choose(const struct list_params *, struct sim_snapshot *, int64_t *);
-static void hand_over(struct sim_request *, const struct sim_view *, struct sim_snapshot *,
-    const char *, int64_t);
+static void hand_over(struct sim_request *, const struct sim_view *, struct sim_snapshot *, char *, int64_t);
 static size_t weight(const struct sim_snapshot *, enum sim_shape);
 static void fill(void *);
 static void gone(void *);
@@ -62,8 +63,7 @@ sim_list_serve(struct sim_request *c)
 		char *const next = choose(&ask, snap, &remaining);
 
 		c->rv = snap->rv;
-		hand_over(c, &view, snap, next != NULL ? next : "", remaining);
-		free(next);
+		hand_over(c, &view, snap, next, remaining);
 	}
 	free_ask(&ask);
 }
@@ -234,9 +234,10 @@ choose(const struct list_params *ask, struct sim_snapshot *snap, int64_t *remain
 	return next;
 }
 
+/* Takes snap and next. */
 static void
-hand_over(struct sim_request *c, const struct sim_view *view, struct sim_snapshot *snap,
-    const char *next, int64_t remaining)
+hand_over(struct sim_request *c, const struct sim_view *view, struct sim_snapshot *snap, char *next,
+    int64_t remaining)
 {
 	const bool gzip = weight(snap, view->shape) > GZIP_ABOVE
 	    && sim_accept_gzip(sim_request_header(c, "Accept-Encoding"));
@@ -244,8 +245,10 @@ hand_over(struct sim_request *c, const struct sim_view *view, struct sim_snapsho
 
 	l->view = *view;
 	l->snap = snap;
+	l->next = next;
+	l->meta = (struct sim_list_meta){ snap->rv, next != NULL ? next : "", remaining };
 	l->stream = sim_stream_open(&c, "application/json", gzip ? CODING_GZIP : CODING_NONE, fill, gone, l);
-	sim_view_list_head(&l->view, snap->rv, next, remaining, sim_stream_buffer(l->stream));
+	sim_view_list_head(&l->view, &l->meta, sim_stream_buffer(l->stream));
 	fill(l);
 }
 
@@ -273,7 +276,7 @@ fill(void *arg)
 	}
 	const bool done = l->at == l->snap->n;
 	if (done) {
-		sim_view_list_tail(out);
+		sim_view_list_tail(&l->view, &l->meta, out);
 		evbuffer_add(out, "\n", 1);
 	}
 	sim_stream_flush(l->stream);
@@ -289,5 +292,6 @@ gone(void *arg)
 	struct list_stream *const l = arg;
 
 	sim_snapshot_free(&l->snap);
+	free(l->next);
 	free(l);
 }
