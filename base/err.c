@@ -1,13 +1,10 @@
 /* base/err.c - names and texts of include/err.h. */
 #include "err.h"
 
-#include <stddef.h>
-
 static const struct {
 	const char *name, *text;
-	bool retry;
 } errors[E_MAX] = {
-#define ERR_ROW(ID, t, r) [E_##ID] = { .name = #ID, .text = (t), .retry = (r) },
+#define ERR_ROW(ID, t) [E_##ID] = { .name = #ID, .text = (t) },
 	ERRORS(ERR_ROW)
 };
 
@@ -21,10 +18,4 @@ const char *
 err_text(enum err e)
 {
 	return (unsigned)e < E_MAX ? errors[e].text : "unknown error";
-}
-
-bool
-err_retry(enum err e)
-{
-	return (unsigned)e < E_MAX && errors[e].retry;
 }

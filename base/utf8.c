@@ -36,6 +36,31 @@ utf8_length(const char *s, size_t len)
 	return forms[f].bytes;
 }
 
+uint32_t
+utf8_code(const char *s, size_t bytes)
+{
+	const unsigned char *const b = (const unsigned char *)s;
+	uint32_t code = bytes == 1 ? b[0] : b[0] & (0x7fu >> bytes);
+
+	for (size_t i = 1; i < bytes; i++)
+		code = code << 6 | (b[i] & 0x3f);
+	return code;
+}
+
+size_t
+utf8_cut(const char *s, size_t len, size_t max_bytes, size_t max_points)
+{
+	size_t at = 0;
+
+	for (size_t n; at < len && max_points > 0; max_points--, at += n) {
+		n = utf8_length(s + at, len - at);
+		n += n == 0;
+		if (at + n > max_bytes)
+			break;
+	}
+	return at;
+}
+
 size_t
 utf8_show_json(const char *s, size_t len, char out[UTF8_SHOWN_MAX], size_t *out_len)
 {

@@ -4,6 +4,7 @@
 
 #include "obj.h"
 #include "private.h"
+#include "utf8.h"
 
 static size_t slot_for(struct config_errors *errs, int line);
 
@@ -55,10 +56,8 @@ errors_quote(const char *text, size_t len)
 	size_t used = 1;
 
 	for (size_t i = 0, n; i < len; i += n) {
-		uint32_t code;
-
-		n = value_utf8(text + i, len - i, &code);
-		const bool odd = n == 0 || value_control(code);
+		n = utf8_length(text + i, len - i);
+		const bool odd = n == 0 || value_control(utf8_code(text + i, n));
 		if (n == 0)
 			n = 1;
 		const size_t width = odd ? 1 : n;

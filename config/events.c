@@ -5,6 +5,7 @@
 
 #include "obj.h"
 #include "private.h"
+#include "utf8.h"
 
 static bool check_text(const char *, size_t, struct config_errors *);
 static void refuse_extras(struct events *);
@@ -171,14 +172,13 @@ check_text(const char *text, size_t len, struct config_errors *errs)
 		return false;
 	}
 	for (size_t i = 0, n; i < len; i += n) {
-		uint32_t code;
-
-		n = value_utf8(text + i, len - i, &code);
+		n = utf8_length(text + i, len - i);
 		if (n == 0) {
 			errors_add(errs, line, "byte 0x%02x is not UTF-8; save the file as UTF-8",
 			    (unsigned char)text[i]);
 			return false;
 		}
+		const uint32_t code = utf8_code(text + i, n);
 		const bool blank = code == '\t' || code == '\n' || code == '\r' || code == 0x85
 		    || code == 0x2028 || code == 0x2029;
 		if (value_control(code) && !blank) {

@@ -11,6 +11,7 @@
 
 #include "ascii.h"
 #include "obj.h"
+#include "utf8.h"
 
 struct text {
 	const char	*p, *end;
@@ -67,10 +68,8 @@ value_parse(const struct value_rule *rule, const char *text, size_t len, int64_t
 	int64_t found = 0;
 
 	for (size_t i = 0, n; i < len; i += n) {
-		uint32_t code;
-
-		n = value_utf8(text + i, len - i, &code);
-		if (n == 0 || value_control(code))
+		n = utf8_length(text + i, len - i);
+		if (n == 0 || value_control(utf8_code(text + i, n)))
 			return VALUE_FAULT_TEXT;
 	}
 	const enum value_fault f =
@@ -90,37 +89,6 @@ const char *
 value_fault_text(enum value_fault f)
 {
 	return faults[f];
-}
-
-size_t
-value_utf8(const char *p, size_t left, uint32_t *code)
-{
-	static const struct {
-		uint8_t mask, lead;
-		uint32_t least;
-	} forms[] = {
-		{ 0x80, 0x00, 0 },
-		{ 0xe0, 0xc0, 0x80 },
-		{ 0xf0, 0xe0, 0x800 },
-		{ 0xf8, 0xf0, 0x10000 },
-	};
-	const uint8_t *b = (const uint8_t *)p;
-	size_t n = 0;
-
-	while (n < NITEMS(forms) && (b[0] & forms[n].mask) != forms[n].lead)
-		n++;
-	if (n == NITEMS(forms) || n >= left)
-		return 0;
-	uint32_t c = b[0] & (uint8_t)~forms[n].mask;
-	for (size_t i = 1; i <= n; i++) {
-		if ((b[i] & 0xc0) != 0x80)
-			return 0;
-		c = c << 6 | (b[i] & 0x3f);
-	}
-	if (c < forms[n].least || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff))
-		return 0;
-	*code = c;
-	return n + 1;
 }
 
 bool

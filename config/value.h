@@ -82,8 +82,6 @@ const char *value_allowed(const struct value_rule *rule, char *buf, size_t size)
 /* "1h30m", "500ms", "0". Returns buf. */
 const char *value_print_duration(int64_t ms, char *buf, size_t size);
 
-/* A character of UTF-8: its bytes; 0 when it is not well-formed, overlong or a surrogate. */
-size_t value_utf8(const char *p, size_t left, uint32_t *code);
 /* Anything that a terminal, a log line or `key=value\n` could take for more than text. */
 bool value_control(uint32_t code);
 

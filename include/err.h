@@ -1,30 +1,28 @@
-/* include/err.h - every error that crosses a function: its name, what it says, whether waiting helps. */
+/* include/err.h - every error that crosses a function: its name, and its text. */
 #ifndef MUSTER_ERR_H
 #define MUSTER_ERR_H
 
-#include <stdbool.h>
-
-/* ID, text for people, retry (true: weather, the queue tries again; false: somebody must change something) */
+/* ID, text for people */
 #define ERRORS(E)								\
-	E(OK,          "ok",                                          false)	\
-	E(AGAIN,       "not now",                                     true)	\
-	E(TIMEOUT,     "no answer in time",                           true)	\
-	E(NETWORK,     "connection failed",                           true)	\
-	E(TLS,         "TLS verification failed",                     true)	\
-	E(LIMITED,     "asked to slow down",                          true)	\
-	E(SERVER,      "server error",                                true)	\
-	E(STALE,       "view is older than our own write",            true)	\
-	E(UNKNOWN,     "outcome unknown",                             true)	\
-	E(TOO_BIG,     "larger than the limit",                       false)	\
-	E(MALFORMED,   "not well-formed",                             false)	\
-	E(SCHEMA,      "peer speaks another schema",                  false)	\
-	E(DENIED,      "not allowed",                                 false)	\
-	E(NOT_FOUND,   "not found",                                   false)	\
-	E(INVALID,     "invalid value",                               false)	\
-	E(NO_MEMORY,   "out of memory",                               false)
+	E(OK,          "ok")	\
+	E(AGAIN,       "not now")	\
+	E(TIMEOUT,     "no answer in time")	\
+	E(NETWORK,     "connection failed")	\
+	E(TLS,         "TLS verification failed")	\
+	E(LIMITED,     "asked to slow down")	\
+	E(SERVER,      "server error")	\
+	E(STALE,       "view is older than our own write")	\
+	E(UNKNOWN,     "outcome unknown")	\
+	E(TOO_BIG,     "larger than the limit")	\
+	E(MALFORMED,   "not well-formed")	\
+	E(SCHEMA,      "peer speaks another schema")	\
+	E(DENIED,      "not allowed")	\
+	E(NOT_FOUND,   "not found")	\
+	E(INVALID,     "invalid value")	\
+	E(NO_MEMORY,   "out of memory")
 
 enum err {
-#define ERR_ENUM(ID, text, retry) E_##ID,
+#define ERR_ENUM(ID, text) E_##ID,
 	ERRORS(ERR_ENUM)
 #undef ERR_ENUM
 	E_MAX
@@ -32,7 +30,6 @@ enum err {
 
 const char *err_name(enum err e);	/* "TOO_BIG" */
 const char *err_text(enum err e);	/* "larger than the limit" */
-bool err_retry(enum err e);
 
 /* Exit codes carry meaning, as in s6: the supervisor decides by them (supervision.md 2.5). */
 enum {

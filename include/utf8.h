@@ -6,9 +6,17 @@
 #define MUSTER_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of the well-formed character at s (1 to 4; len > 0 bytes are there), 0 when it is not one. */
 size_t utf8_length(const char *s, size_t len);
+/* The code point of the well-formed character of `bytes` bytes at s. */
+uint32_t utf8_code(const char *s, size_t bytes);
+/*
+ * Bytes of the longest start of s that has at most that many bytes and code points, and ends between
+ * characters. A byte that is no UTF-8 counts as a character.
+ */
+size_t utf8_cut(const char *s, size_t len, size_t max_bytes, size_t max_points);
 
 enum { UTF8_SHOWN_MAX = 8 };	/* bytes that show one character */
 

@@ -216,13 +216,6 @@ credential_asking(const struct credential *c)
 	return c->times.running;
 }
 
-int64_t
-credential_next_ms(const struct credential *c)
-{
-	OBJ_CHECK(c, CREDENTIAL_MAGIC);
-	return credential_next(&c->times);
-}
-
 /* What is wrong stays in file_error until a reading goes well. */
 static void
 read_files(struct credential *c, int64_t now_ms)

@@ -31,7 +31,7 @@ enum credential_state {
 	CREDENTIAL_LOST,	/* the plugin's helper is dead: exit 111, a new process has a new one */
 };
 
-/* Good until the next call of any function here except credential_next_ms. NULL or len 0: none. */
+/* Good until the next call of any function here. NULL or len 0: none. */
 struct credential_view {
 	const char	*server;		/* no slash at the end */
 	const char	*tls_server_name;
@@ -81,7 +81,5 @@ bool credential_distrusted(struct credential *c, int64_t now_ms);
 bool credential_tick(struct credential *c, int64_t now_ms);
 bool credential_readable(struct credential *c, int64_t now_ms);
 bool credential_asking(const struct credential *c);	/* a run of the plugin is under way */
-/* When credential_tick next has something to do. */
-int64_t credential_next_ms(const struct credential *c);
 
 #endif

@@ -7,14 +7,6 @@ static int64_t next_files(const struct credential_times *);
 static int64_t next_plugin(const struct credential_times *);
 static int64_t pause_after(int);
 
-int64_t
-credential_next(const struct credential_times *t)
-{
-	const int64_t files = next_files(t), plugin = next_plugin(t);
-
-	return files < plugin ? files : plugin;
-}
-
 unsigned
 credential_due(const struct credential_times *t, int64_t now_ms)
 {

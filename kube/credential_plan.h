@@ -36,8 +36,6 @@ struct credential_times {
 	int	failures;		/* in a row */
 };
 
-/* When the next thing is due (the past: now), CREDENTIAL_NEVER if nothing will be. */
-int64_t credential_next(const struct credential_times *t);
 unsigned credential_due(const struct credential_times *t, int64_t now_ms);
 /*
  * The end of an answer on the monotonic clock. A wrong wall clock must not end it at once: it lives

@@ -35,9 +35,7 @@ static const char *current_context(struct loading *);
 static struct entry find(struct loading *, const char *, const char *, const char *);
 static struct entry need(struct loading *, const struct entry *, const char *, const char *, const char *);
 static const char *list_contexts(struct loading *, char *, size_t);
-static char **paths_of(const struct loading *);
 static void close_all(struct loading *);
-static void tell_folder(const char *, void (*)(const char *, enum kubeconfig_use, void *), void *);
 static char *pod_server(const struct kubeconfig_pod *);
 static void read_namespace(struct kubeconfig *, const char *);
 
@@ -105,7 +103,6 @@ kubeconfig_in_cluster(const struct kubeconfig_pod *pod, char *err, size_t size)
 	free(url);
 	MUST(asprintf(&k->ca_file, "%s/ca.crt", dir) != -1);
 	MUST(asprintf(&k->token_file, "%s/token", dir) != -1);
-	k->files = obj_alloc(sizeof(*k->files));
 	if (k->server == NULL) {
 		snprintf(err, size,
 		    "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT make no address: %s", why);
@@ -132,27 +129,7 @@ kubeconfig_free(struct kubeconfig **kp)
 	for (size_t i = 0; i < NITEMS(secrets); i++)
 		bytes_wipe(secrets[i]);
 	kubeconfig_exec_free(&k->exec);
-	for (char **f = k->files; f != NULL && *f != NULL; f++)
-		free(*f);
-	free(k->files);
 	OBJ_FREE(k);
-}
-
-void
-kubeconfig_each_path(const struct kubeconfig *k,
-    void (*fn)(const char *path, enum kubeconfig_use use, void *arg), void *arg)
-{
-	const char *const files[] = { k->ca_file, k->cert_file, k->key_file, k->token_file };
-
-	OBJ_CHECK(k, KUBECONFIG_MAGIC);
-	for (char **f = k->files; *f != NULL; f++)
-		tell_folder(*f, fn, arg);
-	for (size_t i = 0; i < NITEMS(files); i++) {
-		if (files[i] != NULL)
-			tell_folder(files[i], fn, arg);
-	}
-	if (k->exec != NULL && strchr(k->exec->command, '/') != NULL)
-		fn(k->exec->command, KUBECONFIG_RUN, arg);
 }
 
 /* A colon list; of several files those that do not exist are passed over, as long as one does. */
@@ -273,7 +250,6 @@ choose(struct loading *l, const char *asked)
 	}
 	MUST(context.file != NULL);	/* else it had failed */
 	MUST(asprintf(&k->where, "%s: context \"%s\"", context.file->path, name) != -1);
-	k->files = paths_of(l);
 	return k;
 }
 
@@ -362,38 +338,11 @@ list_contexts(struct loading *l, char *buf, size_t size)
 	return buf;
 }
 
-static char **
-paths_of(const struct loading *l)
-{
-	char **const paths = obj_alloc((l->count + 1) * sizeof(*paths));
-
-	for (size_t i = 0; i < l->count; i++) {
-		const char *const path = l->files[i].path, *const slash = strrchr(path, '/');
-
-		MUST(asprintf(
-			 &paths[i], "%s/%s", l->files[i].folder, slash == NULL ? path : slash + 1)
-		    != -1);
-	}
-	return paths;
-}
-
 static void
 close_all(struct loading *l)
 {
 	for (size_t i = 0; i < l->count; i++)
 		yaml_file_close(&l->files[i]);
-}
-
-static void
-tell_folder(const char *file, void (*fn)(const char *, enum kubeconfig_use, void *), void *arg)
-{
-	char *const folder = obj_strdup(file);
-	char *const slash = strrchr(folder, '/');
-
-	MUST(slash != NULL);
-	slash[slash == folder] = '\0';
-	fn(folder, KUBECONFIG_READ_DIR, arg);
-	free(folder);
 }
 
 static char *

@@ -10,8 +10,6 @@
  * Untrusted: at most KUBECONFIG_FILE_MAX bytes per file; YAML aliases cost nothing, because only
  * known places are visited. Errors are `file:line: ...` or `file: context "x": ...` and never hold
  * the value of a secret field.
- *
- * Confinement: an actor must be allowed to read what kubeconfig_each_path names, before it starts.
  */
 #ifndef MUSTER_KUBECONFIG_H
 #define MUSTER_KUBECONFIG_H
@@ -55,7 +53,6 @@ struct kubeconfig {
 	struct bytes	 token;
 	char		*username, *password;
 	struct kubeconfig_exec *exec;		/* NULL: none */
-	char	       **files;			/* the kubeconfigs that were read, up to NULL */
 };
 
 /* The environment is handed in, so that nothing here depends on who calls. */
@@ -79,15 +76,5 @@ struct kubeconfig *kubeconfig_in_cluster(const struct kubeconfig_pod *pod, char 
 struct kubeconfig *kubeconfig_parse(const char *name, const char *text, size_t len, const char *context,
     char *err, size_t size);
 void kubeconfig_free(struct kubeconfig **kp);
-
-/*
- * Folders whose files are read now and later (a folder, since files are replaced and Landlock knows
- * only what existed), and the plugin to run (by its path if it has one). A plugin needs more: its
- * interpreter, its own configuration and caches; only the person who wrote the kubeconfig knows
- * them.
- */
-enum kubeconfig_use { KUBECONFIG_READ_DIR, KUBECONFIG_RUN };
-void kubeconfig_each_path(const struct kubeconfig *k,
-    void (*fn)(const char *path, enum kubeconfig_use use, void *arg), void *arg);
 
 #endif

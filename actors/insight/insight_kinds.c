@@ -208,14 +208,8 @@ cut_texts(struct insight_status *s)
 static struct wire_str
 cut(struct wire_str s, uint32_t limit)
 {
-	uint32_t at = 0;
-
-	for (uint32_t n = 0; n < limit && at < s.len; n++) {
-		const size_t len = utf8_length(s.p + at, s.len - at);
-
-		at += len > 0 ? (uint32_t)len : 1;
-	}
-	return (struct wire_str){ .p = s.p, .len = at };
+	s.len = (uint32_t)utf8_cut(s.p, s.len, SIZE_MAX, limit);
+	return s;
 }
 
 /* ---- Bodies of writes ---- */

@@ -65,17 +65,10 @@ conditions_scope(struct wire_str pool)
 struct wire_str
 conditions_cut(struct wire_str text, uint32_t points)
 {
-	uint32_t used = 0;
-
 	if (text.len == 0)
 		return NOTHING;
-	while (used < text.len && points > 0) {
-		const size_t n = utf8_length(text.p + used, text.len - used);
-
-		used += n > 0 ? (uint32_t)n : 1;
-		points--;
-	}
-	return (struct wire_str){ .p = text.p, .len = used };
+	text.len = (uint32_t)utf8_cut(text.p, text.len, SIZE_MAX, points);
+	return text;
 }
 
 /* 1.2.3 or 1.2.3-rc.1, as the CRD's pattern has it: no leading zeros, no build part. */

@@ -319,15 +319,7 @@ batch_flush(struct batch *t)
 static struct wire_str
 clip(struct wire_str s, uint32_t max)
 {
-	uint32_t len = 0;
-
-	if (s.len <= max)
-		return s;
-	for (size_t n; len < max; len += (uint32_t)n) {
-		n = utf8_length(s.p + len, s.len - len);
-		n = n == 0 ? 1 : n;
-		if (len + n > max)
-			break;
-	}
-	return (struct wire_str){ .p = s.p, .len = len };
+	if (s.len > max)
+		s.len = (uint32_t)utf8_cut(s.p, s.len, max, SIZE_MAX);
+	return s;
 }

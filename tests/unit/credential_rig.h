@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "kube/credential.h"
+#include "kube/credential.c"	/* when something is due is its own */
 #include "obj.h"
 
 enum { S = 1000 };
@@ -62,6 +62,23 @@ put(const char *name, const char *text)
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(chmod(other, 0755), 0);
 	assert_int_equal(rename(other, path), 0);
+}
+
+/* When credential_tick has something to do, by asking ever closer; CREDENTIAL_NEVER: nothing. */
+static inline int64_t
+next_ms(const struct credential *c)
+{
+	int64_t idle = 0, due = CREDENTIAL_NEVER;
+
+	while (due - idle > 1) {
+		const int64_t middle = idle + (due - idle) / 2;
+
+		if (credential_due(&c->times, middle) != 0)
+			due = middle;
+		else
+			idle = middle;
+	}
+	return due;
 }
 
 static struct kubeconfig *

@@ -92,7 +92,7 @@ a_plugin_is_asked(void **state)
 	assert_string_equal(first.token, "one");
 	assert_null(first.error);
 	/* an hour less the leeway, and the second that the text cuts */
-	const int64_t next = credential_next_ms(c) - now;
+	const int64_t next = next_ms(c) - now;
 	assert_in_range(next, 3585 * S, 3590 * S);
 	now += next - 1;
 	assert_false(credential_tick(c, now));
@@ -106,7 +106,7 @@ a_plugin_is_asked(void **state)
 	assert_string_equal(second.token, "two");
 	assert_true(second.serial > first.serial);
 	assert_int_equal(runs(), 2);
-	assert_int_equal(credential_next_ms(c), CREDENTIAL_NEVER);
+	assert_int_equal(next_ms(c), CREDENTIAL_NEVER);
 	credential_free(&c);
 	exec_plugin_free(&p);
 }
@@ -124,7 +124,7 @@ a_401_drops_its_answer(void **state)
 	now += 1 * S;
 	assert_true(credential_unauthorized(c, now));
 	assert_string_equal(view_of(c, CREDENTIAL_READY).token, "one");
-	assert_int_equal(credential_next_ms(c), now + 9 * S);
+	assert_int_equal(next_ms(c), now + 9 * S);
 	now += 9 * S;
 	credential_tick(c, now);
 	until_it_answers(c, p);
@@ -152,7 +152,7 @@ a_plugin_that_fails_is_asked_again(void **state)
 	struct exec_plugin *p = open_plugin(&c);
 	until_it_answers(c, p);
 	assert_non_null(strstr(view_of(c, CREDENTIAL_WAITING).error, "/plugin: exit 1: cat: "));
-	assert_int_equal(credential_next_ms(c), now + 1 * S);
+	assert_int_equal(next_ms(c), now + 1 * S);
 	put("answer", "S3CRET");
 	now += 1 * S;
 	credential_tick(c, now);
@@ -160,7 +160,7 @@ a_plugin_that_fails_is_asked_again(void **state)
 	const struct credential_view v = view_of(c, CREDENTIAL_WAITING);
 	assert_non_null(strstr(v.error, "/plugin: it printed no JSON"));
 	assert_null(strstr(v.error, "S3CRET"));
-	assert_int_equal(credential_next_ms(c), now + 2 * S);
+	assert_int_equal(next_ms(c), now + 2 * S);
 	put_answer("\"token\":\"one\"");
 	now += 2 * S;
 	credential_tick(c, now);

@@ -205,8 +205,6 @@ every_field_is_read(void **state)
 	assert_string_equal(k->token.data, "t0k");
 	assert_string_equal(k->token_file, "/var/tok");
 	assert_null(k->exec);
-	assert_string_equal(k->files[0], "/d/f");
-	assert_null(k->files[1]);
 	kubeconfig_free(&k);
 	assert_null(k);
 }
@@ -328,7 +326,6 @@ files_merge_first_wins(void **state)
 	assert_null(k->tls_server_name);	/* entries are not mixed */
 	assert_path(k->ca_file, "ca");
 	assert_string_equal(k->token.data, "one");
-	assert_path(k->files[2], "three");
 	kubeconfig_free(&k);
 	k = kubeconfig_load(&(struct kubeconfig_source){ .list = list, .context = "d" }, err, sizeof(err));
 	assert_path(k->token_file, "t");
@@ -409,27 +406,6 @@ a_pod_has_its_own(void **state)
 	assert_non_null(strstr(err, "its port is not a number"));
 }
 
-static void
-collect(const char *path, enum kubeconfig_use use, void *arg)
-{
-	strcat(strcat(strcat(arg, use == KUBECONFIG_RUN ? "run " : "read "), path), "\n");
-}
-
-static void
-paths_to_allow(void **state)
-{
-	char got[1024] = "";
-	struct kubeconfig *k = parse(HEAD
-	    "clusters: [{name: k, cluster: {server: 'https://h', certificate-authority: pki/ca}}]\n"
-	    USER("client-certificate: /etc/c, client-key: /k, exec: {command: ./x, apiVersion: "
-	    "client.authentication.k8s.io/v1beta1}"));
-
-	(void)state;
-	kubeconfig_each_path(k, collect, got);
-	assert_string_equal(got, "read /d\nread /d/pki\nread /etc\nread /\nrun /d/./x\n");
-	kubeconfig_free(&k);
-}
-
 /* Whatever is wrong with a secret, the complaint does not hold it. */
 static void
 secrets_are_not_told(void **state)
@@ -495,7 +471,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(where_to_look, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(size_is_limited, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(a_pod_has_its_own, make_dir, remove_dir),
-		cmocka_unit_test(paths_to_allow), cmocka_unit_test(secrets_are_not_told),
+		cmocka_unit_test(secrets_are_not_told),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(others)];
 	size_t n = 0;

@@ -23,7 +23,8 @@ class Checkout:
         self.folder = suites.ROOT = pathlib.Path(self.temporary.name)
         source = self.folder / "tests/bus/test_it.py"
         source.parent.mkdir(parents=True)
-        source.write_text(f'"""muster-test: needs={self.needs}\n"""\n'
+        # In two pieces: suites.py reads the head of this file, too.
+        source.write_text('"""muster-' f'test: needs={self.needs}\n"""\n'
                           'import shutil\nassert shutil.which("fetched-tool")\n')
         self.program = suites.Program("bus", source)
         return self

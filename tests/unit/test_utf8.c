@@ -52,10 +52,47 @@ check_row(void **state)
 	free(exact);
 }
 
+static void
+a_cut_is_between_characters(void **state)
+{
+	static const struct {
+		const char	*text;
+		size_t		 max_bytes, max_points, want;
+	} cuts[] = {
+		{ "",               9, 9, 0 }, { "abc",         9, 9, 3 }, { "abc",         2, 9, 2 },
+		{ "abc",            9, 1, 1 }, { "\xc3\xa9z",   1, 9, 0 }, { "\xc3\xa9z",   2, 9, 2 },
+		{ "\xc3\xa9z",      9, 1, 2 }, { "a\xff\xffz",  9, 2, 2 }, { "a\xc3",       9, 9, 2 },
+		{ "\xe2\x82\xac",   2, 9, 0 }, { "abc",         0, 9, 0 }, { "abc",         9, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(cuts); i++)
+		assert_int_equal(utf8_cut(cuts[i].text, strlen(cuts[i].text), cuts[i].max_bytes,
+				     cuts[i].max_points), cuts[i].want);
+}
+
+static void
+code_points(void **state)
+{
+	static const struct {
+		const char	*text;
+		uint32_t	 want;
+	} points[] = {
+		{ "a", 'a' }, { "\x7f", 0x7f }, { "\xc2\x80", 0x80 }, { "\xe2\x82\xac", 0x20ac },
+		{ "\xef\xbf\xbf", 0xffff }, { "\xf0\x90\x80\x80", 0x10000 }, { "\xf4\x8f\xbf\xbf", 0x10ffff },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(points); i++)
+		assert_int_equal(utf8_code(points[i].text, strlen(points[i].text)), points[i].want);
+}
+
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows)];
+	struct CMUnitTest tests[NITEMS(rows) + 2] = {
+		[NITEMS(rows)] = cmocka_unit_test(a_cut_is_between_characters), cmocka_unit_test(code_points),
+	};
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
