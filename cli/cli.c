@@ -196,7 +196,7 @@ unknown(const char *word)
 	return cli_usage(&muster_command, "unknown command `%.64s`", word);
 }
 
-/* Where the command stands: after the options that belong to `muster` itself. */
+/* The index of the command: after the options of `muster` itself. */
 static int
 first_word(int argc, char **argv)
 {

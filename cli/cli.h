@@ -11,7 +11,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_DEGRADED = 3, CLI_UNKNOWN 
 
 /* What any command takes, before its name or behind it. */
 struct cli {
-	const char	*run_dir;	/* "": none is known */
+	const char	*run_dir;	/* "": none was found */
 };
 
 struct command {

@@ -85,7 +85,7 @@ take_long(struct parse *p, const char *arg)
 	return take(p, &f, equals != NULL ? equals + 1 : NULL);
 }
 
-/* -w, -ojson, -wo json: switches may stand together, the first option with a value takes the rest. */
+/* -w, -ojson, -wo json: switches may be combined, the first option with a value takes the rest. */
 static bool
 take_letters(struct parse *p, const char *arg)
 {

@@ -62,7 +62,7 @@ rbac_print_group(FILE *out, const char *insight_group)
 static void
 collect(struct rules *r)
 {
-	/* Reading is a list and a watch; a GET is somebody's live read, which has a row of its own. */
+	/* Reading is a list and a watch; a GET is a live read, which has a row of its own. */
 	for (unsigned k = 0; k < KIND_MAX; k++) {
 		if (read_by_shipped(kind_table[k].readers))
 			add(r, kind_table[k].group, kind_table[k].resource, VERBS_READ);

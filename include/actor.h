@@ -1,5 +1,5 @@
 /*
- * include/actor.h - what an actor is: a table of messages, a start, and (if it works on keys) a
+ * include/actor.h - an actor: a table of messages, a start function and, if it works on keys, a
  * work function.
  *
  * The runtime does the rest: identity, bus sessions, mirrors, work queue, beats, stats, tap, logs,
@@ -26,8 +26,8 @@ struct json;
 enum change_kind {
 	CHANGE_ADDED,
 	CHANGE_UPDATED,
-	CHANGE_GONE,	/* value is the last one known */
-	/* Row of MSG_SNAP_END: the picture from that peer is complete; key and value are empty. */
+	CHANGE_GONE,	/* value is the last one */
+	/* Row of MSG_SNAP_END: the snapshot from that peer is complete; key and value are empty. */
 	CHANGE_SYNCED,
 };
 
@@ -51,10 +51,10 @@ struct actor_row {
 };
 
 /*
- * A write that a consumer asks of us (kube-watcher): body is a view, copy what you keep. It is
- * answered by actor_result under its handle, once, whenever that may be; a handle whose session has
- * ended meanwhile is void, and answering it does nothing. What has no session, is malformed, or
- * came too late does not get here.
+ * A write that a consumer requests (of kube-watcher): body is a view, copy what you keep. It is
+ * answered once, at any time, by actor_result with its handle; when the session has ended
+ * meanwhile, the answer is dropped. A request without a session, a malformed one and an expired one
+ * do not get here.
  */
 struct write_in {
 	enum role		 from;
@@ -69,46 +69,46 @@ struct actor_spec {
 	size_t			  state_size;	/* of self: zeroed, handed to every function */
 	const struct actor_row	 *rows;
 	size_t			  nrows;
-	/* Before ZeroMQ and its threads exist: the place to fork a helper. Settings are known. */
+	/* Before ZeroMQ and its threads exist: the place to fork a helper. Settings are available. */
 	void			(*prepare)(struct actor *a, void *self);
 	/* Before `bound`: open what you serve. */
 	void			(*start)(struct actor *a, void *self);
 	void			(*tick)(struct actor *a, void *self, int64_t now_ms);
 	int64_t			  tick_ms;
 	enum work_result	(*work)(struct actor *a, void *self, const struct work *w, int64_t *after_ms);
-	/* Of a role that binds a link with writes. */
+	/* For a role that binds a link with writes. */
 	void			(*on_write)(struct actor *a, void *self, const struct write_in *w);
-	/* The session of that consumer ended: its writes without an answer have nobody who waits for them. */
+	/* The session of that consumer ended: its writes without an answer need none any more. */
 	void			(*on_session_ended)(struct actor *a, void *self, enum role from);
 	void			(*on_tree)(struct actor *a, void *self, const char *json);
 	/*
 	 * `muster explain <resource>/<name>` ("nodes", "worker-1"): adds members (json.h) to the
-	 * object that is open in `out`; none: not known here. Reads only, what is at hand: the loop
-	 * waits. At most EXPLAIN_MAX bytes, or all of it is replaced by an error. Members that the
-	 * command lays out, all optional; any other is shown as it is:
-	 *	inputs		{name: text or number or bool}: what was looked at
-	 *	rule		text: the line that matched, and why
+	 * object that is open in `out`; none: this actor does not have it. It must not wait or
+	 * write. At most EXPLAIN_MAX bytes, or all of it is replaced by an error. Members that the
+	 * command formats, all optional; any other is printed unchanged:
+	 *	inputs		{name: text or number or bool}: the inputs of the decision
+	 *	rule		text: the rule that matched
 	 *	decided		{name: text}: what follows from it
 	 *	conditions	[{type, status, reason, message, since}]
 	 *	unmanaged	text: why nothing is decided about it
-	 *	stored		{...}: what the API server holds, as far as we know
-	 *	write		{what, outcome, message, at_us}: the last write that was asked for
+	 *	stored		{...}: the object in the API server, from the mirror
+	 *	write		{what, outcome, message, at_us}: the last write that was requested
 	 */
 	void			(*explain)(struct actor *a, void *self, const char *resource,
 				    const char *name, struct json *out);
 	/*
-	 * Asked to stop: finish what must not be left half done, then actor_exit(a, 0). NULL: the
-	 * loop ends at once.
+	 * A stop was requested: finish what must not be interrupted, then actor_exit(a, 0). NULL:
+	 * the loop ends at once.
 	 */
 	void			(*ending)(struct actor *a, void *self);
-	void			(*stop)(struct actor *a, void *self);	/* last words; then the loop ends */
+	void			(*stop)(struct actor *a, void *self);	/* the last call */
 };
 
 enum { EXPLAIN_MAX = 24 * 1024 };
 
 int actor_main(const struct actor_spec *spec, int argc, char **argv);
 
-/* Who and where we are. */
+/* Identity and directory of this process. */
 enum role actor_role(const struct actor *a);
 uint64_t actor_incarnation(const struct actor *a);
 const char *actor_run_dir(const struct actor *a);
@@ -124,8 +124,8 @@ int64_t actor_setting_i64(const struct actor *a, const char *key);
 
 /*
  * Producing: a link this role binds (STATS belongs to the runtime). Publishing the same bytes again
- * wakes nobody. Until actor_link_ready the consumers are told "not ready" and keep what they had: a
- * producer hands out only a complete picture.
+ * sends nothing. Until actor_link_ready the consumers get "not ready" and keep what they had: a
+ * producer sends only complete snapshots.
  */
 enum err actor_publish(struct actor *a, enum link l, const char *key, const char *uid, const char *rv,
     enum msg type, const union msg_body *body, uint64_t trace);
@@ -138,15 +138,15 @@ enum err actor_publish_packed(struct actor *a, enum link l, const char *key, con
 void actor_retract(struct actor *a, enum link l, const char *key, uint64_t trace);
 void actor_link_ready(struct actor *a, enum link l);
 uint64_t actor_new_trace(struct actor *a);
-/* The configuration has that peer, and some link leads to or from it. Known before `start`. */
+/* The configuration has that peer, and a link connects the two. Available before `start`. */
 bool actor_has_peer(const struct actor *a, enum role r);
 
 /*
- * Answering a write. Objects of the answer go first: those the link's store holds by their keys (as
- * they stand there now, version and all, or that they are gone; a key that is not in the store is
- * left out), others as items of their own (RAW, or a live read; key, uid, rv, type, value). The
- * consumer puts the former into its mirror before it hears of the result. actor_result fills in id
- * and items, and cuts overlong texts.
+ * Answering a write. The objects of the answer are sent first: those in the link's store by their
+ * keys (as they are now, or as deleted; a key that is not in the store is left out), others as
+ * items of their own (RAW, or a live read; key, uid, rv, type, value). The consumer puts the former
+ * into its mirror before `done` is called. actor_result fills in id and items, and cuts overlong
+ * texts.
  */
 enum err actor_result_items(struct actor *a, uint64_t handle, const struct body_item *items, size_t n);
 void actor_result(struct actor *a, uint64_t handle, const struct body_result *r,
@@ -161,8 +161,8 @@ void actor_each(struct actor *a, enum link l, void (*fn)(const struct change *c,
 bool actor_get(struct actor *a, enum link l, const char *key, size_t len,
     void (*fn)(const struct change *c, void *arg), void *arg);
 /*
- * False while any mirror of the link is being resynced or its producer is silent: read, but destroy
- * nothing.
+ * False while a mirror of the link is being resynced, or its producer sends no beats: then nothing
+ * may be deleted because of it.
  */
 bool actor_fresh(const struct actor *a, enum link l);
 
@@ -170,13 +170,13 @@ bool actor_fresh(const struct actor *a, enum link l);
  * Writing, over a link that has writes and of which the actor reads something. Texts may be NULL
  * for "".
  *
- * `done` comes exactly once, from the loop (or before `stop`), never from inside
- * actor_write. One write of an object may be under way, and WRITES_MAX of all (write_table.h); what
- * is too much ends BUSY. Reading (GET, LIST) and EVENT claim no object. A write is sent only inside
- * a session whose snapshot was complete; until then it waits, and at its deadline it ends EXPIRED:
- * nothing happened. The session is lost, or no answer came until a second after the deadline:
- * UNKNOWN, read live before you plan again. When `done` comes, the mirror holds what the write made
- * of the object.
+ * `done` is called exactly once, from the loop (or before `stop`), never from inside actor_write.
+ * One write of an object may be in flight, and WRITES_MAX in all (write_table.h); further ones end
+ * BUSY. Reads (GET, LIST) and EVENT do not count for an object. A write is sent only inside a
+ * session whose snapshot was complete; until then it is pending, and at its deadline it ends
+ * EXPIRED: it was not sent. When the session is lost, or no answer arrives until a second after the
+ * deadline, it ends UNKNOWN: read live before planning again. When `done` is called, the mirror
+ * holds the object as the write left it.
  */
 struct write_ask {
 	enum op		 op;
@@ -194,7 +194,7 @@ struct write_result {
 	uint64_t		 id, trace;
 	enum op			 op;
 	enum outcome		 outcome;
-	unsigned		 status;		/* of HTTP; 0: none came */
+	unsigned		 status;		/* of HTTP; 0: none */
 	struct wire_str		 reason, message, causes, rv;
 	int64_t			 retry_after_ms;
 	const struct change	*items;		/* objects of the answer; CHANGE_GONE: without a value */
@@ -211,9 +211,9 @@ void actor_enqueue_after(struct actor *a, const char *key, size_t len, int64_t a
 void actor_finish(struct actor *a, const char *key, size_t len, enum work_result result, int64_t after_ms);
 
 /*
- * A hop of our own for `muster trace`, beside those that the runtime records wherever an item or a
- * write passes: what became of that key, in a few words (HOP_TEXT bytes of recall.h; more is cut).
- * Costs tens of nanoseconds, and nothing is kept but the last RECALL_HOPS of them.
+ * Adds a hop for `muster trace`, besides those that the runtime adds for items and writes: the
+ * result for that key, in HOP_TEXT bytes (recall.h; more is cut). It takes tens of nanoseconds; the
+ * last RECALL_HOPS hops are kept.
  */
 void actor_hop(struct actor *a, const char *key, uint64_t trace, const char *text);
 
@@ -227,7 +227,7 @@ void actor_time_link(struct actor *a, enum link l, notify_time *observe);
 
 /* One line for `muster status`. */
 void actor_status(struct actor *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Ends the process in order: 0, EXIT_CONFIG or EXIT_WEATHER. */
+/* Ends the process after `stop`: 0, EXIT_CONFIG or EXIT_WEATHER. */
 void actor_exit(struct actor *a, int code);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * include/stat_names.h - every metric family an actor may have: S(ID, name, kind, help).
  *
- * Names that Kubernetes people have dashboards for are used with their usual meaning (perf-ux.md section 4).
+ * Names of controller-runtime and client-go have their usual meaning, so existing dashboards work.
  */
 #ifndef MUSTER_STAT_NAMES_H
 #define MUSTER_STAT_NAMES_H

@@ -4,11 +4,9 @@
 #include "obj.h"
 
 struct journal {
-	uint32_t		 magic;
+	uint32_t	 magic;
 #define JOURNAL_MAGIC	0x4a4f5552u
-	struct keytab		*keys;
-	struct journal_entry	*entries;	/* by key id */
-	uint32_t		 cap;
+	struct keytab	*entries;	/* struct journal_entry */
 };
 
 struct journal *
@@ -17,7 +15,7 @@ journal_new(void)
 	struct journal *j;
 
 	OBJ_NEW(j, JOURNAL_MAGIC);
-	j->keys = keytab_new(0);
+	j->entries = keytab_new(sizeof(struct journal_entry));
 	return j;
 }
 
@@ -29,67 +27,58 @@ journal_free(struct journal **jp)
 	if (*jp == NULL)
 		return;
 	OBJ_TAKE(j, jp, JOURNAL_MAGIC);
-	for (uint32_t id = 0; id < keytab_ids(j->keys); id++)
-		free(j->entries[id].message);
-	free(j->entries);
-	keytab_free(&j->keys);
+	for (uint32_t id = 0; id < keytab_ids(j->entries); id++) {
+		if (keytab_key(j->entries, id, NULL) != NULL)
+			free(((struct journal_entry *)keytab_value(j->entries, id))->message);
+	}
+	keytab_free(&j->entries);
 	OBJ_FREE(j);
 }
 
 struct journal_entry *
 journal_entry(struct journal *j, const char *key, size_t len)
 {
-	bool added;
-
 	OBJ_CHECK(j, JOURNAL_MAGIC);
-	const uint32_t id = keytab_add(j->keys, key, len, &added);
-	if (id >= j->cap) {
-		j->cap = id < 16 ? 16 : id + id / 2;
-		j->entries = obj_realloc(j->entries, j->cap * sizeof(*j->entries));
-	}
-	if (added)
-		j->entries[id] = (struct journal_entry){ .why = NULL };
-	return &j->entries[id];
+	return keytab_value(j->entries, keytab_add(j->entries, key, len, NULL));
 }
 
 const struct journal_entry *
 journal_find(const struct journal *j, const char *key, size_t len)
 {
 	OBJ_CHECK(j, JOURNAL_MAGIC);
-	const uint32_t id = keytab_find(j->keys, key, len);
+	const uint32_t id = keytab_find(j->entries, key, len);
 
-	return id == KEYTAB_NONE ? NULL : &j->entries[id];
+	return id == KEYTAB_NONE ? NULL : keytab_value(j->entries, id);
 }
 
 void
 journal_drop(struct journal *j, const char *key, size_t len)
 {
 	OBJ_CHECK(j, JOURNAL_MAGIC);
-	const uint32_t id = keytab_find(j->keys, key, len);
+	const uint32_t id = keytab_find(j->entries, key, len);
 
 	if (id == KEYTAB_NONE)
 		return;
-	free(j->entries[id].message);
-	j->entries[id] = (struct journal_entry){ .why = NULL };
-	keytab_remove(j->keys, id);
+	free(((struct journal_entry *)keytab_value(j->entries, id))->message);
+	keytab_remove(j->entries, id);
 }
 
 void
 journal_clear_refused(struct journal *j, const char *key, size_t len)
 {
 	OBJ_CHECK(j, JOURNAL_MAGIC);
-	const uint32_t id = keytab_find(j->keys, key, len);
+	const uint32_t id = keytab_find(j->entries, key, len);
 
 	if (id != KEYTAB_NONE)
-		j->entries[id].refused = false;
+		((struct journal_entry *)keytab_value(j->entries, id))->refused = false;
 }
 
 void
 journal_clear_all_refused(struct journal *j)
 {
 	OBJ_CHECK(j, JOURNAL_MAGIC);
-	for (uint32_t id = 0; id < keytab_ids(j->keys); id++) {
-		if (keytab_key(j->keys, id, NULL) != NULL)
-			j->entries[id].refused = false;
+	for (uint32_t id = 0; id < keytab_ids(j->entries); id++) {
+		if (keytab_key(j->entries, id, NULL) != NULL)
+			((struct journal_entry *)keytab_value(j->entries, id))->refused = false;
 	}
 }

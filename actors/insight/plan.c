@@ -6,7 +6,7 @@
 
 #include "obj.h"
 
-/* The conditions that a rule can ask for. */
+/* What a rule can require to be true or false. */
 enum fact {
 	ENABLED	  = 1 << 0,
 	SYNCED	  = 1 << 1,

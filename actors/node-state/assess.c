@@ -93,8 +93,8 @@ decide(const struct assess_in *in, const struct assess *a)
 }
 
 /*
- * The drain controller has not caught up with a drain that was asked for; or the daemon has not
- * started yet (state is still Done), which must not look like the end of the update.
+ * The drain controller has not applied the requested drain yet; or the daemon has not started yet (state
+ * is still Done), which must not be taken for the end of the update.
  */
 static bool
 draining(const struct assess_in *in)
@@ -126,7 +126,7 @@ find_causes(const struct assess_in *in)
 	}
 	if (in->unschedulable)
 		found |= 1U << CAUSE_UNSCHEDULABLE;
-	/* A failing daemon can be sent elsewhere, so its node is not in anybody's way. */
+	/* A node with a failing daemon can get another config, so it does not block the pool. */
 	if (found == 0 && !done(in) && !failing(in))
 		found = 1U << CAUSE_DAEMON;
 	return found;
@@ -144,14 +144,14 @@ done(const struct assess_in *in)
 	    && is(in->mco[MCO_STATE], "Done");
 }
 
-/* MCO asks this last: a node that was told another image than the pool's does not count as unavailable. */
+/* As MCO: a node whose desired image is not the pool's is not unavailable. */
 static bool
 image_fits_pool(const struct assess_in *in)
 {
 	return same(in->mco[MCO_DESIRED_IMAGE], in->pool_image);
 }
 
-/* A time that nobody can read is none. */
+/* A time that cannot be parsed is ignored. */
 static struct wire_str
 earliest(const struct assess_in *in, unsigned found)
 {

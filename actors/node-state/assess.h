@@ -1,9 +1,8 @@
 /*
- * actors/node-state/assess.h - how far the update of one node is: the rules of wire-openshift.md
- * section 2. Pure.
+ * actors/node-state/assess.h - how far the update of one node is: rules 1 to 7 below. Pure.
  *
- * Texts in and out are views; nothing is copied, nothing is parsed but the times of what makes a
- * node unavailable.
+ * Texts in and out are views; nothing is copied, and only the times of what makes a node unavailable are
+ * parsed.
  */
 #ifndef MUSTER_NODE_ASSESS_H
 #define MUSTER_NODE_ASSESS_H
@@ -58,7 +57,7 @@ enum assess_phase {
 	PHASE_MAX
 };
 
-/* The lines of the table, numbered as there. The first that is true decides. */
+/* The first rule that is true decides. */
 #define ASSESS_RULES(R)		/* ID, phase (and reason), Updating, its message, for people */	\
 	R(DRAINING,  DRAINING,  "True",  "The node is draining",  "1: updating, and draining")	\
 	R(REBOOTING, REBOOTING, "True",  "The node is rebooting", "2: updating, state Rebooting")	\

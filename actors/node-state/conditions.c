@@ -13,7 +13,7 @@ static const struct {
 	const char	*status, *message;
 } updating[RULE_MAX] = { ASSESS_RULES(RULE_ROW) };
 
-/* Of a node that is neither degraded nor unavailable. */
+/* For a node that is neither degraded nor unavailable. */
 static const char *const estimates[PHASE_MAX] = {
 	[PHASE_DRAINING] = "10m0s", [PHASE_REBOOTING] = "10m0s", [PHASE_UPDATING] = "10m0s",
 	[PHASE_COMPLETED] = "0s",   [PHASE_PAUSED] = "",         [PHASE_PENDING] = "",
@@ -107,7 +107,7 @@ set_unavailable(const struct assess *a, struct conditions *out)
 	out->message = conditions_cut(c->message, CONDITIONS_MESSAGE_MAX);
 }
 
-/* What the daemon says can be long; where it goes decides where it is cut. */
+/* The reason of the daemon can be long; each field has its own limit. */
 static void
 set_degraded(const struct assess_in *in, struct conditions *out)
 {
@@ -157,7 +157,7 @@ take_number(struct wire_str *left)
 	return true;
 }
 
-/* Of a pre-release: letters, digits and dashes; only digits is a number. */
+/* A part of a pre-release: letters, digits and dashes; digits alone are a number. */
 static bool
 take_identifier(struct wire_str *left)
 {

@@ -1,7 +1,7 @@
 /*
  * actors/node-state/conditions.h - an assessment as the texts of a NodeProgressInsight. Pure.
  *
- * Everything is as the CRD wants it: message at most 100 characters, a condition's message at most
+ * Everything is within the limits of the CRD: message at most 100 characters, a condition's message at most
  * 32,768 (code points, cut on a boundary), version semver-shaped and at most 64 or left out.
  */
 #ifndef MUSTER_NODE_CONDITIONS_H
@@ -22,7 +22,7 @@ enum { CONDITION_UPDATING, CONDITION_AVAILABLE, CONDITION_DEGRADED, CONDITION_MA
 struct state_condition {
 	const char	*type, *status, *reason;	/* fixed texts */
 	struct wire_str	 message;
-	struct wire_str	 since;		/* RFC 3339; only where a cause tells it (Available=False), else "" */
+	struct wire_str	 since;		/* RFC 3339; only with a cause (Available=False), else "" */
 };
 
 /*

@@ -51,8 +51,8 @@ fleet_new(struct fleet_hooks hooks)
 	f->pools = pools_new();
 	f->versions = versions_new();
 	f->target = obj_strdup("");
-	f->nodes = keytab_new(0);
-	f->sums = keytab_new(0);
+	f->nodes = keytab_new(sizeof(struct fleet_node));
+	f->sums = keytab_new(sizeof(struct pool_sum));
 	msgpack_sbuffer_init(&f->rows);
 	msgpack_sbuffer_init(&f->summaries);
 	msgpack_sbuffer_init(&f->packed);
@@ -72,8 +72,6 @@ fleet_free(struct fleet **fp)
 	keytab_free(&f->nodes);
 	keytab_free(&f->sums);
 	free(f->target);
-	free(f->node);
-	free(f->sum);
 	msgpack_sbuffer_destroy(&f->rows);
 	msgpack_sbuffer_destroy(&f->summaries);
 	msgpack_sbuffer_destroy(&f->packed);
@@ -128,7 +126,7 @@ fleet_evaluations(const struct fleet *f, struct wire_str key)
 	OBJ_CHECK(f, FLEET_MAGIC);
 	const uint32_t id = keytab_find(f->nodes, key.p, key.len);
 
-	return id == KEYTAB_NONE ? 0 : f->node[id].evaluations;
+	return id == KEYTAB_NONE ? 0 : fleet_node(f, id)->evaluations;
 }
 
 const struct pools *
@@ -148,8 +146,7 @@ fleet_bytes(const struct fleet *f)
 {
 	OBJ_CHECK(f, FLEET_MAGIC);
 	return sizeof(*f) + keytab_bytes(f->nodes) + keytab_bytes(f->sums) + pools_bytes(f->pools)
-	    + versions_bytes(f->versions) + f->node_room * sizeof(*f->node)
-	    + f->sum_room * sizeof(*f->sum) + f->rows.alloc + f->summaries.alloc + f->packed.alloc;
+	    + versions_bytes(f->versions) + f->rows.alloc + f->summaries.alloc + f->packed.alloc;
 }
 
 struct wire_str
@@ -210,7 +207,9 @@ update_config(struct fleet *f, struct wire_str key, const union msg_body *value,
 	    : versions_remove(f->versions, name);
 	const uint64_t hash = fleet_name_hash(name);
 	for (uint32_t id = 0; changed && f->open && id < keytab_ids(f->nodes); id++) {
-		if (f->node[id].current == hash || f->node[id].desired == hash)
+		const bool live = keytab_key(f->nodes, id, NULL) != NULL;
+
+		if (live && (fleet_node(f, id)->current == hash || fleet_node(f, id)->desired == hash))
 			enqueue_id(f, id, FLEET_CONFIG, trace);
 	}
 }
@@ -247,7 +246,7 @@ enqueue(struct fleet *f, struct wire_str key, enum fleet_cause cause, uint64_t t
 	const uint32_t id = keytab_find(f->nodes, key.p, key.len);
 
 	if (id != KEYTAB_NONE)
-		f->node[id].cause = (uint8_t)cause;
+		fleet_node(f, id)->cause = (uint8_t)cause;
 	f->hooks.enqueue(f->hooks.arg, key, trace);
 }
 
@@ -266,8 +265,7 @@ fleet_enqueue_pool(struct fleet *f, struct wire_str name, enum fleet_cause cause
 
 	if (!f->open)
 		return;
-	const uint32_t id = fleet_sum_id(f, name);	/* first: it may move f->sum */
-	f->sum[id].cause = (uint8_t)cause;
+	fleet_sum(f, fleet_sum_id(f, name))->cause = (uint8_t)cause;
 	f->hooks.enqueue(f->hooks.arg, pool_key(key, name), trace);
 }
 
@@ -294,7 +292,7 @@ enqueue_members(struct fleet *f, struct wire_str pool, uint64_t trace)
 	const uint32_t owner = keytab_find(f->sums, pool.p, pool.len);
 
 	for (uint32_t id = 0; owner != KEYTAB_NONE && id < keytab_ids(f->nodes); id++) {
-		if (f->node[id].owner == owner)
+		if (keytab_key(f->nodes, id, NULL) != NULL && fleet_node(f, id)->owner == owner)
 			enqueue_id(f, id, FLEET_POOL, trace);
 	}
 }
@@ -304,16 +302,7 @@ enqueue_members(struct fleet *f, struct wire_str pool, uint64_t trace)
 uint32_t
 fleet_sum_id(struct fleet *f, struct wire_str name)
 {
-	bool added;
-	const uint32_t id = keytab_add(f->sums, name.p, name.len, &added);
-
-	if (id >= f->sum_room) {
-		f->sum_room = id + 16;
-		f->sum = obj_realloc(f->sum, f->sum_room * sizeof(*f->sum));
-	}
-	if (added)
-		f->sum[id] = (struct pool_sum){ .cause = FLEET_FIRST };
-	return id;
+	return keytab_add(f->sums, name.p, name.len, NULL);
 }
 
 uint64_t

@@ -68,7 +68,7 @@ evaluate_node(struct fleet *f, struct wire_str key, const struct body_node *n, u
 	if (n == NULL)
 		return release(f, keytab_find(f->nodes, key.p, key.len), true, trace, out);
 	const uint32_t id = node_id(f, key);
-	struct fleet_node *node = &f->node[id];
+	struct fleet_node *node = fleet_node(f, id);
 	struct choice choice;
 	const struct pool *owner = pools_owner(f->pools, n->labels, &choice);
 	struct assess_in in;
@@ -102,7 +102,7 @@ static enum fleet_result
 evaluate_pool(struct fleet *f, struct wire_str name, int64_t now_us, struct fleet_state *out)
 {
 	const uint32_t id = fleet_sum_id(f, name);
-	struct pool_sum *s = &f->sum[id];
+	struct pool_sum *s = fleet_sum(f, id);
 	const struct pool *pool = pools_find(f->pools, name);
 	struct pool_report report;
 
@@ -140,7 +140,7 @@ release(struct fleet *f, uint32_t id, bool gone, uint64_t trace, struct fleet_st
 {
 	if (id == KEYTAB_NONE)
 		return EVAL_UNCHANGED;
-	struct fleet_node *n = &f->node[id];
+	struct fleet_node *n = fleet_node(f, id);
 	const bool was = n->hash != 0;
 
 	out->before = was ? assess_phase_name(n->counted.phase) : "";
@@ -205,7 +205,7 @@ count(struct fleet *f, struct fleet_node *n, const struct pool *owner, const str
 	uncount(f, n, trace);
 	n->owner = id;
 	n->counted = now;
-	pool_tally_add(&f->sum[id].tally, &n->counted);
+	pool_tally_add(&fleet_sum(f, id)->tally, &n->counted);
 	fleet_enqueue_pool(f, name, FLEET_MEMBER, trace);
 }
 
@@ -214,7 +214,7 @@ uncount(struct fleet *f, struct fleet_node *n, uint64_t trace)
 {
 	if (n->owner == KEYTAB_NONE)
 		return;
-	pool_tally_remove(&f->sum[n->owner].tally, &n->counted);
+	pool_tally_remove(&fleet_sum(f, n->owner)->tally, &n->counted);
 	fleet_enqueue_pool(f, fleet_key(f->sums, n->owner), FLEET_MEMBER, trace);
 	n->owner = KEYTAB_NONE;
 }
@@ -278,12 +278,8 @@ node_id(struct fleet *f, struct wire_str key)
 	bool added;
 	const uint32_t id = keytab_add(f->nodes, key.p, key.len, &added);
 
-	if (id >= f->node_room) {
-		f->node_room = id < 64 ? 64 : id + id / 2;
-		f->node = obj_realloc(f->node, f->node_room * sizeof(*f->node));
-	}
 	if (added)
-		f->node[id] = (struct fleet_node){ .owner = KEYTAB_NONE, .cause = FLEET_FIRST };
+		fleet_node(f, id)->owner = KEYTAB_NONE;
 	return id;
 }
 

@@ -37,10 +37,9 @@ struct fleet {
 	struct pools		*pools;
 	struct versions		*versions;
 	char			*target;
-	struct keytab		*nodes, *sums;		/* by key; by name of the pool */
-	struct fleet_node		*node;			/* by id */
-	struct pool_sum		*sum;
-	uint32_t		 node_room, sum_room, managed;
+	struct keytab		*nodes;			/* struct fleet_node, by key */
+	struct keytab		*sums;			/* struct pool_sum, by name of the pool */
+	uint32_t		 managed;
 	/* Of the last evaluation: its result has views into them. */
 	struct conditions	 texts;
 	msgpack_sbuffer		 rows, summaries, packed;
@@ -50,6 +49,18 @@ struct fleet {
 void fleet_enqueue_pool(struct fleet *f, struct wire_str name, enum fleet_cause cause, uint64_t trace);
 /* The totals of that pool, created when absent. */
 uint32_t fleet_sum_id(struct fleet *f, struct wire_str name);
+static inline struct fleet_node *
+fleet_node(const struct fleet *f, uint32_t id)
+{
+	return keytab_value(f->nodes, id);
+}
+
+static inline struct pool_sum *
+fleet_sum(const struct fleet *f, uint32_t id)
+{
+	return keytab_value(f->sums, id);
+}
+
 struct wire_str fleet_key(const struct keytab *k, uint32_t id);
 uint64_t fleet_name_hash(struct wire_str name);	/* 0 for an empty name */
 

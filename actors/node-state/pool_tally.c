@@ -1,4 +1,4 @@
-/* actors/node-state/pool_tally.c - what a pool's nodes say about the pool. Pure. */
+/* actors/node-state/pool_tally.c - the totals of a pool's nodes, and the state of the pool. Pure. */
 #include "pool_tally.h"
 
 #include "obj.h"
@@ -9,7 +9,7 @@ static const char *const summary_names[SUMMARY_MAX] = { POOL_SUMMARIES(SUMMARY_R
 #define ASSESSMENT_ROW(ID, name)	[POOL_IS_##ID] = name,
 static const char *const assessment_names[POOL_ASSESSMENT_MAX] = { POOL_ASSESSMENTS(ASSESSMENT_ROW) };
 
-/* One status with its reason and text; fixed, so that a count that moves is no change of a condition. */
+/* A status with its reason and text; fixed, so that a changed count does not change a condition. */
 struct condition_text {
 	const char	*status, *reason, *message;
 };
@@ -97,7 +97,7 @@ pool_tally_report(const struct pool_tally *t, bool paused, struct pool_report *o
 	out->conditions[POOL_HEALTHY] = condition("Healthy", t->total == 0 ? &empty : &healthy[is]);
 }
 
-/* The order is the law. */
+/* The order of the tests matters. */
 static enum pool_assessment
 assess_pool(const struct pool_tally *t, bool paused)
 {

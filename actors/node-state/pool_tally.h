@@ -1,6 +1,6 @@
 /*
- * actors/node-state/pool_tally.h - a pool's nodes counted, and what follows for the pool: the
- * MachineConfigPoolProgressInsight of wire-openshift.md 3.1. Pure.
+ * actors/node-state/pool_tally.h - the totals of a pool's nodes, and the state of the pool
+ * that follows: the content of a MachineConfigPoolProgressInsight. Pure.
  *
  * A node is added when a pool gets it and removed with the very same facts: so a change of one node
  * costs one node.
@@ -14,7 +14,7 @@
 #include "assess.h"
 #include "conditions.h"
 
-/* Of one node, kept by whoever counts: an earlier add is taken back with it. */
+/* The share of one node, kept by the caller: pool_tally_remove needs the same values. */
 struct tally_node {
 	enum assess_phase	phase;
 	bool			degraded, available, outdated;

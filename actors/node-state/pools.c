@@ -15,7 +15,6 @@
 
 enum {
 	POOLS_MAGIC	= 0x504f4f31,
-	POOLS_ROOM	= 16,		/* the list grows by so many */
 	ERROR_MAX	= 256,
 	/* A legal label value has at most 63 characters: one more, and it equals no value of any selector. */
 	LABEL_VALUE_MAX	= 64,
@@ -25,26 +24,24 @@ struct pool {
 	char		*name;
 	bool		 paused;
 	char		*image;			/* never NULL */
-	char		*text;			/* of the selector, as it came */
+	char		*text;			/* of the selector, unchanged */
 	struct selector	*now, *before;		/* NULL: matches nothing */
 	char		 error[ERROR_MAX];
 };
 
 struct pools {
-	uint32_t	  magic;
-	struct keytab	 *names;
-	struct pool	**list;			/* by id; the pools themselves never move */
-	uint32_t	  room;
+	uint32_t	 magic;
+	struct keytab	*names;			/* struct pool *: the pools themselves never move */
 };
 
-/* Selectors ask for texts that end in NUL; labels are views that do not. */
-struct asked {
+/* Selectors need NUL-terminated texts; labels are views without a NUL. */
+struct label_lookup {
 	struct wire_map	 labels;
 	char		*value;			/* LABEL_VALUE_MAX + 1 bytes */
 };
 
-static struct pool *add(struct pools *, uint32_t, struct wire_str);
-static void drop(struct pool **);
+static struct pool **pool_at(const struct pools *, uint32_t);
+static void drop(struct pool *);
 static bool replace(char **, struct wire_str);
 static struct selector *compile(struct pool *);
 static bool selects(const struct selector *, struct wire_map);
@@ -58,7 +55,7 @@ pools_new(void)
 	struct pools *p;
 
 	OBJ_NEW(p, POOLS_MAGIC);
-	p->names = keytab_new(0);
+	p->names = keytab_new(sizeof(struct pool *));
 	return p;
 }
 
@@ -70,9 +67,10 @@ pools_free(struct pools **pp)
 	if (*pp == NULL)
 		return;
 	OBJ_TAKE(p, pp, POOLS_MAGIC);
-	for (uint32_t i = 0; i < p->room; i++)
-		drop(&p->list[i]);
-	free(p->list);
+	for (uint32_t id = 0; id < keytab_ids(p->names); id++) {
+		if (keytab_key(p->names, id, NULL) != NULL)
+			drop(*pool_at(p, id));
+	}
 	keytab_free(&p->names);
 	OBJ_FREE(p);
 }
@@ -86,7 +84,11 @@ pools_put(struct pools *p, struct wire_str name, const struct body_machine_confi
 
 	OBJ_CHECK(p, POOLS_MAGIC);
 	const uint32_t id = keytab_add(p->names, name.p, name.len, &added);
-	struct pool *const o = added ? add(p, id, name) : p->list[id];
+	if (added) {
+		*pool_at(p, id) = obj_alloc(sizeof(struct pool));
+		replace(&(*pool_at(p, id))->name, name);
+	}
+	struct pool *const o = *pool_at(p, id);
 
 	if (!map_get(body->labels, LAYERED_LABEL, &layered) || !map_get(body->annotations, IMAGE_KEY, &image))
 		image = (struct wire_str){ .p = "" };
@@ -111,7 +113,7 @@ pools_remove(struct pools *p, struct wire_str name)
 
 	if (id == KEYTAB_NONE)
 		return false;
-	drop(&p->list[id]);
+	drop(*pool_at(p, id));
 	keytab_remove(p->names, id);
 	return true;
 }
@@ -122,7 +124,7 @@ pools_find(const struct pools *p, struct wire_str name)
 	OBJ_CHECK(p, POOLS_MAGIC);
 	const uint32_t id = keytab_find(p->names, name.p, name.len);
 
-	return id == KEYTAB_NONE ? NULL : p->list[id];
+	return id == KEYTAB_NONE ? NULL : *pool_at(p, id);
 }
 
 uint32_t
@@ -136,11 +138,11 @@ const struct pool *
 pools_next(const struct pools *p, uint32_t *cursor)
 {
 	OBJ_CHECK(p, POOLS_MAGIC);
-	while (*cursor < p->room) {
-		const struct pool *const o = p->list[(*cursor)++];
+	while (*cursor < keytab_ids(p->names)) {
+		const uint32_t id = (*cursor)++;
 
-		if (o != NULL)
-			return o;
+		if (keytab_key(p->names, id, NULL) != NULL)
+			return *pool_at(p, id);
 	}
 	return NULL;
 }
@@ -213,35 +215,22 @@ size_t
 pools_bytes(const struct pools *p)
 {
 	uint32_t cursor = 0;
-	size_t bytes = sizeof(*p) + keytab_bytes(p->names) + p->room * sizeof(*p->list);
+	size_t bytes = sizeof(*p) + keytab_bytes(p->names);
 
 	for (const struct pool *o; (o = pools_next(p, &cursor)) != NULL;)
 		bytes += sizeof(*o) + strlen(o->name) + strlen(o->image) + 2 * strlen(o->text) + 3;
 	return bytes;
 }
 
-static struct pool *
-add(struct pools *p, uint32_t id, struct wire_str name)
+static struct pool **
+pool_at(const struct pools *p, uint32_t id)
 {
-	if (id >= p->room) {
-		p->list = obj_realloc(p->list, (p->room + POOLS_ROOM) * sizeof(*p->list));
-		memset(p->list + p->room, 0, POOLS_ROOM * sizeof(*p->list));
-		p->room += POOLS_ROOM;
-	}
-	struct pool *const o = obj_alloc(sizeof(*o));
-	replace(&o->name, name);
-	p->list[id] = o;
-	return o;
+	return keytab_value(p->names, id);
 }
 
 static void
-drop(struct pool **op)
+drop(struct pool *o)
 {
-	struct pool *const o = *op;
-
-	*op = NULL;
-	if (o == NULL)
-		return;
 	selector_free(&o->now);
 	selector_free(&o->before);
 	free(o->name);
@@ -262,7 +251,7 @@ replace(char **text, struct wire_str s)
 	return true;
 }
 
-/* NULL: matches nothing, be it empty or wrong; o->error says which. */
+/* NULL: matches nothing, because it is empty or invalid; o->error has the reason. */
 static struct selector *
 compile(struct pool *o)
 {
@@ -289,7 +278,7 @@ static bool
 selects(const struct selector *s, struct wire_map labels)
 {
 	char value[LABEL_VALUE_MAX + 1];
-	const struct asked asked = { .labels = labels, .value = value };
+	const struct label_lookup asked = { .labels = labels, .value = value };
 
 	return s != NULL && selector_matches(s, get_label, &asked);
 }
@@ -297,7 +286,7 @@ selects(const struct selector *s, struct wire_map labels)
 static const char *
 get_label(const char *key, const void *arg)
 {
-	const struct asked *const asked = arg;
+	const struct label_lookup *const asked = arg;
 	struct wire_str value;
 
 	if (!map_get(asked->labels, key, &value))

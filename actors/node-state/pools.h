@@ -1,10 +1,11 @@
 /*
- * actors/node-state/pools.h - the MachineConfigPools: paused, layered, and whom they select.
+ * actors/node-state/pools.h - the MachineConfigPools: paused, layered, and the nodes that they
+ * select.
  *
- * A selector is compiled when the pool comes, never when a node is looked at. None, {} and an
- * invalid one match no node (MCO's reading; a normal label selector would match all with {}). Pools
- * are few, nodes are many: a walk over all pools is cheap. Its order means nothing and must not
- * show in any answer.
+ * A selector is compiled when the pool is put, never when a node is evaluated. A missing, an empty
+ * ({}) and an invalid selector match no node, as in MCO (a label selector of Kubernetes would match
+ * all with {}). Pools are few: a walk over all of them is cheap. Its order is undefined and must
+ * not affect any result.
  */
 #ifndef MUSTER_NODE_POOLS_H
 #define MUSTER_NODE_POOLS_H
@@ -16,9 +17,9 @@
 #include "choose.h"
 #include "msg.h"
 
-/* What a put changed: bits. None: nobody needs to be looked at again. */
+/* What a put changed, as bits, and which nodes that affects. */
 enum pool_change {
-	POOL_ADDED	= 1,		/* comes with the three others */
+	POOL_ADDED	= 1,		/* together with the three others */
 	POOL_SELECTOR	= 2,		/* nodes that matched before, and those that match now */
 	POOL_PAUSED	= 4,		/* its nodes: a flip alone changes Paused and Pending */
 	POOL_LAYERING	= 8,		/* its nodes: which desiredImage fits */
@@ -37,11 +38,11 @@ struct pools *pools_new(void);
 void pools_free(struct pools **pp);
 
 /*
- * enum pool_change. The body is copied; what the pool selected before stays askable until the next
- * put of it.
+ * Returns bits of enum pool_change. The body is copied; the previous selector is kept for
+ * pool_matched until the next put.
  */
 unsigned pools_put(struct pools *p, struct wire_str name, const struct body_machine_config_pool *body);
-/* False: there was none. Ask who matched before you call it; afterwards every struct pool * of it is gone. */
+/* False: there was none. Frees the struct pool: call pool_matches before. */
 bool pools_remove(struct pools *p, struct wire_str name);
 const struct pool *pools_find(const struct pools *p, struct wire_str name);	/* or NULL */
 uint32_t pools_count(const struct pools *p);
@@ -53,14 +54,14 @@ const char *pool_name(const struct pool *o);
 bool pool_paused(const struct pool *o);
 /* Label layering-enabled and a non-empty newestImageEquivalentConfig: that image; else "" (not layered). */
 struct wire_str pool_image(const struct pool *o);
-const char *pool_selector_text(const struct pool *o);	/* the JSON as it came, for explain */
+const char *pool_selector_text(const struct pool *o);	/* the JSON, unchanged, for explain */
 const char *pool_selector_error(const struct pool *o);	/* "" when it is valid */
 bool pool_matches(const struct pool *o, struct wire_map labels);
 bool pool_matched(const struct pool *o, struct wire_map labels);	/* before the last put */
 
 /*
- * The owner by the MCO rule, or NULL; *choice (may be NULL) says by which rule (its index means
- * nothing here).
+ * The owner by the MCO rule, or NULL; *choice (may be NULL) has the rule that decided (its index is
+ * not used here).
  */
 const struct pool *pools_owner(const struct pools *p, struct wire_map labels, struct choice *choice);
 /* The same as a sentence: choose_why. */

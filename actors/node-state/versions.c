@@ -10,19 +10,18 @@
 
 enum { VERSIONS_MAGIC = 0x56455231 };
 
-/* A version with its NUL: room for what follows is taken at once. */
+/* A version, NUL-terminated. */
 struct version {
 	uint32_t	len;
 	char		text[];
 };
 
 struct versions {
-	uint32_t	  magic;
-	struct keytab	 *names;	/* only of those that have a version */
-	struct version	**list;		/* by id */
-	uint32_t	  room;
+	uint32_t	 magic;
+	struct keytab	*names;		/* struct version *, only of names that have a version */
 };
 
+static struct version **version_at(const struct versions *, uint32_t);
 static bool set(struct versions *, struct wire_str, struct wire_str);
 
 struct versions *
@@ -31,7 +30,7 @@ versions_new(void)
 	struct versions *v;
 
 	OBJ_NEW(v, VERSIONS_MAGIC);
-	v->names = keytab_new(0);
+	v->names = keytab_new(sizeof(struct version *));
 	return v;
 }
 
@@ -43,9 +42,10 @@ versions_free(struct versions **vp)
 	if (*vp == NULL)
 		return;
 	OBJ_TAKE(v, vp, VERSIONS_MAGIC);
-	for (uint32_t i = 0; i < v->room; i++)
-		free(v->list[i]);
-	free(v->list);
+	for (uint32_t id = 0; id < keytab_ids(v->names); id++) {
+		if (keytab_key(v->names, id, NULL) != NULL)
+			free(*version_at(v, id));
+	}
 	keytab_free(&v->names);
 	OBJ_FREE(v);
 }
@@ -69,8 +69,7 @@ versions_remove(struct versions *v, struct wire_str name)
 
 	if (id == KEYTAB_NONE)
 		return false;
-	free(v->list[id]);
-	v->list[id] = NULL;
+	free(*version_at(v, id));
 	keytab_remove(v->names, id);
 	return true;
 }
@@ -83,7 +82,8 @@ versions_find(const struct versions *v, struct wire_str name)
 
 	if (id == KEYTAB_NONE)
 		return (struct wire_str){ .p = "" };
-	return (struct wire_str){ .p = v->list[id]->text, .len = v->list[id]->len };
+	const struct version *const found = *version_at(v, id);
+	return (struct wire_str){ .p = found->text, .len = found->len };
 }
 
 uint32_t
@@ -97,29 +97,31 @@ size_t
 versions_bytes(const struct versions *v)
 {
 	OBJ_CHECK(v, VERSIONS_MAGIC);
-	size_t bytes = sizeof(*v) + keytab_bytes(v->names) + v->room * sizeof(*v->list);
+	size_t bytes = sizeof(*v) + keytab_bytes(v->names);
 
-	for (uint32_t i = 0; i < v->room; i++)
-		bytes += v->list[i] != NULL ? sizeof(**v->list) + v->list[i]->len + 1 : 0;
+	for (uint32_t id = 0; id < keytab_ids(v->names); id++) {
+		if (keytab_key(v->names, id, NULL) != NULL)
+			bytes += sizeof(struct version) + (*version_at(v, id))->len + 1;
+	}
 	return bytes;
 }
 
 static bool
 set(struct versions *v, struct wire_str name, struct wire_str version)
 {
-	const uint32_t id = keytab_add(v->names, name.p, name.len, NULL);
+	struct version **const at = version_at(v, keytab_add(v->names, name.p, name.len, NULL));
 
-	while (id >= v->room) {
-		v->list = obj_realloc(v->list, (v->room + 64) * sizeof(*v->list));
-		memset(v->list + v->room, 0, 64 * sizeof(*v->list));
-		v->room += 64;
-	}
-	const struct version *const old = v->list[id];
-	if (old != NULL && old->len == version.len && memcmp(old->text, version.p, version.len) == 0)
+	if (*at != NULL && (*at)->len == version.len && memcmp((*at)->text, version.p, version.len) == 0)
 		return false;
-	free(v->list[id]);
-	v->list[id] = obj_alloc(sizeof(**v->list) + version.len + 1);
-	v->list[id]->len = version.len;
-	memcpy(v->list[id]->text, version.p, version.len);
+	free(*at);
+	*at = obj_alloc(sizeof(**at) + version.len + 1);
+	(*at)->len = version.len;
+	memcpy((*at)->text, version.p, version.len);
 	return true;
+}
+
+static struct version **
+version_at(const struct versions *v, uint32_t id)
+{
+	return keytab_value(v->names, id);
 }

@@ -1,6 +1,6 @@
 /*
- * actors/node-state/versions.h - MachineConfig name to release version: what turns "rendered-
- * worker-<hash>" into "4.20.3".
+ * actors/node-state/versions.h - the release version of a MachineConfig by its name:
+ * "rendered-worker-<hash>" has "4.20.3".
  *
  * Only rendered MachineConfigs carry a version. None and an empty one are the same: not found.
  */
@@ -17,7 +17,7 @@ struct versions;
 
 struct versions *versions_new(void);
 void versions_free(struct versions **vp);
-/* True: what versions_find(name) says is another one now, so nodes that use this config must be looked at. */
+/* True: the version of that name has changed, so the nodes that use this config must be evaluated. */
 bool versions_put(struct versions *v, struct wire_str name, const struct body_machine_config *body);
 bool versions_remove(struct versions *v, struct wire_str name);
 /* len 0: not found. The view holds until that name is put or removed. */

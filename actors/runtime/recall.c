@@ -11,11 +11,11 @@ _Static_assert(sizeof(struct hop) == 48, "the ring is 96 KiB");
 struct recall {
 	uint32_t	 magic;
 #define RECALL_MAGIC	0x5245434cu
-	struct hop	*ring;		/* NULL: nothing has passed yet */
+	struct hop	*ring;		/* NULL: no hop yet */
 	uint64_t	 added;		/* ever */
 };
 
-static size_t say(struct hop *, size_t, const char *, size_t);
+static size_t append(struct hop *, size_t, const char *, size_t);
 static const struct hop *at(const struct recall *, size_t);
 static size_t traces_of(const struct recall *, const uint32_t *, size_t, uint64_t *);
 static bool has_key(const uint32_t *, size_t, uint32_t);
@@ -55,8 +55,8 @@ recall_free(struct recall **rp)
 }
 
 /*
- * 32 bits: that one of 2,048 hops bears the hash of the key that was asked for, is one chance in
- * two million.
+ * 32 bits: the probability that one of 2,048 hops has the hash of another key by chance is one in two
+ * million.
  */
 uint32_t
 recall_key(const char *key, size_t len)
@@ -111,22 +111,22 @@ hop_say(struct hop *h, const char *words, struct wire_str rv)
 	size_t n = 0;
 
 	memset(h->text, 0, HOP_TEXT);
-	n = say(h, n, words, strlen(words));
+	n = append(h, n, words, strlen(words));
 	if (rv.len == 0)
 		return;
-	n = n > 0 ? say(h, n, " rv ", 4) : say(h, n, "rv ", 3);
-	say(h, n, rv.p, rv.len);
+	n = n > 0 ? append(h, n, " rv ", 4) : append(h, n, "rv ", 3);
+	append(h, n, rv.p, rv.len);
 }
 
 static size_t
-say(struct hop *h, size_t n, const char *s, size_t len)
+append(struct hop *h, size_t n, const char *s, size_t len)
 {
 	for (size_t i = 0; i < len && n < HOP_TEXT; i++)
 		h->text[n++] = s[i] >= ' ' && s[i] <= '~' ? s[i] : '?';
 	return n;
 }
 
-/* The i-th of those that are left, oldest first. */
+/* The i-th hop in the ring, oldest first. */
 static const struct hop *
 at(const struct recall *r, size_t i)
 {
@@ -135,7 +135,7 @@ at(const struct recall *r, size_t i)
 	return &r->ring[(first + i) % RECALL_HOPS];
 }
 
-/* The newest changes that touched one of the keys. */
+/* The newest traces with a hop of one of the keys. */
 static size_t
 traces_of(const struct recall *r, const uint32_t *keys, size_t nkeys, uint64_t *traces)
 {

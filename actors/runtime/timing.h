@@ -5,7 +5,7 @@
  * makes it wait. Not until the ACK: a consumer acknowledges several items together. Measured per
  * frame of deltas, from its oldest change: the queue of a consumer has one clock, which starts when
  * something is queued and stops when the queue is empty. Costs a walk over the consumers per
- * change, and nothing on links that nobody measures.
+ * change, and nothing on links that are not measured.
  */
 #ifndef MUSTER_TIMING_H
 #define MUSTER_TIMING_H

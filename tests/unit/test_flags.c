@@ -1,4 +1,4 @@
-/* tests/unit/test_flags.c - options of `muster`: how they are read, what is said about unknown ones. */
+/* tests/unit/test_flags.c - options of `muster`: how they are parsed, and the errors of unknown ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

@@ -57,13 +57,13 @@ static const struct row {
 	{ "B5 a pool: the stored status is the desired one", 0, POOL, POOL, INSIGHT_NOTHING, "", NULL, 0 },
 
 	/* Who differs: each field */
-	{ "B5 A1 status.name changed by somebody", 0, STATE, "name=x", INSIGHT_STATUS, "name", NULL, 0 },
+	{ "B5 A1 status.name changed by another client", 0, STATE, "name=x", INSIGHT_STATUS, "name", NULL, 0 },
 	{ "B5 A1 scopeType", 0, "scopeType=WorkerPool", "scopeType=ControlPlane", INSIGHT_STATUS, "scopeType", NULL, 0 },
 	{ "B5 A1 poolResource.group", 0, "group=g", "", INSIGHT_STATUS, "group", NULL, 0 },
 	{ "B5 A1 poolResource.resource", 0, "resource=a", "resource=b", INSIGHT_STATUS, "resource", NULL, 0 },
 	{ "B5 moved to another pool", 0, "pool=infra", "pool=worker", INSIGHT_STATUS, "name", NULL, 0 },
 	{ "B5 another version", 0, "version=4.20.4", "version=4.20.3", INSIGHT_STATUS, "version", NULL, 0 },
-	{ "B5 a version that is not known any more", 0, "", "version=4.20.3", INSIGHT_STATUS, "version", NULL, 0 },
+	{ "B5 a version that is not there any more", 0, "", "version=4.20.3", INSIGHT_STATUS, "version", NULL, 0 },
 	{ "B5 estimatedToComplete appears", 0, "estimatedToComplete=10m0s", "", INSIGHT_STATUS, "estimatedToComplete", NULL, 0 },
 	{ "B5 estimatedToComplete goes", 0, "", "estimatedToComplete=10m0s", INSIGHT_STATUS, "estimatedToComplete", NULL, 0 },
 	{ "B5 a message", 0, "message=x", "", INSIGHT_STATUS, "message", NULL, 0 },
@@ -111,8 +111,8 @@ static const struct row {
 	{ "B5 no CRD any more", ABSENT, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
 	{ "B5 may not be read", FORBIDDEN, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
 	{ "B5 still being listed: it may be there", LISTING, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
-	{ "B5 being deleted, and wanted: when it is gone", DELETING, STATE, STORED, INSIGHT_WAIT, "", NULL, 0 },
-	{ "B5 being deleted, and not wanted", DELETING, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 being deleted, and desired: after its deletion", DELETING, STATE, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 being deleted, and not desired", DELETING, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
 	{ "B5 a stale mirror: nothing is deleted, the key is requeued", STALE, NULL, STORED, INSIGHT_WAIT, "", NULL, INSIGHT_REQUEUE_MS },
 	{ "B5 a stale mirror: what is desired is written all the same", STALE, STATE, "", INSIGHT_STATUS, "name", NULL, 0 },
 	{ "B5 another leads: no creation", FOLLOWER, STATE, NULL, INSIGHT_WAIT, "", NULL, 0 },
@@ -125,7 +125,7 @@ static const struct row {
 
 	/* The defects of the original: docs/migration.md */
 	{ "B5 regression: silent removal (a node that left all pools)", 0, NULL, STORED, INSIGHT_DELETE, "", NULL, 0 },
-	{ "B5 regression: deletion at restart (nothing known yet)", UNSYNCED, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
+	{ "B5 regression: deletion at restart (not synced yet)", UNSYNCED, NULL, STORED, INSIGHT_WAIT, "", NULL, 0 },
 	{ "B5 regression: deletion at restart (node-state is silent)", STALE, NULL, STORED, INSIGHT_WAIT, "", NULL, INSIGHT_REQUEUE_MS },
 	{ "B5 regression: lost condition times (no memory but the insight)", 0,
 	    STATE, STORED, INSIGHT_NOTHING, "", OLD " " OLD " " OLD, 0 },
@@ -280,7 +280,7 @@ static const struct answer {
 	{ "B5 denied by our own table: slowly", OP_CREATE, OUTCOME_DENIED, 0, { .result = WORK_AFTER, .after_ms = 60000, .hold = true } },
 	{ "B5 A8 not the leader: quiet", OP_CREATE, OUTCOME_NOT_LEADER, 0, { .result = WORK_DONE, .not_leader = true } },
 	{ "B5 A4 invalid: terminal", OP_UPDATE, OUTCOME_INVALID, 0, { .result = WORK_DONE, .refused = true } },
-	{ "B5 A4 limited: as told", OP_UPDATE, OUTCOME_LIMITED, 7000, { .result = WORK_RETRY, .after_ms = 7000 } },
+	{ "B5 A4 limited: after Retry-After", OP_UPDATE, OUTCOME_LIMITED, 7000, { .result = WORK_RETRY, .after_ms = 7000 } },
 	{ "B5 busy", OP_UPDATE, OUTCOME_BUSY, 0, { .result = WORK_AFTER, .after_ms = 1000 } },
 	{ "B5 expired", OP_UPDATE, OUTCOME_EXPIRED, 0, { .result = WORK_AFTER, .after_ms = 1000 } },
 	{ "B5 failed: backoff", OP_UPDATE, OUTCOME_FAILED, 0, { .result = WORK_RETRY } },
@@ -294,14 +294,14 @@ static void
 check_answer(void **arg)
 {
 	const struct answer *const r = *arg;
-	const struct outcome_action next = outcome_action(r->op, r->outcome, r->retry_after_ms);
+	const struct outcome_action action = outcome_action(r->op, r->outcome, r->retry_after_ms);
 
-	assert_int_equal(next.result, r->want.result);
-	assert_int_equal(next.after_ms, r->want.after_ms);
-	assert_int_equal(next.read_live, r->want.read_live);
-	assert_int_equal(next.refused, r->want.refused);
-	assert_int_equal(next.not_leader, r->want.not_leader);
-	assert_int_equal(next.hold, r->want.hold);
+	assert_int_equal(action.result, r->want.result);
+	assert_int_equal(action.after_ms, r->want.after_ms);
+	assert_int_equal(action.read_live, r->want.read_live);
+	assert_int_equal(action.refused, r->want.refused);
+	assert_int_equal(action.not_leader, r->want.not_leader);
+	assert_int_equal(action.hold, r->want.hold);
 }
 
 int

@@ -92,7 +92,7 @@ B5_status_of_a_node(void **arg)
 }
 
 static void
-B5_what_is_not_known_is_left_out(void **arg)
+B5_an_empty_optional_field_is_left_out(void **arg)
 {
 	struct insight_plan p;
 	struct insight_status s;
@@ -309,7 +309,7 @@ main(void)
 	struct CMUnitTest tests[NITEMS(cuts) + 16] = {
 		cmocka_unit_test(B5_created_empty),
 		cmocka_unit_test(B5_status_of_a_node),
-		cmocka_unit_test(B5_what_is_not_known_is_left_out),
+		cmocka_unit_test(B5_an_empty_optional_field_is_left_out),
 		cmocka_unit_test(B5_status_of_a_pool),
 		cmocka_unit_test(A4_the_event_names_the_causes),
 		cmocka_unit_test(B5_regression_overlong_condition_message),

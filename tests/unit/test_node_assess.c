@@ -15,7 +15,7 @@
 #define OLD	"rendered-worker-old"	/* 4.20.2 */
 #define NEW	"rendered-worker-new"	/* 4.20.3, the target */
 #define TWIN	"rendered-worker-twin"	/* 4.20.3 too: another architecture */
-#define NONE	"rendered-worker-none"	/* a version nobody knows */
+#define NONE	"rendered-worker-none"	/* a config without a version */
 
 /* NULL: the annotation is absent. AT: the three that every node has, and what else. */
 #define AT(c, d, s, ...)	{ .current = c, .desired = d, .state = s, __VA_ARGS__ }
@@ -52,7 +52,7 @@ static const struct row {
 	{ "B2 not updating: desired absent", AT(OLD, NULL, "Working"), false, NULL, 0, RULE_PENDING, PHASE_PENDING },
 	{ "B2 not updating: the target is another one", AT(OLD, NEW, "Working"), false, "4.21.0", 0, RULE_PENDING, PHASE_PENDING },
 	/* rule 1 */
-	{ "B2 1 draining (a): drain asked, not applied", AT(OLD, NEW, "Working", DRAIN("drain-n",
+	{ "B2 1 draining (a): drain requested, not applied", AT(OLD, NEW, "Working", DRAIN("drain-n",
 	  "uncordon-o")), false, NULL, G | R, RULE_DRAINING, PHASE_DRAINING },
 	{ "B2 1 draining (a): rebooting does not hide it", AT(OLD, NEW, "Rebooting",
 	  DRAIN("drain-n", "uncordon-o")), false, NULL, G | R, RULE_DRAINING, PHASE_DRAINING },
@@ -70,7 +70,7 @@ static const struct row {
 	  NULL)), false, NULL, G, RULE_UPDATING, PHASE_UPDATING },
 	{ "B2 1 draining (b): still Done, caught up", AT(OLD, NEW, "Done", DRAIN("uncordon-o",
 	  "uncordon-o")), false, NULL, G | R, RULE_DRAINING, PHASE_DRAINING },
-	{ "B2 1 draining (b): still Done, uncordon asked", AT(OLD, NEW, "Done",
+	{ "B2 1 draining (b): still Done, uncordon requested", AT(OLD, NEW, "Done",
 	  DRAIN("uncordon-n", "drain-n")), false, NULL, G | R, RULE_DRAINING, PHASE_DRAINING },
 	{ "B2 1 draining only while updating", AT(OLD, OLD, "Working", DRAIN("drain-n",
 	  "uncordon-o")), false, NULL, 0, RULE_PENDING, PHASE_PENDING },
@@ -113,7 +113,7 @@ static const struct row {
 #define NO	{ NULL, NULL }
 #define BIT(C)	(1U << CAUSE_##C)
 
-/* Availability: of nodes that are not updating, unless the row says so. */
+/* Availability: of nodes that are not updating, unless the row has it. */
 static const struct available {
 	const char	*name;
 	struct node	 node;
@@ -135,7 +135,7 @@ static const struct available {
 	{ "B2 network unavailable: True", DONE, { "True", T1 }, { "False", T1 }, { "True", T2 }, false, "", BIT(NO_NETWORK), false, T2 },
 	{ "B2 network unavailable: an empty status", DONE, { "True", T1 }, { "False", T1 }, { "",
 	  T2 }, false, "", BIT(NO_NETWORK), false, T2 },
-	{ "B2 unschedulable tells no time", DONE, OK, true, "", BIT(UNSCHEDULABLE), false, "" },
+	{ "B2 unschedulable has no time", DONE, OK, true, "", BIT(UNSCHEDULABLE), false, "" },
 	{ "B2 the earliest of two causes", DONE, { "False", T2 }, { "True", T1 }, NO, false, "",
 	  BIT(NOT_READY) | BIT(DISK_PRESSURE), false, T1 },
 	{ "B2 the earliest is of the causes alone", DONE, { "True", T1 }, { "True", T2 }, {

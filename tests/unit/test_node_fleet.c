@@ -1,8 +1,9 @@
 /*
- * tests/unit/test_node_fleet.c - B1, B3, B4: what a change enqueues, what is news, and what is not.
+ * tests/unit/test_node_fleet.c - B1, B3, B4: the keys that a change enqueues, and whether a state
+ * has changed.
  *
- * A small cluster of three workers, an infra node and a master; each case changes one thing and says who
- * must be looked at again, and what the look finds.
+ * A small cluster of three workers, an infra node and a master; each case changes one object and
+ * names the keys that must be evaluated, and the results.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -211,7 +212,7 @@ expect_phase(struct world *w, const char *key, enum fleet_result found, const ch
 }
 
 static void
-b1_a_state_says_where_it_came_from(void **state)
+b1_a_state_has_its_inputs_and_its_evaluation(void **state)
 {
 	struct world *w = *state;
 	struct fleet_state s;
@@ -271,7 +272,7 @@ b3_a_node_enqueues_itself_alone(void **state)
 }
 
 static void
-b3_what_did_not_change_is_no_news(void **state)
+b3_an_unchanged_state_is_unchanged(void **state)
 {
 	struct world *w = *state;
 
@@ -283,7 +284,7 @@ b3_what_did_not_change_is_no_news(void **state)
 	expect(w, "");
 }
 
-/* Defect: a pause did not change the selector, so nobody was looked at until its node changed. */
+/* Defect: a pause did not change the selector, so no node was evaluated until it changed itself. */
 static void
 b3_a_pause_enqueues_the_pools_nodes(void **state)
 {
@@ -297,20 +298,20 @@ b3_a_pause_enqueues_the_pools_nodes(void **state)
 }
 
 static void
-b3_another_selector_enqueues_who_was_and_who_is(void **state)
+b3_a_changed_selector_enqueues_old_and_new_nodes(void **state)
 {
 	struct world *w = *state;
 
 	update_pool(w, "infra", "master", false);
 	expect(w, "nodes/i1 nodes/m1 machineconfigpools/infra ");
-	/* i1 is a worker still; m1 is master's whatever other pool wants it */
+	/* i1 is a worker still; m1 is master's whatever other pool selects it */
 	expect_phase(w, "nodes/i1", EVAL_CHANGED, "Pending", "Pending");
 	expect_phase(w, "nodes/m1", EVAL_UNCHANGED, "Pending", "Pending");
 	expect(w, "machineconfigpools/infra machineconfigpools/worker ");
 }
 
 static void
-b3_a_pool_that_goes_enqueues_whom_it_selected(void **state)
+b3_a_deleted_pool_enqueues_the_nodes_that_it_selected(void **state)
 {
 	struct world *w = *state;
 	struct fleet_state s;
@@ -324,9 +325,9 @@ b3_a_pool_that_goes_enqueues_whom_it_selected(void **state)
 	assert_int_equal(fleet_managed(w->fleet), 4);
 }
 
-/* A second custom pool stands in the first one's way: nobody owns the node until it goes. */
+/* A second custom pool selects the same node: no pool owns it until the second one is deleted. */
 static void
-b3_a_pool_in_the_way(void **state)
+b3_two_custom_pools_own_no_node(void **state)
 {
 	struct world *w = *state;
 	struct fleet_state s;
@@ -342,7 +343,7 @@ b3_a_pool_in_the_way(void **state)
 }
 
 static void
-b3_a_config_enqueues_who_uses_it(void **state)
+b3_a_config_enqueues_the_nodes_that_use_it(void **state)
 {
 	struct world *w = *state;
 
@@ -368,7 +369,7 @@ b3_the_cluster_version_enqueues_all(void **state)
 
 /* Defect: a node that went was dropped without a word. */
 static void
-b4_a_node_that_goes_is_told(void **state)
+b4_a_deleted_node_is_gone(void **state)
 {
 	struct world *w = *state;
 	struct fleet_state s;
@@ -385,7 +386,7 @@ b4_a_node_that_goes_is_told(void **state)
 }
 
 static void
-b4_a_node_that_leaves_all_pools_is_told(void **state)
+b4_a_node_that_leaves_all_pools_is_gone(void **state)
 {
 	struct world *w = *state;
 	struct fleet_state s;
@@ -400,7 +401,7 @@ b4_a_node_that_leaves_all_pools_is_told(void **state)
 	assert_memory_equal(cells[1].p, "2", 1);
 }
 
-/* The text of a look lives until the next one: its message is made, not borrowed from the Node. */
+/* The texts of a result live until the next evaluation: its message is built, not a view into the Node. */
 static void
 a_made_message_stays(void **state)
 {
@@ -434,13 +435,14 @@ main(void)
 {
 #define CASE(f)	cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 	static const struct CMUnitTest tests[] = {
-		CASE(b1_a_state_says_where_it_came_from), CASE(a_changed_state_is_packed_whole),
+		CASE(b1_a_state_has_its_inputs_and_its_evaluation), CASE(a_changed_state_is_packed_whole),
 		CASE(b3_a_node_enqueues_itself_alone),
-		CASE(b3_what_did_not_change_is_no_news), CASE(b3_a_pause_enqueues_the_pools_nodes),
-		CASE(b3_another_selector_enqueues_who_was_and_who_is),
-		CASE(b3_a_pool_that_goes_enqueues_whom_it_selected), CASE(b3_a_pool_in_the_way),
-		CASE(b3_a_config_enqueues_who_uses_it), CASE(b3_the_cluster_version_enqueues_all),
-		CASE(b4_a_node_that_goes_is_told), CASE(b4_a_node_that_leaves_all_pools_is_told),
+		CASE(b3_an_unchanged_state_is_unchanged), CASE(b3_a_pause_enqueues_the_pools_nodes),
+		CASE(b3_a_changed_selector_enqueues_old_and_new_nodes),
+		CASE(b3_a_deleted_pool_enqueues_the_nodes_that_it_selected),
+		CASE(b3_two_custom_pools_own_no_node),
+		CASE(b3_a_config_enqueues_the_nodes_that_use_it), CASE(b3_the_cluster_version_enqueues_all),
+		CASE(b4_a_deleted_node_is_gone), CASE(b4_a_node_that_leaves_all_pools_is_gone),
 		CASE(a_made_message_stays), CASE(the_first_pool_comes_late),
 	};
 

@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_node_pools.c - B2, B3: whom a pool selects, what a change of it touches, and who
- * owns a node whatever the order in which the pools came.
+ * tests/unit/test_node_pools.c - B2, B3: the nodes that a pool selects, what a put changes, and the
+ * owner of a node whatever the order of the pools.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -39,13 +39,13 @@ put(struct pools *p, const char *name, const char *selector, bool paused)
 }
 
 static bool
-matches(const struct pool *o, const char *labels, bool (*ask)(const struct pool *, struct wire_map))
+matches(const struct pool *o, const char *labels, bool (*test)(const struct pool *, struct wire_map))
 {
 	struct words w;
 	bool yes;
 
 	words_init(&w, labels);
-	yes = ask(o, w.map);
+	yes = test(o, w.map);
 	words_free(&w);
 	return yes;
 }
@@ -103,7 +103,7 @@ check_row(void **state)
 #define IMAGE	"newestImageEquivalentConfig="
 
 static void
-a_put_says_what_changed_B3(void **state)
+a_put_returns_what_changed_B3(void **state)
 {
 	struct pools *p = pools_new();
 	const unsigned all = POOL_ADDED | POOL_SELECTOR | POOL_PAUSED | POOL_LAYERING;
@@ -135,7 +135,7 @@ layered_is_label_and_image_B2(void **state)
 		{ "", IMAGE "os:1", "" },
 		{ "layering-enabled=", IMAGE, "" },
 		{ "layering-enabled=", IMAGE "os:1", "os:1" },
-		{ "layering-enabled=false", IMAGE "os:1", "os:1" },	/* MCO asks for the key alone */
+		{ "layering-enabled=false", IMAGE "os:1", "os:1" },	/* MCO tests the key alone */
 	};
 	struct pools *p = pools_new();
 
@@ -283,7 +283,7 @@ a_walk_meets_each_pool_once(void **state)
 	}
 	assert_false(seen[50]);
 	assert_int_equal(count, 99);
-	/* far more matches than are looked at: still several customs, still nobody's */
+	/* far more matches than are counted: still several custom pools, still no owner */
 	struct words w;
 	words_init(&w, "a=");
 	assert_null(pools_owner(p, w.map, NULL));
@@ -295,7 +295,7 @@ int
 main(void)
 {
 	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(a_put_says_what_changed_B3),
+		cmocka_unit_test(a_put_returns_what_changed_B3),
 		cmocka_unit_test(layered_is_label_and_image_B2),
 		cmocka_unit_test(who_matched_before_a_change_B3),
 		cmocka_unit_test(overlong_label_values_equal_nothing),

@@ -162,7 +162,7 @@ large_counts_are_written_whole(void **state)
 }
 
 static void
-an_assessment_as_a_tally_wants_it(void **state)
+the_share_of_an_assessment(void **state)
 {
 	const struct assess a = { .phase = PHASE_DRAINING, .degraded = true, .outdated = true };
 	const struct tally_node n = tally_node_of(&a);
@@ -178,7 +178,7 @@ main(void)
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test(one_by_one_equals_anew_B3),
 		cmocka_unit_test(large_counts_are_written_whole),
-		cmocka_unit_test(an_assessment_as_a_tally_wants_it),
+		cmocka_unit_test(the_share_of_an_assessment),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(others)];
 

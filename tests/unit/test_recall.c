@@ -1,4 +1,4 @@
-/* tests/unit/test_recall.c - the flight recorder: what it keeps, what it finds, what it says. */
+/* tests/unit/test_recall.c - the ring of hops: what it keeps, what it finds, its texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ the_hops_of_a_key_and_of_its_traces_are_found_in_order(void **state)
 	(void)state;
 	add(r, 1, 7, "machineconfigs/x", false);	/* the cause */
 	add(r, 2, 7, "nodes/a", false);
-	add(r, 3, 8, "nodes/b", false);			/* somebody else's */
+	add(r, 3, 8, "nodes/b", false);			/* of another object */
 	add(r, 4, 0, "nodes/a", false);			/* without a trace */
 	add(r, 5, 0, "nodes/b", false);			/* no trace is none in common */
 	add(r, 6, 9, "nodes/a", false);

@@ -136,7 +136,7 @@ json_lines(void **state)
 	unmake(&m);
 }
 
-/* What was received goes the other way; messages without key or trace say so; the token never shows. */
+/* The other direction; messages without key or trace print none; a token is never printed. */
 static void
 received_hello(void **state)
 {
@@ -253,7 +253,7 @@ check_filter(void **state)
 	unmake(&m);
 }
 
-/* The subscription lets pass exactly what the filter wants: every topic, against the prefixes. */
+/* The subscription lets pass exactly what the filter selects: every topic, against the prefixes. */
 static void
 topics_agree_with_the_filter(void **state)
 {
@@ -354,7 +354,7 @@ holes_are_counted(void **state)
 		{ 1, 5, 0 },	/* joined late: nothing is missing */
 		{ 1, 6, 0 }, { 1, 9, 2 }, { 1, 10, 0 },
 		{ 2, 1, 0 }, { 2, 3, 1 },
-		{ 3, 100, 0 },	/* somebody else read before us */
+		{ 3, 100, 0 },	/* another reader was first */
 		{ 3, 100, 0 }, { 3, 99, 0 }, { 3, 100, 0 }, { 3, UINT64_MAX, UINT64_MAX - 101 },
 	};
 	struct tap_loss *l = tap_loss_new();

@@ -80,7 +80,7 @@ b6_each_type_of_a_frame_is_counted_under_its_name(void **state)
 }
 
 static void
-b6_what_waits_for_nobody_is_not_measured(void **state)
+b6_a_snapshot_is_not_measured(void **state)
 {
 	struct timing *t = begin();
 
@@ -129,7 +129,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(b6_from_the_oldest_change_to_its_sending),
 		cmocka_unit_test(b6_each_type_of_a_frame_is_counted_under_its_name),
-		cmocka_unit_test(b6_what_waits_for_nobody_is_not_measured),
+		cmocka_unit_test(b6_a_snapshot_is_not_measured),
 		cmocka_unit_test(b6_a_claimer_is_counted_under_the_name_of_its_role),
 		cmocka_unit_test(b6_a_slow_consumer_is_measured_apart),
 	};
