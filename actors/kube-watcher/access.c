@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "actor.h"
 #include "clock.h"
 #include "kube/time.h"
 #include "log.h"
@@ -30,14 +29,17 @@ struct call {
 	uint64_t		 sent_as;	/* of http_send; 0: waits */
 	struct access_call	 ask;		/* pointers are ours */
 	bool			 retried;
-	int64_t			 deadline_ms;
+	int64_t			 deadline_ms;	/* INT64_MAX: none */
+	const char		*refusal;	/* why it will not leave; told from the timer. NULL: it may */
 };
 TAILQ_HEAD(calls, call);
 
 struct access {
 	uint32_t		 magic;
 #define ACCESS_MAGIC	0x41434345u
-	struct actor		*actor;
+	const struct lease	*lease;
+	void		       (*lost)(void *);
+	void			*lost_arg;
 	struct exec_plugin	*plugin;
 	struct credential	*credential;
 	char			*server, *namespace;
@@ -51,12 +53,13 @@ struct access {
 
 static struct kubeconfig *find_config(const struct access_source *, char *, size_t);
 static void dispatch(struct call *);
-static void send_now(struct call *, const struct credential_view *);
+static void send_now(struct call *, const struct credential_view *, int64_t);
 static void start_stream(int, const char *, void *);
 static bool pass_data(const void *, size_t, void *);
 static void on_done(const struct http_response *, void *);
 static bool is_worth_another(struct access *, const struct http_response *);
-static void wait_expired(struct call *);
+static const char *refusal(const struct call *, int64_t);
+static void end_refused(struct access *, int64_t);
 static void tell_trouble(struct access *, const char *);
 static void note_date(struct access *, const struct http_response *);
 static void on_timer(evutil_socket_t, short, void *);
@@ -91,29 +94,36 @@ access_open(const struct access_source *src, char *err, size_t size)
 }
 
 void
-access_start(struct access *x, struct actor *a)
+access_start(struct access *x, struct event_base *base, void (*lost)(void *), void *arg)
 {
 	static const uint32_t connections[ACCESS_LANES] = {
 		[ACCESS_WATCHES] = 32, [ACCESS_CALLS] = 8, [ACCESS_LEASE] = 1,
 	};
 	const struct timeval tick = { .tv_sec = TICK_MS / 1000 };
 
-	x->actor = a;
+	x->lost = lost;
+	x->lost_arg = arg;
 	for (unsigned l = 0; l < ACCESS_LANES; l++) {
 		const struct http_config c = {
 			.user_agent = "muster-kube-watcher/" MUSTER_VERSION " (" MUSTER_COMMIT ")",
 			.max_per_host = connections[l], .caller_paces = true,
 		};
 
-		x->lanes[l] = http_new(actor_base(a), &c);
+		x->lanes[l] = http_new(base, &c);
 	}
-	x->timer = event_new(actor_base(a), -1, EV_PERSIST, on_timer, x);
+	x->timer = event_new(base, -1, EV_PERSIST, on_timer, x);
 	MUST(x->timer != NULL && event_add(x->timer, &tick) == 0);
 	if (x->plugin != NULL) {
-		x->plugin_ready = event_new(actor_base(a), exec_plugin_fd(x->plugin), EV_READ | EV_PERSIST,
-		    on_plugin, x);
+		x->plugin_ready = event_new(base, exec_plugin_fd(x->plugin), EV_READ | EV_PERSIST, on_plugin,
+		    x);
 		MUST(x->plugin_ready != NULL && event_add(x->plugin_ready, NULL) == 0);
 	}
+}
+
+void
+access_fence(struct access *x, const struct lease *l)
+{
+	x->lease = l;
 }
 
 void
@@ -148,7 +158,10 @@ uint64_t
 access_send(struct access *x, const struct access_call *ask)
 {
 	struct call *const c = obj_alloc(sizeof(*c));
+	int64_t timeout_ms = ask->timeout_ms;
 
+	if (ask->fenced && x->lease != NULL && timeout_ms > lease_mutation_ms(x->lease))
+		timeout_ms = lease_mutation_ms(x->lease);
 	c->access = x;
 	c->id = ++x->last_id;
 	c->ask = *ask;
@@ -157,7 +170,7 @@ access_send(struct access *x, const struct access_call *ask)
 	c->ask.accept = obj_strdup(ask->accept == NULL ? "application/json" : ask->accept);
 	c->ask.content_type = ask->content_type == NULL ? NULL : obj_strdup(ask->content_type);
 	c->ask.body = ask->body_len == 0 ? NULL : obj_memdup(ask->body, ask->body_len);
-	c->deadline_ms = ask->timeout_ms == HTTP_NO_DEADLINE ? INT64_MAX : clock_mono_ms() + ask->timeout_ms;
+	c->deadline_ms = timeout_ms == HTTP_NO_DEADLINE ? INT64_MAX : clock_mono_ms() + timeout_ms;
 	TAILQ_INSERT_TAIL(&x->calls, c, next);
 	dispatch(c);
 	return c->id;
@@ -221,17 +234,22 @@ find_config(const struct access_source *src, char *err, size_t size)
 	return kubeconfig_load(&files, err, size);
 }
 
-/* Sends a call if there is a credential to send it with. */
+/* Sends a call if there is a credential to send it with, and nothing against it. */
 static void
 dispatch(struct call *c)
 {
 	struct access *const x = c->access;
+	const int64_t now_ms = clock_mono_ms();
 	struct credential_view view;
 
-	switch (credential_now(x->credential, clock_mono_ms(), &view)) {
+	switch (credential_now(x->credential, now_ms, &view)) {
 	case CREDENTIAL_READY:
 		tell_trouble(x, view.error);
-		send_now(c, &view);
+		c->refusal = refusal(c, now_ms);
+		if (c->refusal == NULL)
+			send_now(c, &view, now_ms);
+		else
+			event_active(x->timer, EV_TIMEOUT, 0);	/* `done` comes from the loop */
 		break;
 	case CREDENTIAL_WAITING:
 		if (!credential_asking(x->credential))	/* its first answer may take a while */
@@ -243,8 +261,21 @@ dispatch(struct call *c)
 	}
 }
 
+/* Why it may not leave now, nor later; NULL: it may. */
+static const char *
+refusal(const struct call *c, int64_t now_ms)
+{
+	const struct lease *const l = c->access->lease;
+
+	if (c->deadline_ms <= now_ms)
+		return "no credential in time: the plugin that makes it has not answered";
+	if (c->ask.fenced && (l == NULL || !lease_covers(l, c->deadline_ms - now_ms, now_ms)))
+		return "not sent: the Lease is not held for as long as the request may take";
+	return NULL;
+}
+
 static void
-send_now(struct call *c, const struct credential_view *v)
+send_now(struct call *c, const struct credential_view *v, int64_t now_ms)
 {
 	struct access *const x = c->access;
 	char accept[512], type[128];
@@ -272,7 +303,7 @@ send_now(struct call *c, const struct credential_view *v)
 		.body = c->ask.body, .body_len = c->ask.body_len,
 		.bearer = v->token, .bearer_len = v->token_len, .basic = v->basic,
 		.tls = &tls, .proxy = v->proxy,
-		.timeout_ms = c->deadline_ms == INT64_MAX ? HTTP_NO_DEADLINE : c->ask.timeout_ms,
+		.timeout_ms = c->deadline_ms == INT64_MAX ? HTTP_NO_DEADLINE : c->deadline_ms - now_ms,
 		.max_body = LIST_BODY_MAX, .gzip = c->ask.gzip && !v->disable_compression,
 		.on_start = c->ask.on_start == NULL ? NULL : start_stream,
 		.on_data = c->ask.on_data == NULL ? NULL : pass_data,
@@ -327,16 +358,25 @@ is_worth_another(struct access *x, const struct http_response *r)
 	return r->err == E_TLS && credential_distrusted(x->credential, now_ms);
 }
 
-/* A call that waited for the credential in vain. */
+/* Answers the calls that will not leave any more. Each answer may send or cancel others: begin anew. */
 static void
-wait_expired(struct call *c)
+end_refused(struct access *x, int64_t now_ms)
 {
-	const struct http_response r = {
-		.err = E_TIMEOUT, .body = "", .content_type = "", .host = "",
-		.error = "no credential in time: the plugin that makes it has not answered",
-	};
+	struct call *c;
 
-	on_done(&r, c);
+	do {
+		TAILQ_FOREACH(c, &x->calls, next) {
+			if (c->sent_as != 0)
+				continue;
+			if (c->refusal == NULL && c->deadline_ms <= now_ms)
+				c->refusal = refusal(c, now_ms);
+			if (c->refusal != NULL)
+				break;
+		}
+		if (c != NULL)
+			on_done(&(struct http_response){ .err = E_TIMEOUT, .body = "", .content_type = "",
+			    .host = "", .error = c->refusal }, c);
+	} while (c != NULL);
 }
 
 static void
@@ -385,17 +425,12 @@ static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	struct access *const x = arg;
-	struct call *c, *next;
 	const int64_t now_ms = clock_mono_ms();
 
 	(void)fd, (void)what;
 	if (credential_tick(x->credential, now_ms))
 		dispatch_waiting(x);
-	for (c = TAILQ_FIRST(&x->calls); c != NULL; c = next) {
-		next = TAILQ_NEXT(c, next);
-		if (c->sent_as == 0 && c->deadline_ms <= now_ms)
-			wait_expired(c);
-	}
+	end_refused(x, now_ms);
 }
 
 static void
@@ -418,7 +453,7 @@ check_lost(struct access *x)
 	if (credential_now(x->credential, clock_mono_ms(), &view) != CREDENTIAL_LOST)
 		return;
 	log_error("the helper that runs the credential plugin is dead; starting over");
-	actor_exit(x->actor, EXIT_WEATHER);
+	x->lost(x->lost_arg);
 }
 
 static void
@@ -427,7 +462,7 @@ dispatch_waiting(struct access *x)
 	struct call *c;
 
 	TAILQ_FOREACH(c, &x->calls, next) {
-		if (c->sent_as == 0)
+		if (c->sent_as == 0 && c->refusal == NULL)
 			dispatch(c);
 	}
 }

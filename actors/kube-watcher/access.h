@@ -5,7 +5,8 @@
  * Watches, calls and the Lease have connections of their own: a busy pool must not starve a
  * renewal, a burst of writes must not delay an event (kube-client.md sections 0.2, 7). A 401, or a
  * server without our trust, re-reads the credential and tries once more; while an exec plugin has not
- * answered, calls wait, and their deadlines run.
+ * answered, calls wait, and their deadlines run. A call leaves with what is left of its time, and a
+ * fenced one only while the Lease is held for longer than that: also when it is sent a second time.
  */
 #ifndef MUSTER_WATCHER_ACCESS_H
 #define MUSTER_WATCHER_ACCESS_H
@@ -16,9 +17,11 @@
 
 #include "http.h"
 #include "kube/credential.h"
+#include "lease.h"
 
 struct access;
 struct actor;
+struct event_base;
 
 enum access_lane { ACCESS_WATCHES, ACCESS_CALLS, ACCESS_LEASE, ACCESS_LANES };
 
@@ -31,6 +34,7 @@ struct access_call {
 	const void	 *body;
 	size_t		  body_len;
 	int64_t		  timeout_ms;	/* HTTP_NO_DEADLINE: a watch, whose caller looks after it */
+	bool		  fenced;	/* a mutation: leaves only while the Lease outlives its timeout */
 	bool		  gzip;		/* lists only: kube-client.md trap 1 */
 	void		(*on_start)(int status, const char *content_type, void *arg);
 	bool		(*on_data)(const void *data, size_t len, void *arg);
@@ -48,8 +52,10 @@ struct access_source {
 struct access *access_open(const struct access_source *src, char *err, size_t size);
 /* What the person can do about that text of access_open, or about a credential that is not renewed. */
 const char *access_hint(const char *why, const char *otherwise);
-/* With the loop: from here on calls can be made. */
-void access_start(struct access *x, struct actor *a);
+/* With the loop: from here on calls can be made. lost: the credential's helper is dead, start over. */
+void access_start(struct access *x, struct event_base *base, void (*lost)(void *), void *arg);
+/* The Lease that fenced calls need; NULL, and until then: none of them leaves. */
+void access_fence(struct access *x, const struct lease *l);
 void access_free(struct access **xp);
 
 /* Never 0. `done` comes from the loop, once, unless cancelled. */

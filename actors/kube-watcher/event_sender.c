@@ -75,6 +75,16 @@ event_sender_free(struct event_sender **sp)
 	OBJ_FREE(s);
 }
 
+bool
+event_sender_in_flight(const struct event_sender *s)
+{
+	for (size_t i = 0; i < EVENT_SLOTS_MAX; i++) {
+		if (s->pending[i].call != 0)
+			return true;
+	}
+	return false;
+}
+
 const char *
 event_sender_add(struct event_sender *s, const struct call_ask *a)
 {
@@ -131,7 +141,7 @@ send_event(struct event_sender *s, const struct event_step *step)
 	e->call = access_send(s->access, &(struct access_call){
 		.lane = ACCESS_CALLS, .method = http.method, .path = http.path,
 		.content_type = http.content_type, .body = http.body, .body_len = http.body_len,
-		.timeout_ms = TIMEOUT_MS, .done = on_done, .arg = e,
+		.timeout_ms = TIMEOUT_MS, .fenced = true, .done = on_done, .arg = e,
 	});
 	call_free(&http);
 }

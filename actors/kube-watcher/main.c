@@ -35,6 +35,7 @@ struct watcher {
 	bool			 releasing;
 };
 
+static void on_helper_lost(void *);
 static void on_found(enum kind, const struct discovery_result *, void *);
 static void on_missed(void *);
 static void on_leadership(void *);
@@ -65,7 +66,7 @@ start(struct actor *a, void *self)
 	uint64_t wanted = 0;
 
 	groups_init(actor_setting(a, "insight-group"));
-	access_start(w->access, a);
+	access_start(w->access, actor_base(a), on_helper_lost, w);
 	w->outlet = outlet_new(a);
 	w->service = service_new(&(struct service_ground){
 		.actor = a, .access = w->access, .readings = w->readings,
@@ -182,6 +183,14 @@ stop(struct actor *a, void *self)
 	elect_free(&w->elect);
 	outlet_free(&w->outlet);
 	access_free(&w->access);
+}
+
+static void
+on_helper_lost(void *arg)
+{
+	struct watcher *const w = arg;
+
+	actor_exit(w->actor, EXIT_WEATHER);
 }
 
 static void

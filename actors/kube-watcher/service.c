@@ -120,12 +120,13 @@ void
 service_lead(struct service *s, const struct lease *l)
 {
 	s->lease = l;
+	access_fence(s->ground.access, l);
 }
 
 bool
 service_settled(const struct service *s)
 {
-	return plan_settled(&s->plan, clock_mono_ms());
+	return plan_settled(&s->plan, clock_mono_ms()) && !event_sender_in_flight(s->events);
 }
 
 void
@@ -274,7 +275,8 @@ send_job(struct job *j, int64_t timeout_ms)
 			.lane = ACCESS_CALLS, .method = http.method, .path = http.path,
 			.accept = accept_of(j), .content_type = http.content_type,
 			.body = http.body, .body_len = http.body_len,
-			.timeout_ms = timeout_ms, .gzip = list,
+			.timeout_ms = timeout_ms, .fenced = op_table[ask.op].verb != VERB_GET && !list,
+			.gzip = list,
 			.on_start = list ? on_data_start : NULL, .on_data = list ? on_list_data : NULL,
 			.done = on_done, .arg = j,
 		});
@@ -397,17 +399,21 @@ on_done(const struct http_response *http, void *arg)
 	struct kube_status said = { .reason = "" };
 
 	j->call = 0;
-	const enum plan_body body = body_of(j, http);
-	const bool orphan = s->plan.slots[slot_of(j)].orphan;
+	enum plan_body body = body_of(j, http);
+	const struct plan_slot *const slot = &s->plan.slots[slot_of(j)];
+	const int64_t left_ms = slot->deadline_ms - clock_mono_ms();
+	const bool orphan = slot->orphan;
 	if (http->status != 0 && (http->status < 200 || http->status > 299))
 		status_read(&said, http->status, http->body, http->body_len);
-	if (!orphan && body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0') {
+	if (body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0' && (orphan || left_ms <= 0)) {
+		body = BODY_NONE;		/* nobody waits for the next page */
+	} else if (body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0') {
 		/* The next page belongs to the same read. */
 		snprintf(j->cont, sizeof(j->cont), "%s", cut_list_continue(j->cut));
 		if (j->list_rv[0] == '\0')
 			snprintf(j->list_rv, sizeof(j->list_rv), "%s", cut_list_rv(j->cut));
 		cut_free(&j->cut);
-		send_job(j, PLAN_READ_MS);
+		send_job(j, left_ms < PLAN_READ_MS ? left_ms : PLAN_READ_MS);
 		return;
 	}
 	const int status = is_namesake(j, &said) ? 409 : http->status;

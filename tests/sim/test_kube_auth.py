@@ -23,6 +23,7 @@ from kubeservers import ADMIN, SimServer
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
 
+PLUGIN_REST_S = 10      # CREDENTIAL_PLUGIN_MIN_MS of kube/credential_plan.h
 KINDS = ("nodes", "pods", "namespaces", "widgets")
 
 
@@ -343,6 +344,42 @@ def a_plugin_needs_its_folder(server):
     with KubeTree(server, watcher={**watcher, "exec-plugin-dir": str(server.folder)}) as tree:
         tree.wait_equal("nodes")
         assert complaints(tree, "plugin") == [], "to wait for its first answer is nothing to complain of"
+
+
+@case
+def an_event_that_waits_for_its_credential_is_not_sent_without_the_lease(server):
+    """Issue 10.10: refused with 401 or kept waiting by the plugin; meanwhile another instance leads."""
+    accept(server, "first")
+    server.kube.create_many("nodes", nodes(1))
+    folder = fresh_mount(server, "gated").folder
+    gate, plugin = folder / "gate", folder / "plugin"
+    gate.write_text("first")
+    plugin.write_text(f"#!/bin/sh\nwhile [ ! -e {gate} ]; do sleep 0.1; done\n"
+                      + answer_of("TOKEN").replace("TOKEN", f"'\"$(cat {gate})\"'"))
+    plugin.chmod(0o755)
+    watcher = {**settings(server, Mount(server.folder / "none"), user={"exec": {
+        "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
+        "command": str(plugin)}}), "exec-plugin-dir": str(server.folder), "leader-elect": True,
+        "leader-elect-lease-duration": "4s", "lease-name": "muster", "lease-namespace": "default"}
+    with KubeTree(server, watcher=watcher) as tree:
+        tree.wait_synced()
+        wait_for(tree.leads, "it leads")
+        kubesuite.pause(PLUGIN_REST_S)
+        gate.unlink()
+        accept(server, "second")
+        answer = tree.ask("event", group="", version="v1", resource="nodes", namespace="", name="n0",
+                          type="Normal", reason="Late", action="Testing")
+        assert answer["outcome"] == "ok", answer
+        wait_for(lambda: not tree.leads(), "it does not lead")
+        other = {"spec": {"holderIdentity": "other", "leaseDurationSeconds": 3600}}
+        server.kube.merge("leases", "muster", other, "default")
+        (folder / "gate.new").write_text("second")
+        os.replace(folder / "gate.new", gate)
+        wait_for(lambda: [row for row in asked(server, "leases", "get") if row["user"] == "second-user"],
+                 "the Lease is read with the new token")
+        see(server, tree, "n0")
+        late = [row for row in asked(server, "events", "create") if row["code"] != 401]
+        assert late == [], late
 
 
 def answer_of(token):
