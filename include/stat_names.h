@@ -20,7 +20,8 @@
 	    "Time from asking for a write to its outcome, by link and operation.")		\
 	S(KEYS, "muster_keys", GAUGE, "Keys held, by link and side (store or mirror).")			\
 	S(TAP_SENT, "muster_tap_records_total", COUNTER, "Records copied for tap readers.")		\
-	S(TAP_LOST, "muster_tap_lost_total", COUNTER, "Records not copied because a tap reader was slow.") \
+	S(TAP_LOST, "muster_tap_lost_total", COUNTER, \
+	    "Records lost to all tap readers because slow ones held too much memory.") \
 	S(MAILBOX, "muster_actor_mailbox_depth", GAUGE, "Keys waiting for work in this actor.")		\
 	S(LOOP_LAG, "muster_loop_lag_seconds", HISTOGRAM,					\
 	    "How late the loop was for its own one-second timer.")				\

@@ -151,6 +151,24 @@ socket_send(struct socket *s, const void *p, size_t len, bool more)
 	return rc != -1;
 }
 
+bool
+socket_give(struct socket *s, void *p, size_t len, zmq_free_fn *done, void *hint)
+{
+	zmq_msg_t msg;
+	int rc;
+
+	MUST(zmq_msg_init_data(&msg, p, len, done, hint) == 0);
+	s->events = UNKNOWN;
+	s->dry = false;
+	do {
+		rc = zmq_msg_send(&msg, s->handle, ZMQ_DONTWAIT);
+	} while (rc == -1 && errno == EINTR);
+	MUST(rc != -1 || errno == EAGAIN || errno == EHOSTUNREACH);
+	if (rc == -1)
+		zmq_msg_close(&msg);
+	return rc != -1;
+}
+
 static int
 look(struct socket *s)
 {

@@ -35,5 +35,10 @@ bool socket_writable(struct socket *s);
 bool socket_recv(struct socket *s, zmq_msg_t *msg, bool *more);
 /* One part; false with errno EAGAIN (full, or nobody there) or EHOSTUNREACH (ROUTER: that peer is gone). */
 bool socket_send(struct socket *s, const void *p, size_t len, bool more);
+/*
+ * The last part, from memory that the socket takes, also when it returns false: done(p, hint) is called,
+ * on any thread, when no peer needs it any more.
+ */
+bool socket_give(struct socket *s, void *p, size_t len, zmq_free_fn *done, void *hint);
 
 #endif

@@ -8,6 +8,7 @@
 #include "tap.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,6 +25,13 @@ enum {
 	TOPIC_MAX	 = 128,
 	PREFIXES_MAX	 = 256,
 	PER_TURN	 = 64,	/* subscriptions taken before others have their turn */
+	RECORD_OVERHEAD	 = 256,	/* bytes of topic, meta and libzmq's own, about */
+};
+
+/* A frame that libzmq holds until every reader has it. */
+struct copy {
+	size_t		charged;
+	uint8_t		bytes[];
 };
 
 struct prefix {
@@ -47,6 +55,8 @@ struct tap {
 };
 
 bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
+/* Bytes of the copies that libzmq holds. Its own thread subtracts. */
+static atomic_size_t held_bytes;
 
 static void on_wake(void *);
 static void on_later(evutil_socket_t, short, void *);
@@ -54,6 +64,8 @@ static bool take(struct tap *, bool *);
 static bool subscribe(struct tap *, const char *, size_t, bool);
 static void recompute(struct tap *);
 static bool redact(struct tap *, const void *, size_t);
+static bool send_record(struct tap *, const char *, size_t, const void *, size_t);
+static void release(void *, void *);
 
 struct tap *
 tap_open(struct event_base *base, const char *run_dir, enum role r, uint64_t incarnation)
@@ -122,19 +134,44 @@ tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const cha
 		frame = t->redacted.data;
 		len = t->redacted.size;
 	}
-	/*
-	 * XPUB drops for the slow reader only; EAGAIN does not happen without XPUB_NODROP, but
-	 * would be a loss too.
-	 */
-	if (socket_send(t->socket, topic, topic_len, true)
-	    && socket_send(t->socket, t->meta.data, t->meta.size, true)
-	    && socket_send(t->socket, frame, len, false))
-		stat_add(t->sent, 1);
-	else
-		stat_add(t->lost, 1);
+	stat_add(send_record(t, topic, topic_len, frame, len) ? t->sent : t->lost, 1);
 	/* A send takes the edge that would have told of a subscription. */
 	if (socket_readable(t->socket))
 		on_wake(t);
+}
+
+/*
+ * XPUB drops a record for the reader whose queue is full, which counts messages, not bytes. So all queues
+ * together hold at most TAP_BUDGET bytes: what would be more is lost to all readers. The number that every
+ * record has shows it to them, and a counter to others.
+ */
+static bool
+send_record(struct tap *t, const char *topic, size_t topic_len, const void *frame, size_t len)
+{
+	const size_t charged = len + RECORD_OVERHEAD;
+
+	if (atomic_load_explicit(&held_bytes, memory_order_relaxed) + charged > TAP_BUDGET)
+		return false;
+	/* EAGAIN does not happen without XPUB_NODROP, but would be a loss too. */
+	if (!socket_send(t->socket, topic, topic_len, true)
+	    || !socket_send(t->socket, t->meta.data, t->meta.size, true))
+		return false;
+	struct copy *c = obj_alloc(sizeof(*c) + len);
+	c->charged = charged;
+	memcpy(c->bytes, frame, len);
+	atomic_fetch_add_explicit(&held_bytes, charged, memory_order_relaxed);
+	return socket_give(t->socket, c->bytes, len, release, c);
+}
+
+/* On libzmq's thread, or on ours. */
+static void
+release(void *bytes, void *arg)
+{
+	struct copy *c = arg;
+
+	(void)bytes;
+	atomic_fetch_sub_explicit(&held_bytes, c->charged, memory_order_relaxed);
+	free(c);
 }
 
 /* The frame again without what nobody may see; false when it does not decode: then nothing of it is shown. */

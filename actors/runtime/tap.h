@@ -1,9 +1,10 @@
 /*
- * actors/runtime/tap.h - anyone may watch the flow; nobody who watches can disturb it.
+ * actors/runtime/tap.h - copies of the frames that an actor sends and receives, for any reader; a reader
+ * cannot disturb the actor.
  *
- * Each actor binds one XPUB, <run-dir>/<role>/tap.ipc: high-water mark 1,000, never waits, loses
- * rather than delays. With no reader nothing is copied: XPUB tells of the first subscription, until
- * then tap_wants is one load and a branch.
+ * Each actor binds one XPUB, <run-dir>/<role>/tap.ipc: at most 1,000 records wait per reader and TAP_BUDGET
+ * bytes for all of them; it never waits, it loses records. With no reader nothing is copied: XPUB receives
+ * the first subscription, until then tap_record is one load and a branch.
  *
  * A record is three parts:
  *	topic	"<o|i>/<actor>/<link>/<MESSAGE>": o as sent, i as received; readers subscribe
@@ -21,6 +22,9 @@
 #include "links.h"
 #include "msg.h"
 #include "roles.h"
+
+/* Bytes that records may take in the memory of an actor until their readers have them. */
+enum { TAP_BUDGET = 16 * 1024 * 1024 };
 
 struct tap;
 struct event_base;

@@ -18,10 +18,11 @@ import procs
 import rawzmq
 import tap
 from muster import wait_for
-from samples import PRODUCER, Samples, consumer
+from samples import PRODUCER, Samples, consumer, resident_kib
 
 ONE, TWO = consumer(1), consumer(2)
 PUB = 1         # ZMQ_PUB
+TAP_BUDGET_KIB = 16 * 1024      # TAP_BUDGET of actors/runtime/tap.h
 TEXT_LINE = re.compile(r"\d\d:\d\d:\d\d\.\d{3} (?P<sender>\S+) > (?P<to>\S+) (?P<link>\S+) (?P<message>\S+)"
                        r" (?P<key>\S+) (?P<size>\d+)B( trace=(?P<trace>[0-9a-f]{16}))? (?P<value>.*)")
 JSON_KEYS = ["time", "from", "to", "link", "message", "key", "size", "trace", "seq", "epoch", "value"]
@@ -345,6 +346,38 @@ def a_slow_reader_is_told_what_it_lost():
         assert sum(int(match[1]) for match in lost) == holes > 0
         replayed = tree.cli("tap", "--replay", path, "-o", "json").stdout.splitlines()
         assert sum(json.loads(line)["lost"] for line in replayed if line.startswith('{"lost"')) == holes
+        tree.settle()
+
+
+@tap.case
+def a_stopped_reader_of_large_frames_takes_bounded_memory():
+    """Issue 10.6: a thousand records of 128 KiB would wait for it, twice the memory limit of the producer."""
+    large = changing(rate=2000, keys=100, **{"value-bytes": 60000})
+    with Samples(consumers=1, producer=large, metrics=True, patient=True) as tree:
+        tree.wait_running()
+        tree.wait_told(ONE, 500)
+        before = resident_kib(tree.pid(PRODUCER))
+
+        def lost():
+            return tree.metric("muster_tap_lost_total", actor=PRODUCER) or 0
+        with Reader(tree, "--actor", PRODUCER, "--link", "samples") as reader:
+            reader.wait_lines(100)
+            assert lost() == 0
+            reader.send(signal.SIGSTOP)
+            wait_for(lambda: lost() > 1000, "records are lost, and counted", timeout=120)
+            grown = resident_kib(tree.pid(PRODUCER)) - before
+            tap.note(f"{grown} KiB more, {lost():.0f} records lost")
+            assert grown < 3 * TAP_BUDGET_KIB, f"{grown} KiB for a reader that does not read"
+            reader.send(signal.SIGCONT)
+            wait_for(lambda: any(line.startswith("-- lost") for line in reader.lines()), "the reader sees it")
+            reader.send(signal.SIGSTOP)
+            before_stop = lost()
+            wait_for(lambda: lost() > before_stop, "the budget is used up again", timeout=120)
+            reader.end(signal.SIGKILL)
+        # With it the budget is free again.
+        got = tree.cli("tap", "--actor", PRODUCER, "--link", "samples", "-n", "50")
+        assert got.returncode == 0 and len(got.stdout.splitlines()) == 50, got
+        assert tree.actor(PRODUCER)["restarts"] == 0
         tree.settle()
 
 
