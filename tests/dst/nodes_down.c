@@ -1,6 +1,6 @@
 /*
- * tests/dst/nodes_down.c - an actor below node-state, as bus_in.c does it: a mirror, and what it
- * hears must be true.
+ * tests/dst/nodes_down.c - a consumer of node-state, as bus_in.c does it: a mirror, and checks of what
+ * it receives.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,18 +164,18 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	const uint32_t place = model_place(item->key);
 
 	if (place >= STATES) {
-		sim_fail(w->sim, "%s hears of %.*s, which has no state", d->name,
+		sim_fail(w->sim, "%s receives %.*s, which has no state", d->name,
 		    (int)item->key.len, item->key.p);
 		return;
 	}
-	SIM_SAY(w->sim, "  %s: %.*s %s, known up to rv %d", d->name, (int)item->key.len, item->key.p,
-	    kind == MIRROR_GONE ? "gone" : "is news", (int)item->trace);
+	SIM_SAY(w->sim, "  %s: %.*s %s, evaluated up to rv %d", d->name, (int)item->key.len, item->key.p,
+	    kind == MIRROR_GONE ? "gone" : "changed", (int)item->trace);
 	if ((d->held[place] != 0) != (kind != MIRROR_ADDED))
-		sim_fail(w->sim, "%s hears a story of %.*s that makes no sense", d->name, (int)item->key.len,
+		sim_fail(w->sim, "%s receives an invalid sequence of %.*s", d->name, (int)item->key.len,
 		    item->key.p);
 	if (kind == MIRROR_GONE && model_has_state(&w->model, place)
 	    && w->model.absent_rv[place] <= item->trace)
-		sim_fail(w->sim, "%s hears that %.*s is gone, but since rv %d it always had a state", d->name,
+		sim_fail(w->sim, "%s receives %.*s as gone, but since rv %d it always had a state", d->name,
 		    (int)item->key.len, item->key.p, (int)item->trace);
 	d->held[place] = 0;
 	if (kind == MIRROR_GONE)

@@ -1,6 +1,6 @@
 /*
  * tests/dst/nodes_model.c - the cluster of the world of node-state: random objects, their bytes,
- * who owns a node (by hand, not by the product's rule), and what node-state must say in the end.
+ * the owner of a node (by hand, not by the product's rule), and the states in the end.
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { GPU = 1, INFRA = 2, MASTER = 4, WORKER = 8, WINDOWS = 16 };
 
-/* By their bytes, as a map wants them. */
+/* By their bytes, as in a map. */
 static const struct {
 	const char	*key, *value;
 	uint8_t		 bit;
@@ -23,7 +23,7 @@ static const struct {
 	{ ROLE "master", "", MASTER }, { ROLE "worker", "", WORKER },
 };
 
-/* nothing: matches nobody. The first five are the pools' usual ones, in the order of `pools`. */
+/* nothing: matches no node. The first five are the pools' usual ones, in the order of `pools`. */
 static const struct {
 	const char	*text;
 	uint8_t		 need, lack;
@@ -60,7 +60,7 @@ static const struct {
 
 static const char *const ready[] = { NULL, "True", "True", "False", "Unknown" };
 
-/* A node-state that looks once, and its scratch. */
+/* A node-state that evaluates once, and its scratch memory. */
 struct fresh {
 	struct fleet	*fleet;
 	struct msg_arena arena, inner;
@@ -75,7 +75,7 @@ static void pack_node(const struct model_object *, msgpack_sbuffer *);
 static void pack_pool(const struct model_object *, msgpack_sbuffer *);
 static const union msg_body *fresh_read(struct fresh *, const struct model *, uint32_t);
 static void fresh_take(struct fresh *, const struct model *, uint32_t);
-static uint64_t fresh_look(struct fresh *, const struct model *, uint32_t);
+static uint64_t fresh_evaluate(struct fresh *, const struct model *, uint32_t);
 static void no_enqueue(void *, struct wire_str, uint64_t);
 static void no_nodes(void *, fleet_node_fn *, void *);
 
@@ -315,7 +315,7 @@ pack_pool(const struct model_object *o, msgpack_sbuffer *out)
 	msgpack_sbuffer_destroy(&annotation_bytes);
 }
 
-/* ---- What must be said in the end ---- */
+/* ---- The states in the end ---- */
 
 uint64_t
 state_hash(enum msg type, struct wire_bin value, struct msg_arena *arena)
@@ -341,7 +341,7 @@ state_hash(enum msg type, struct wire_bin value, struct msg_arena *arena)
 }
 
 /*
- * A fleet of its own, pools and versions first, each key looked at once: nothing incremental is
+ * A fleet of its own, pools and versions first, each key evaluated once: nothing incremental is
  * left of it.
  */
 void
@@ -357,7 +357,7 @@ model_evaluate(const struct model *m, uint64_t hashes[STATES])
 		fresh_take(&f, m, (i + FIRST_POOL) % MODEL_OBJECTS);	/* Nodes come last */
 	fleet_open(f.fleet);
 	for (uint32_t place = 0; place < STATES; place++)
-		hashes[place] = fresh_look(&f, m, place);
+		hashes[place] = fresh_evaluate(&f, m, place);
 	msgpack_sbuffer_destroy(&f.bytes);
 	msg_arena_free(&f.arena);
 	msg_arena_free(&f.inner);
@@ -387,7 +387,7 @@ fresh_take(struct fresh *f, const struct model *m, uint32_t place)
 }
 
 static uint64_t
-fresh_look(struct fresh *f, const struct model *m, uint32_t place)
+fresh_evaluate(struct fresh *f, const struct model *m, uint32_t place)
 {
 	const union msg_body *const body = fresh_read(f, m, place);
 	struct fleet_state s;

@@ -1,6 +1,6 @@
 /*
  * tests/dst/nodes_state.c - node-state itself, as actors/node-state/main.c does it: what comes in
- * goes to the fleet, what the fleet enqueues goes to the work queue, what is news goes to the view.
+ * goes to the fleet, what the fleet enqueues goes to the work queue, changed states go to the view.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,8 @@ static void silence(struct nodes_world *, const struct body_item *, const union 
 static void first_evaluation(struct nodes_world *);
 static void enqueue(void *, struct wire_str, uint64_t);
 static void each_node(void *, fleet_node_fn *, void *);
-static void look(struct nodes_world *, struct wire_str);
-static void first_look(enum mirror_change, const struct body_item *, void *);
+static void evaluate(struct nodes_world *, struct wire_str);
+static void evaluate_first(enum mirror_change, const struct body_item *, void *);
 static void first_pool(void *, struct wire_str);
 static void publish(struct nodes_world *, struct wire_str, struct fleet_state *, struct wire_map);
 static bool crowded(const struct nodes_world *);
@@ -118,7 +118,7 @@ queue_object(struct nodes_world *w, uint32_t place)
 	});
 }
 
-/* Never before what was said earlier. */
+/* Never before an earlier event. */
 static void
 queue_event(struct nodes_world *w, struct feed_event e)
 {
@@ -180,7 +180,7 @@ take_event(struct nodes_world *w, const struct feed_event *e)
 		.version = e->rv, .gone = e->gone,
 		.type = msg_table[model_type(e->place)].number, .value = { e->bytes, (uint32_t)e->len },
 	};
-	SIM_SAY(w->sim, "node-state hears of %s%s, rv %d", key, e->gone ? " (gone)" : "", (int)e->rv);
+	SIM_SAY(w->sim, "node-state receives %s%s, rv %d", key, e->gone ? " (gone)" : "", (int)e->rv);
 	mirror_apply(s->mirror, &item, on_change, w);
 }
 
@@ -199,7 +199,7 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	w->state.only = NULL;
 }
 
-/* Broken rules that forget whom a change enqueues. */
+/* Broken rules that do not enqueue some keys. */
 static void
 silence(struct nodes_world *w, const struct body_item *item, const union msg_body *now)
 {
@@ -226,27 +226,27 @@ static void
 first_evaluation(struct nodes_world *w)
 {
 	fleet_open(w->state.fleet);
-	mirror_each(w->state.mirror, first_look, w);
+	mirror_each(w->state.mirror, evaluate_first, w);
 	fleet_each_pool(w->state.fleet, first_pool, w);
 	view_set_ready(w->state.view);
 	SIM_SAY(w->sim, "node-state is ready, %u nodes have a state", fleet_managed(w->state.fleet));
 }
 
 static void
-first_look(enum mirror_change kind, const struct body_item *item, void *arg)
+evaluate_first(enum mirror_change kind, const struct body_item *item, void *arg)
 {
 	(void)kind;
 	if (fleet_name(item->key, "nodes").len > 0)
-		look(arg, item->key);
+		evaluate(arg, item->key);
 }
 
 static void
 first_pool(void *arg, struct wire_str key)
 {
-	look(arg, key);
+	evaluate(arg, key);
 }
 
-/* ---- What the fleet asks ---- */
+/* ---- Hooks of the fleet ---- */
 
 static void
 enqueue(void *arg, struct wire_str key, uint64_t trace)
@@ -308,10 +308,10 @@ turn(struct sim *sim, void *arg, uint64_t n)
 
 	(void)n;
 	take_feed(w);
-	for (int i = 0; i < 4 && (s->fresh || nodes_broken(w, NODES_BREAK_HALF_PICTURE))
+	for (int i = 0; i < 4 && (s->fresh || nodes_broken(w, NODES_BREAK_HALF_SNAPSHOT))
 	     && fleet_is_open(s->fleet) && workqueue_next(s->queue, sim->now_ms, &job);
 	     i++) {
-		look(w, (struct wire_str){ job.key, (uint32_t)job.len });
+		evaluate(w, (struct wire_str){ job.key, (uint32_t)job.len });
 		workqueue_finish(s->queue, job.key, job.len, WORK_DONE, 0, sim->now_ms);
 	}
 	state_serve(w);
@@ -325,7 +325,7 @@ turn(struct sim *sim, void *arg, uint64_t n)
 }
 
 static void
-look(struct nodes_world *w, struct wire_str key)
+evaluate(struct nodes_world *w, struct wire_str key)
 {
 	struct node_state *s = &w->state;
 	struct body_item item;
@@ -336,15 +336,15 @@ look(struct nodes_world *w, struct wire_str key)
 	msg_arena_reset(&w->arena);
 	if (node)
 		MUST(msg_unpack_value(MSG_NODE, item.value.p, item.value.len, &w->arena, &body));
-	const enum fleet_result found = fleet_evaluate(s->fleet, key, node ? &body.node : NULL, s->known_rv,
+	const enum fleet_result result = fleet_evaluate(s->fleet, key, node ? &body.node : NULL, s->known_rv,
 	    w->sim->now_ms * 1000, &out);
-	SIM_SAY(w->sim, "node-state looks at %.*s: %s", (int)key.len, key.p,
-	    found == EVAL_UNCHANGED ? "same" : found == EVAL_GONE ? "gone" : out.now);
+	SIM_SAY(w->sim, "node-state evaluates %.*s: %s", (int)key.len, key.p,
+	    result == EVAL_UNCHANGED ? "same" : result == EVAL_GONE ? "gone" : out.now);
 	if (nodes_broken(w, NODES_BREAK_FULL_QUEUE) && crowded(w))
 		return;
-	if (found == EVAL_GONE && !nodes_broken(w, NODES_BREAK_SILENT_REMOVAL))
+	if (result == EVAL_GONE && !nodes_broken(w, NODES_BREAK_SILENT_REMOVAL))
 		view_remove(s->view, key, s->known_rv);
-	else if (found == EVAL_CHANGED || (nodes_broken(w, NODES_BREAK_NOISY) && out.now[0] != '\0'))
+	else if (result == EVAL_CHANGED || (nodes_broken(w, NODES_BREAK_NOISY) && out.now[0] != '\0'))
 		publish(w, key, &out, node ? body.node.labels : (struct wire_map){ 0 });
 }
 
@@ -373,7 +373,7 @@ publish(struct nodes_world *w, struct wire_str key, struct fleet_state *out, str
 	msg_arena_reset(&w->inner);
 	if (view_get(s->view, key, &before)
 	    && state_hash(out->type, before.value, &w->inner) == state_hash(out->type, value, &w->inner)) {
-		sim_fail(w->sim, "node-state says of %.*s what it said before", (int)key.len, key.p);
+		sim_fail(w->sim, "node-state publishes %.*s unchanged", (int)key.len, key.p);
 		return;
 	}
 	MUST(view_set(s->view, key, wire_str_of("u"), wire_str_of(""), out->type, value,

@@ -90,7 +90,7 @@ storming(void *arg)
 }
 
 /*
- * What is said is checked where it is said (nodes_state.c) and heard (nodes_down.c). Here: nobody
+ * What is published is checked in nodes_state.c, what is received in nodes_down.c. Here: no consumer
  * is served too early.
  */
 static void
@@ -102,7 +102,7 @@ check(struct sim *sim, void *arg)
 		const struct nodes_peer *const p = &w->state.peers[i];
 
 		if (p->open && p->session.state != OUT_WAITING && !fleet_is_open(w->state.fleet))
-			sim_fail(sim, "d%u is sent a picture before the first full evaluation", i);
+			sim_fail(sim, "d%u is sent a snapshot before the first full evaluation", i);
 	}
 }
 

@@ -8,8 +8,8 @@
  * changes come late and in order and which starts over with a snapshot at times, and the network
  * downstream.
  *
- * Every change of the model has a number; what node-state publishes carries the number it knew up
- * to (as its trace). So whatever a downstream actor says can be dated.
+ * Every change of the model has a number; what node-state publishes carries the number up to which
+ * it was evaluated (as its trace). So every value of a consumer has a version.
  */
 #ifndef MUSTER_WORLD_NODES_H
 #define MUSTER_WORLD_NODES_H
@@ -41,14 +41,14 @@ enum {
 /* Rules that `--break` takes out, in the glue, never in the product. */
 #define NODES_BREAKS(B)									\
 	B(SILENT_REMOVAL, "silent-removal", "a node or pool that goes is not retracted")	\
-	B(PAUSED_FLIP,  "paused-flip",  "a pool that is paused makes nobody look again")	\
-	B(OLD_SELECTOR, "old-selector", "whom a pool selected before its change is not looked at")	\
-	B(CONFIG,       "config",       "the version of a MachineConfig makes nobody look again")	\
-	B(TARGET,       "target",       "a new target version makes nobody look again")		\
+	B(PAUSED_FLIP,  "paused-flip",  "a paused pool enqueues no node")	\
+	B(OLD_SELECTOR, "old-selector", "nodes that a pool selected before are not enqueued")	\
+	B(CONFIG,       "config",       "the version of a MachineConfig enqueues no node")	\
+	B(TARGET,       "target",       "a new target version enqueues no node")		\
 	B(EARLY_READY,  "early-ready",  "downstream is ready before the first full evaluation")	\
-	B(HALF_PICTURE, "half-picture", "evaluations go on while a snapshot is half there")	\
+	B(HALF_SNAPSHOT, "half-snapshot", "evaluations go on while a snapshot is incomplete")	\
 	B(MAP_ORDER,    "map-order",    "the first pool that matches owns the node")		\
-	B(NOISY,        "noisy",        "every evaluation is published, news or not")		\
+	B(NOISY,        "noisy",        "every evaluation is published, changed or not")		\
 	B(FULL_QUEUE,   "full-queue",   "what a consumer has no room for is dropped")
 
 enum nodes_break {
@@ -60,7 +60,7 @@ enum nodes_break {
 
 /* ---- The cluster ---- */
 
-/* One object: a few small numbers that say which of the texts in nodes_model.c it has. */
+/* One object: small numbers that select its texts in nodes_model.c. */
 struct model_object {
 	bool		present;
 	uint8_t		labels;		/* Node: bits of the roles, and Windows */
@@ -81,7 +81,7 @@ void model_init(struct model *m, struct sim *sim);
 /* One random change of one object; which one. */
 uint32_t model_change(struct model *m, struct sim *sim);
 void model_key(uint32_t place, char key[NODES_KEY_MAX]);
-uint32_t model_place(struct wire_str key);	/* MODEL_OBJECTS: nobody's */
+uint32_t model_place(struct wire_str key);	/* MODEL_OBJECTS: of no object */
 enum msg model_type(uint32_t place);
 /* The object as kube-watcher would send it, in `out`. */
 void model_pack(const struct model *m, uint32_t place, msgpack_sbuffer *out);
@@ -89,9 +89,9 @@ void model_pack(const struct model *m, uint32_t place, msgpack_sbuffer *out);
 int model_owner(const struct model *m, uint32_t node);
 bool model_has_state(const struct model *m, uint32_t place);
 
-/* A state without what tells only of its evaluation; 0: the bytes are none. */
+/* The hash of a state without the fields that describe its evaluation; 0: not a state. */
 uint64_t state_hash(enum msg type, struct wire_bin value, struct msg_arena *arena);
-/* What a fresh node-state would say of each place, in one go; 0: nothing. */
+/* The hashes of the states that a new node-state computes for each place; 0: no state. */
 void model_evaluate(const struct model *m, uint64_t hashes[STATES]);
 
 /* ---- kube-watcher's link: in order, late, and at times from the beginning ---- */
@@ -103,7 +103,7 @@ struct feed_event {
 	uint32_t	 place;
 	bool		 gone;
 	uint32_t	 life;
-	uint64_t	 rv;		/* of the model, when it was said */
+	uint64_t	 rv;		/* of the model, when it was published */
 	int64_t		 at_ms;
 	uint8_t		*bytes;
 	size_t		 len;
@@ -131,7 +131,7 @@ struct nodes_down {
 	bool			 writable;
 	struct session_in	 session;
 	struct mirror		*mirror;
-	uint64_t		 held[STATES];	/* state_hash of what it was told; 0: nothing */
+	uint64_t		 held[STATES];	/* state_hash of what it received; 0: nothing */
 	int64_t			 slow_ms;
 };
 

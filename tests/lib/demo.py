@@ -34,7 +34,7 @@ def headline(text):
 
 
 def show(tree, *arguments, most=None):
-    """What the command says; nothing when it has nothing to say."""
+    """The output of the command, or an empty text."""
     lines = tree.cli(*arguments).stdout.splitlines()
     if lines:
         print("\n".join([f"$ muster {' '.join(arguments)}", *lines[:most]]), flush=True)
@@ -54,7 +54,7 @@ class Tree(Muster):
                         "health-probe-bind-address": f"127.0.0.1:{muster.free_port()}"}}})
 
     def notifications(self):
-        """Of this incarnation of node-state; None while nobody can tell."""
+        """Of this incarnation of node-state; None while it is not available."""
         try:
             with urllib.request.urlopen(self.metrics_url, timeout=5) as answer:
                 found = COUNTED.findall(answer.read().decode())
@@ -103,7 +103,7 @@ class Fleet:
                    if pool is None or name.startswith(pool))
 
     def complete(self):
-        """Every node has an insight, and every insight says that it is over."""
+        """Every node has an insight, and every insight is complete."""
         return (len(self.nodes) == sum(SIZES.values()) == self.done()
                 and {reason(item) for item in self.nodes.values()} == {"Completed"}
                 and {item["status"]["assessment"] for item in self.pools.values()} == {"Completed"})
@@ -114,7 +114,7 @@ def reason(insight):
 
 
 class Story:
-    """What happens meanwhile. Each chapter waits for its moment, acts, and says so."""
+    """What happens meanwhile. Each step waits for its condition, acts, and prints a line."""
 
     def __init__(self, world, tree, fleet, view):
         self.world, self.tree, self.fleet, self.view = world, tree, fleet, view
@@ -137,7 +137,7 @@ class Story:
         return True
 
     def recover(self):
-        """Once its insight and that of its pool say so, and a moment for the eye."""
+        """Once its insight and that of its pool show it, and a moment to read it."""
         insight = self.fleet.nodes[self.sick]
         if condition(insight, "Degraded").get("status") != "True":
             return False
@@ -165,7 +165,7 @@ class Story:
         return True
 
     def unpause(self):
-        """Last: the pool that somebody held back."""
+        """Last: the pool that was paused."""
         done = self.fleet.done
         if done("master") < SIZES["masters"] or done("worker") < SIZES["workers"] * 2 // 3:
             return False
@@ -226,7 +226,7 @@ def summary(fleet, story, up_s, roll_s):
 def main():
     options = argparse.ArgumentParser(prog="./dev demo",
                                       description="An update of a simulated cluster, watched.")
-    options.add_argument("--stay", action="store_true", help="leave it running, and say how to look at it")
+    options.add_argument("--stay", action="store_true", help="leave it running, and print how to inspect it")
     options.add_argument("--seconds", type=int, default=SECONDS,
                          help="that the update should take, about (%(default)s)")
     asked = options.parse_args()

@@ -1,4 +1,4 @@
-"""tests/lib/demoview.py - the live picture of ./dev demo: redrawn on a terminal, plain lines elsewhere."""
+"""tests/lib/demoview.py - the live view of ./dev demo: redrawn on a terminal, plain lines elsewhere."""
 import collections
 import shutil
 import sys
@@ -25,7 +25,7 @@ class View:
             print(f"  -> {text}", flush=True)
 
     def rest(self, seconds):
-        """A moment for the eye; nobody watches a file."""
+        """A moment to read it; not needed for a file."""
         time.sleep(seconds if self.terminal else 0.5)
 
     def draw(self, fleet, last=False):

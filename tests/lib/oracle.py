@@ -1,4 +1,4 @@
-"""tests/lib/oracle.py - what every insight must say, recomputed from the objects alone.
+"""tests/lib/oracle.py - every insight, recomputed from the objects alone.
 
     world = World(nodes, pools, configs, version) # objects as the API server gives them
     world.nodes()["worker-1"]             # the status of its NodeProgressInsight, without times
@@ -25,7 +25,7 @@ PHASES = {
     "Paused": ("False", "The update of the node is paused", None),
     "Pending": ("False", "The update of the node is pending", None),
 }
-# condition of a Node -> the status it must have, and what is said otherwise
+# condition of a Node -> the status it must have, and the message otherwise
 NODE_CONDITIONS = {
     "Ready": ("True", "Node is not ready"),
     "DiskPressure": ("False", "Node has disk pressure"),
@@ -217,7 +217,7 @@ class World:
                 for name, pool in self._pools.items()}
 
     def since(self, name):
-        """When the causes of an Available=False began; None where no cause tells."""
+        """When the causes of an Available=False began; None without a time."""
         return self._nodes[name].since
 
 
@@ -245,7 +245,7 @@ def times(status):
 
 def late_or_kept(before, after, since=None, earliest=""):
     """What is wrong with the times of a status that came after another one (None: the first). Unchanged:
-    kept. Turned or new: since, for an Available=False whose causes tell it; else not before `earliest`."""
+    kept. Turned or new: since, for an Available=False whose causes have it; else not before `earliest`."""
     old = times(before)
     for kind, (status, when) in times(after).items():
         if kind in old and old[kind][0] == status:

@@ -12,7 +12,7 @@ from rollouttree import INSIGHT, STATE, WATCHER, NodesTree
 from rolloutworld import node
 
 OTHER_GROUP = "insights.example.com"
-LATER_S = 180       # a kind that was missing is looked for once in a while
+LATER_S = 180       # a missing kind is discovered again at intervals
 
 
 def bare(server):
@@ -27,14 +27,14 @@ def renamed():
     return folder
 
 
-def said(tree, actor, *words):
+def lines(tree, actor, *words):
     """Lines of that actor with all these words."""
     return [fact for fact in tree.facts(actor=actor)
             if all(word in " ".join(map(str, fact.values())).lower() for word in words)]
 
 
 @case
-def B8_without_OpenShift_facts_flow_and_it_is_said_once(server):
+def B8_without_OpenShift_facts_are_published_and_it_is_logged_once(server):
     bare(server)
     server.kube.create_many("nodes", [node(f"n{number}") for number in range(3)])
     with NodesTree(server) as tree:
@@ -45,13 +45,13 @@ def B8_without_OpenShift_facts_flow_and_it_is_said_once(server):
         wait_for(lambda: tree.facts_held()["nodes/n1"]["fields"]["unschedulable"], "a fact changes")
         server.kube.delete("nodes", "n2")
         wait_for(lambda: "nodes/n2" not in tree.facts_held(), "a fact goes")
-        told = said(tree, STATE, "machineconfigpool")
-        assert len(told) == 1, f"said once: {told}"
+        logged = lines(tree, STATE, "machineconfigpool")
+        assert len(logged) == 1, f"logged once: {logged}"
         assert tree.writes() == []
         assert [tree.actor(name)["restarts"] for name in (STATE, INSIGHT, WATCHER)] == [0, 0, 0]
         tree.revive(STATE)
         wait_for(lambda: tree.dump()["fresh"], "it is fresh again")
-        gone = {row["key"] for row in tree.told(link="facts") if row["kind"] == "gone"}
+        gone = {row["key"] for row in tree.received(link="facts") if row["kind"] == "gone"}
         assert gone <= {"nodes/n2"}, gone
 
 

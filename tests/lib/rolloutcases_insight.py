@@ -31,7 +31,7 @@ def fence(server, tree, name="fence"):
 
     def written_down():
         return tree.insights()[name].get("status", {}).get("message") == mark
-    wait_for(written_down, f"the insight says {mark}")
+    wait_for(written_down, f"the insight has {mark}")
 
 
 def written(tree):
@@ -213,7 +213,7 @@ def B5_restarts_keep_objects_and_times_DEFECT_lost_condition_times_DEFECT_deleti
 
 
 @case
-def B5_what_changed_while_nobody_looked_is_made_up_for(server):
+def B5_changes_during_an_outage_are_reconciled(server):
     small(server, *(node(f"x{number}") for number in range(20)))
     with NodesTree(server) as tree:
         tree.wait_settled()
@@ -244,7 +244,7 @@ def B5_what_changed_while_nobody_looked_is_made_up_for(server):
 # ---- Others ----
 
 @case
-def B5_what_others_did_to_an_insight_is_repaired(server):
+def B5_an_insight_changed_by_another_client_is_restored(server):
     small(server)
     with NodesTree(server) as tree:
         tree.wait_settled()

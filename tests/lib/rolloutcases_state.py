@@ -1,4 +1,4 @@
-"""tests/lib/rolloutcases_state.py - node-state: what it says of each node, to whom, and on whose account.
+"""tests/lib/rolloutcases_state.py - node-state: states, consumers, and what causes an evaluation.
 
 Cases carry the id of the contract that they prove; `defect` names one of those that the original has.
 """
@@ -21,19 +21,19 @@ def quiet(server, **more):
 
 
 def fence(server, tree, name="fence", number=1):
-    """A change of its own that that actor has heard: everything before it, it has heard too."""
+    """A change of its own that the consumer has received: so it has received everything before it."""
     mark = os.urandom(4).hex()
     world.annotate(server, name, state="Degraded", reason=mark)
 
-    def heard():
+    def arrived():
         state = tree.state(name, number)
         return state and mark in state["message"]
-    wait_for(heard, f"{down(number)} hears of {mark}")
+    wait_for(arrived, f"{down(number)} receives {mark}")
 
 
-def news(tree, since, number=1):
+def changes(tree, since, number=1):
     """[(kind, key)] of the states since, without the fence and its pool."""
-    return [(row["kind"], row["key"]) for row in tree.told(since, number, "nodes")
+    return [(row["kind"], row["key"]) for row in tree.received(since, number, "nodes")
             if row["key"] not in ("nodes/fence", "machineconfigpools/fence")]
 
 
@@ -68,7 +68,7 @@ def B1_a_state_has_what_a_consumer_needs(server):
         assert ["InternalIP", "10.0.0.1"] in fact["addresses"], fact
         assert not fact["ready"] and fact["unschedulable"] and fact["labels"]["zone"] == "a", fact
         assert ["t", "v", "NoSchedule"] in fact["taints"], fact
-        assert all(int(row["trace"], 16) for row in tree.told()), "a notification without a trace"
+        assert all(int(row["trace"], 16) for row in tree.received()), "a notification without a trace"
 
 
 # ---- Which pool, which line ----
@@ -110,7 +110,7 @@ def owners_of(tree):
 
 
 def every_kind_of_node():
-    """Each combination of what the assessment looks at."""
+    """Each combination of the inputs of the assessment."""
     configs = {"old": OLD, "new": NEW}
     drains = ({}, {"desiredDrain": "drain-x", "lastAppliedDrain": "uncordon-w"},
               {"desiredDrain": "drain-x", "lastAppliedDrain": "drain-x"},
@@ -166,15 +166,15 @@ def B2_every_line_of_the_assessment_as_the_oracle_has_it(server):
 
 @case
 def B2_caches_are_warm_before_the_first_evaluation(server):
-    """Nobody sees a node as unmanaged, pending or of unknown version first and right a moment later."""
+    """No state is first unmanaged, pending or of unknown version, and right a moment later."""
     world.populate(server, [node(f"w{number}") for number in range(200)], target=OLD)
     with NodesTree(server) as tree:
         tree.wait_up()
         tree.wait_settled()
         for _ in range(2):
-            told = tree.told(link="nodes")
-            assert {row["kind"] for row in told} == {"added"}, "a second thought"
-            phases = {row["fields"]["phase"] for row in told if row["type"] == "NODE_STATE"}
+            rows = tree.received(link="nodes")
+            assert {row["kind"] for row in rows} == {"added"}, "a state was published twice"
+            phases = {row["fields"]["phase"] for row in rows if row["type"] == "NODE_STATE"}
             assert phases == {"Completed"}, phases
             tree.revive(STATE, down(1))
             tree.wait(lambda: tree.dump()["fresh"], "it is fresh again")
@@ -185,7 +185,7 @@ def B2_caches_are_warm_before_the_first_evaluation(server):
 # ---- What is evaluated again ----
 
 class Counted:
-    """Who was evaluated since: from the metrics, which come a moment later; a fence tells when."""
+    """Who was evaluated since: from the metrics, which are delayed; a fence ends the delay."""
 
     def __init__(self, server, tree):
         self.server, self.tree = server, tree
@@ -257,7 +257,7 @@ def B3_a_change_touches_only_what_it_must_DEFECT_paused_flip_ignored(server):
 
 
 @case
-def B3_unchanged_state_notifies_nobody(server):
+def B3_an_unchanged_state_is_not_published(server):
     world.populate(server, [node("w1"), node("w2"), node("fence", "fence")],
                    [pool("worker"), pool("fence")])
     with quiet(server, downs=2) as tree:
@@ -276,15 +276,15 @@ def B3_unchanged_state_notifies_nobody(server):
         server.kube.create("machineconfigs", world.config("rendered-nobody", "4.20.9"))
         for number in (1, 2):
             fence(server, tree, number=number)
-            assert news(tree, marks[number - 1], number) == [], news(tree, marks[number - 1], number)
-        facts = [row for row in tree.told(marks[0], link="facts") if row["key"] != "nodes/fence"]
+            assert changes(tree, marks[number - 1], number) == [], changes(tree, marks[number - 1], number)
+        facts = [row for row in tree.received(marks[0], link="facts") if row["key"] != "nodes/fence"]
         assert {row["key"] for row in facts} == {"nodes/w1"}, "its label is a fact, and nothing else"
 
 
-# ---- Who hears of it ----
+# ---- Consumers ----
 
 @case
-def B4_added_changed_and_removed_are_told_DEFECT_silent_removal(server):
+def B4_added_changed_and_removed_nodes_are_published_DEFECT_silent_removal(server):
     world.populate(server, [node("w1"), node("w2"), node("w3"), node("fence", "fence")],
                    [pool("worker"), pool("fence")])
     with quiet(server, downs=2) as tree:
@@ -294,7 +294,7 @@ def B4_added_changed_and_removed_are_told_DEFECT_silent_removal(server):
         def steps(*wanted):
             for number in (1, 2):
                 fence(server, tree, number=number)
-                seen = news(tree, marks[number - 1], number)
+                seen = changes(tree, marks[number - 1], number)
                 assert [row for row in seen if row[1].startswith("nodes/")] == list(wanted), (seen, wanted)
             marks[:] = [tree.mark(number) for number in (1, 2)]
         marks = [tree.mark(number) for number in (1, 2)]
@@ -311,10 +311,10 @@ def B4_added_changed_and_removed_are_told_DEFECT_silent_removal(server):
         server.kube.delete("machineconfigpools", "worker")
         for number in (1, 2):
             fence(server, tree, number=number)
-            gone = {key for kind, key in news(tree, marks[number - 1], number) if kind == "gone"}
+            gone = {key for kind, key in changes(tree, marks[number - 1], number) if kind == "gone"}
             assert gone == {"nodes/w1", "nodes/w3", "nodes/w4", "machineconfigpools/worker"}, gone
-        assert all(row["trace"] != "0" * 16 for row in tree.told(link="nodes"))
-        facts = {row["key"] for row in tree.told(link="facts") if row["kind"] == "gone"}
+        assert all(row["trace"] != "0" * 16 for row in tree.received(link="nodes"))
+        facts = {row["key"] for row in tree.received(link="facts") if row["kind"] == "gone"}
         assert facts == {"nodes/w2"}, f"only a deleted node is no fact any more: {facts}"
 
 
@@ -330,7 +330,7 @@ def holds(tree, number, version):
 
 
 @case
-def B4_who_is_stopped_delays_nobody_and_misses_nothing_DEFECT_dropped_notifications(server):
+def B4_a_stopped_consumer_delays_no_other_and_misses_nothing_DEFECT_dropped_notifications(server):
     world.populate(server, [node(f"w{number}") for number in range(MANY)])
     with quiet(server, downs=2) as tree:
         tree.wait_up()
@@ -342,7 +342,7 @@ def B4_who_is_stopped_delays_nobody_and_misses_nothing_DEFECT_dropped_notificati
                 turn(server, version)
                 wait_for(lambda: holds(tree, 1, version) == MANY, f"the first has {version} everywhere")
             server.kube.delete("nodes", "w0")
-            wait_for(lambda: "nodes/w0" in tree.gone(since=mark), "the first hears of a removal")
+            wait_for(lambda: "nodes/w0" in tree.gone(since=mark), "the first receives a removal")
         finally:
             if tree.pid(down(2)) == frozen:
                 os.kill(frozen, signal.SIGCONT)
@@ -353,7 +353,7 @@ def B4_who_is_stopped_delays_nobody_and_misses_nothing_DEFECT_dropped_notificati
 
 
 @case
-def B4_who_died_is_told_everything_again(server):
+def B4_a_restarted_consumer_receives_everything_again(server):
     world.populate(server, [node(f"w{number}") for number in range(300)])
     with quiet(server, downs=2) as tree:
         tree.wait_up()
@@ -381,12 +381,12 @@ def B4_a_restart_of_node_state_makes_nothing_gone(server):
             tree.revive(name)
             tree.wait(lambda: tree.dump()["fresh"], "it is fresh again")
             fence(server, tree)
-        lost = [(row["link"], row["key"]) for row in tree.told() if row["kind"] == "gone"]
+        lost = [(row["link"], row["key"]) for row in tree.received() if row["kind"] == "gone"]
         assert not lost, lost
-        told = {key for kind, key in news(tree, mark)}
-        # evaluated_us of a new incarnation differs: a state may be told again, its content is the same
+        rows = {key for kind, key in changes(tree, mark)}
+        # evaluated_us of a new incarnation differs: a state may be published again, its content is the same
         states = tree.states()
-        assert all(states[key]["fields"]["phase"] == "Pending" for key in told if key.startswith("nodes/"))
+        assert all(states[key]["fields"]["phase"] == "Pending" for key in rows if key.startswith("nodes/"))
 
 
 # ---- Figures ----
@@ -447,7 +447,7 @@ def each_evaluation_is_logged_at_debug_with_node_version_duration_and_trace(serv
         assert (line["level"], line["actor"]) == ("debug", STATE), line
         assert line["resource_version"] == stored["resourceVersion"], (line, stored)
         assert isinstance(line["duration_us"], int) and line["duration_us"] >= 0, line
-        received = [row for row in tree.told(link="nodes") if row["key"] == "nodes/w1"][-1]
+        received = [row for row in tree.received(link="nodes") if row["key"] == "nodes/w1"][-1]
         assert int(line["trace"], 16) and line["trace"] == received["trace"], (line, received)
         # The first full evaluation does not come from the work queue: its lines have traces, too.
         tree.revive(STATE)
@@ -456,16 +456,16 @@ def each_evaluation_is_logged_at_debug_with_node_version_duration_and_trace(serv
         assert int(first[0]["trace"], 16) and first[0]["resource_version"], first
 
 
-# ---- Who needs whom ----
+# ---- Dependencies ----
 
 @case
-def B7_insight_brings_node_state_and_says_why(server):
+def B7_insight_enables_node_state_and_logs_the_reason(server):
     world.populate(server, [node("w1")])
     with NodesTree(server, downs=0) as tree:
         tree.wait_settled()
         assert STATE not in tree.settings and tree.actor(STATE)["state"] == "running"
-        told = tree.facts(msg="actor enabled, because another needs it", actor=STATE)
-        assert len(told) == 1 and told[0]["needs"] == INSIGHT and told[0]["why"], told
+        rows = tree.facts(msg="actor enabled, because another needs it", actor=STATE)
+        assert len(rows) == 1 and rows[0]["needs"] == INSIGHT and rows[0]["why"], rows
 
 
 @case

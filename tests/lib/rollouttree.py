@@ -1,11 +1,11 @@
-"""tests/lib/rollouttree.py - a musterd with node-state, insight, and actors downstream that tell all.
+"""tests/lib/rollouttree.py - a musterd with node-state, insight, and test consumers that report all.
 
     with NodesTree(server, downs=2) as tree:
-        tree.wait_settled()                     # every insight says what the oracle says
-        tree.told(since)                        # every notification that test-down-1 got
+        tree.wait_settled()                     # every insight is as the oracle has it
+        tree.received(since)                        # every notification that test-down-1 got
         tree.writes()                           # what insight wrote, from the audit of the server
 
-test-down-N are asked as test-kube-N are (tests/actors/down.c).
+test-down-N are queried as test-kube-N are (tests/actors/down.c).
 """
 import os
 import re
@@ -62,8 +62,8 @@ class NodesTree(KubeTree):
     def facts_held(self, number=1):
         return self.dump(number)["facts"]
 
-    def told(self, since=0, number=1, link=None):
-        """The notifications from that number on; those of one link, if asked for."""
+    def received(self, since=0, number=1, link=None):
+        """The notifications from that number on; of one link, if given."""
         answer = self.ask("told", number, since=since)
         return [row for row in answer["told"] if link in (None, row["link"])]
 
@@ -73,10 +73,10 @@ class NodesTree(KubeTree):
 
     def gone(self, number=1, since=0):
         """Keys of states that were ever reported gone."""
-        return {row["key"] for row in self.told(since, number, "nodes") if row["kind"] == "gone"}
+        return {row["key"] for row in self.received(since, number, "nodes") if row["kind"] == "gone"}
 
     def wait_up(self, timeout=60):
-        """Until every actor runs, and those downstream hold a complete picture."""
+        """Until every actor runs, and the consumers hold a complete snapshot."""
         self.wait_running(timeout=timeout)
         for number in range(1, len(self.downs) + 1):
             self.wait(lambda: self.dump(number)["fresh"], f"{down(number)} is fresh", timeout)
@@ -96,7 +96,7 @@ class NodesTree(KubeTree):
         return {item["metadata"]["name"]: item for item in items(self.server.kube, resource)}
 
     def wait_settled(self, world=None, timeout=60, kinds=INSIGHTS):
-        """Until every insight says what the oracle says."""
+        """Until every insight is as the oracle has it."""
         def differences():
             wanted = world or world_of(self.server)
             for kind, truth in ((NODE_INSIGHTS, wanted.nodes()), (POOL_INSIGHTS, wanted.pools())):
@@ -131,7 +131,7 @@ class NodesTree(KubeTree):
     # -- the page of the metrics
 
     def scrape(self):
-        """{series: value}; empty while nobody serves it."""
+        """{series: value}; empty while it is not served."""
         try:
             address = (self.run_dir / "metrics" / "metrics.addr").read_text().strip()
             with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as page:

@@ -2,7 +2,7 @@
 
     populate(server, [node("w1"), node("m1", "master")], [pool("master"), pool("worker")])
     annotate(server, "w1", desiredConfig=rendered("worker", NEW), state="Working")
-    world_of(server).nodes()["w1"]          # what its insight must say
+    world_of(server).nodes()["w1"]          # what its insight must be
 """
 import contextlib
 
@@ -107,7 +107,7 @@ def world_of(server):
 
 
 def sweep(server):
-    """Nothing of an earlier case is left. Nodes go first, insights last: nobody writes them any more."""
+    """Nothing of an earlier case is left. Nodes go first, insights last: they are not written any more."""
     for resource in ("nodes", *rolloutcrds.INPUTS, *rolloutcrds.INSIGHTS):
         with contextlib.suppress(KubeError):        # the kind may not be there
             server.kube.delete_all(resource)

@@ -45,8 +45,8 @@ def running(server):
 
 
 def live(server, tree):
-    """All that needs a right, step by step: insights are made, one moves on after somebody else touched it,
-    and some are not wanted any more."""
+    """All that needs a right, step by step: insights are created, one is written after another client
+    changed it, and some are deleted."""
     yield "they are made", tree.wait_settled
     for kind in INSIGHTS:
         for name in tree.insights(kind):
@@ -71,7 +71,7 @@ def the_shipped_rights_are_enough(server):
 
 
 def a_right_that_is_taken_away_is_named(server):
-    """A right that nobody misses should not be shipped."""
+    """A right that is not needed must not be shipped."""
     role, unnamed = server.kube.get("clusterroles", "muster"), []
     role["metadata"].pop("resourceVersion")
     for number, rule in enumerate(role["rules"]):
@@ -86,12 +86,12 @@ def a_right_that_is_taken_away_is_named(server):
                 if not named(server, tree, verb, resource.split("/")[0]):
                     unnamed.append(f"{verb} {resource}")
     server.kube.replace("clusterroles", role)
-    assert unnamed == [], f"nobody says, or needs, that these are missing: {unnamed}"
+    assert unnamed == [], f"not logged as missing, and not needed: {unnamed}"
 
 
 def named(server, tree, verb, resource):
-    """The log says that this verb on this resource is not allowed, before all is done in spite of it."""
-    def said():
+    """The log names this verb on this resource as forbidden, before all is settled without it."""
+    def logged():
         lines = [line for line in tree.log().splitlines() if re.search('"level":"(warn|error)"', line)]
         return any(re.search(rf"\b{verb}\b", line) and re.search(rf"\b{resource}\b", line) for line in lines)
 
@@ -103,9 +103,9 @@ def named(server, tree, verb, resource):
 
     for what, settled in live(server, tree):
         why = f"{verb} {resource}: {what}, or it is named"
-        if wait_for(lambda: "said" if said() else settles(settled), why) == "said":
+        if wait_for(lambda: "logged" if logged() else settles(settled), why) == "logged":
             return True
-    return said()
+    return logged()
 
 
 kubesuite.run(RealServer, the_shipped_rights_are_enough, a_right_that_is_taken_away_is_named, prepare=prepare)

@@ -1,7 +1,7 @@
 """tests/real/test_nodes_rollout.py - an update of 200 nodes on a real kube-apiserver, beside the oracle.
 
 muster-sim runs the update step by step, a relay carries each step over. After each the insights are what the
-oracle says; at the end, everything that was ever stored is the oracle's sequence, each change written once.
+oracle has; at the end, everything that was ever stored is the oracle's sequence, each change written once.
 
 muster-test: parallel
 muster-test: timeout=900
@@ -27,17 +27,17 @@ STEPS_MAX = 200
 
 
 class Story:
-    """What the oracle said, in order."""
+    """The statuses of the oracle, in order."""
 
     def __init__(self, tree):
         self.tree = tree
-        self.said = collections.defaultdict(list)       # node -> [(status, since)], each change once
+        self.statuses = collections.defaultdict(list)       # node -> [(status, since)], each change once
 
-    def hear(self):
+    def record(self):
         world = world_of(self.tree.server)
         for name, status in world.nodes().items():
-            if not self.said[name] or self.said[name][-1][0] != status:
-                self.said[name].append((status, world.since(name)))
+            if not self.statuses[name] or self.statuses[name][-1][0] != status:
+                self.statuses[name].append((status, world.since(name)))
         self.tree.wait_settled(world)
 
 
@@ -54,7 +54,7 @@ def B2_B5_a_rollout_of_200_nodes_equals_the_oracle_step_by_step():
         with NodesTree(server) as tree, Watched(server) as watched:
             tree.wait_up()
             story = Story(tree)
-            story.hear()
+            story.record()
             orders = [{"op": "rollout", "version": TO, "manual": True}]
             for number in range(STEPS_MAX):
                 answer = sim.order("POST", "world", orders[0] if orders else {"op": "step"})
@@ -67,28 +67,28 @@ def B2_B5_a_rollout_of_200_nodes_equals_the_oracle_step_by_step():
                     sim.order("POST", "world", {"op": "recover"})
                 orders.clear()
                 for _ in relay.carry():
-                    story.hear()
+                    story.record()
             else:
                 raise AssertionError("the rollout does not end")
-            tap.note(f"{number} steps, {sum(map(len, story.said.values()))} states")
+            tap.note(f"{number} steps, {sum(map(len, story.statuses.values()))} states")
             check(server, tree, watched, story)
 
 
 def check(server, tree, watched, story):
-    phases = {status["conditions"]["Updating"][1] for said in story.said.values() for status, _ in said}
+    phases = {status["conditions"]["Updating"][1] for seen in story.statuses.values() for status, _ in seen}
     assert phases >= {"Pending", "Draining", "Updating", "Rebooting", "Completed"}, phases
     for name, item in tree.insights().items():
         version = item["metadata"]["resourceVersion"]
         wait_for(lambda: watched.seen(name, version), f"the watch has all of {name}")
     assert not watched.trouble and watched.deleted() == [], (watched.trouble, watched.deleted())
-    for name, said in story.said.items():
+    for name, seen in story.statuses.items():
         stored = watched.statuses(name)
-        wanted = [status for status, _ in said]
+        wanted = [status for status, _ in seen]
         assert [oracle.plain(status) for status in stored] == wanted, f"{name}: {stored}\nnot {wanted}"
-        for before, after, (_, since) in zip([None, *stored], stored, said):
+        for before, after, (_, since) in zip([None, *stored], stored, seen):
             wrong = [*oracle.late_or_kept(before, after, since)]
             assert not wrong, f"{name}: {wrong}"
-    changes = {name: len(said) for name, said in story.said.items()}
+    changes = {name: len(seen) for name, seen in story.statuses.items()}
     written = collections.Counter(row["name"] for row in tree.writes(NODE_INSIGHTS)
                                   if row["subresource"] == "status" and row["code"] < 300)
     assert written == changes, {name: (written[name], n) for name, n in changes.items() if written[name] != n}
