@@ -38,6 +38,7 @@ static const struct command muster_command = {
 	.synopsis = "COMMAND ...", .flags = own_flags, .nflags = NITEMS(own_flags),
 };
 
+static void print_help(const struct command *);
 static void print_commands(FILE *);
 static const struct command *find(const char *);
 static int unknown(const char *);
@@ -79,7 +80,7 @@ cli_words(const struct command *c, struct cli *cli, int argc, char **argv, void 
 	*words = flags_parse(&all, argc, argv, &help, why);
 	if (help) {
 		if (c->name != NULL)
-			cli_help(c);
+			print_help(c);
 		else
 			print_commands(stdout);
 		*code = CLI_OK;
@@ -94,8 +95,8 @@ cli_words(const struct command *c, struct cli *cli, int argc, char **argv, void 
 	return *words >= min && *words <= max;
 }
 
-void
-cli_help(const struct command *c)
+static void
+print_help(const struct command *c)
 {
 	printf("usage: muster %s%s%s\n\n%s\n", c->name, c->synopsis[0] != '\0' ? " " : "", c->synopsis,
 	    c->summary);
@@ -151,7 +152,7 @@ run_help(const struct command *self, struct cli *cli, int argc, char **argv)
 	const struct command *c = find(argv[1]);
 	if (c == NULL)
 		return unknown(argv[1]);
-	cli_help(c);
+	print_help(c);
 	return CLI_OK;
 }
 

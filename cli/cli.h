@@ -35,7 +35,6 @@ int cli_main(int argc, char **argv);
  */
 bool cli_words(const struct command *c, struct cli *cli, int argc, char **argv, void *out, int min, int max,
     int *words, int *code);
-void cli_help(const struct command *c);
 /* "muster NAME: text" on stderr, a hint where the help is, CLI_USAGE. */
 int cli_usage(const struct command *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "muster NAME: text" on stderr, CLI_FAILED. */

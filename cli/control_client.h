@@ -1,7 +1,7 @@
 /*
  * cli/control_client.h - sends one request to musterd and reads one answer (supervisor/control.h).
  *
- * The answer comes from another process: it is bounded in size and time, and checked by whoever parses it.
+ * The answer comes from another process: it is bounded in size and time, and checked where it is parsed.
  */
 #ifndef MUSTER_CONTROL_CLIENT_H
 #define MUSTER_CONTROL_CLIENT_H

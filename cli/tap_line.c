@@ -149,7 +149,7 @@ print_json(FILE *out, const struct tap_line *l)
 }
 
 /*
- * msg_print cuts what does not fit, which would not be JSON any more: then it is asked again with
+ * msg_print cuts what does not fit, which would not be JSON any more: then it is called again with
  * more room.
  */
 static void

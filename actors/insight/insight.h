@@ -121,14 +121,12 @@ void status_put(struct json *j, enum insight_kind kind, const struct insight_sta
  * ---- The plan (plan.c, pure) ----
  *
  * - Level-triggered: the same input gives the same plan.
- * - While the stored status equals the desired one, nothing is written. A status that somebody else
- *   has
- *   changed differs, so it is repaired; so do conditions of other types.
- * - A condition keeps its stored time while its status stays. One whose status changed, that is
- *   new, or that
- *   has no valid time gets the time of its cause (since), else now. So times survive every restart.
- * - Nothing is deleted unless both mirrors are complete and current: node-state's and the
- *   cluster's.
+ * - While the stored status equals the desired one, nothing is written. A status that another client
+ *   has changed differs, so it is written; so do conditions of other types.
+ * - A condition keeps its stored time while its status stays. One whose status changed, that is new,
+ *   or that has no valid time gets the time of its cause (since), else now. So times survive every
+ *   restart.
+ * - Nothing is deleted unless both mirrors are complete and current: node-state's and the cluster's.
  */
 enum insight_verb {
 	INSIGHT_NOTHING,

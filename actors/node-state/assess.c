@@ -34,13 +34,13 @@ struct assess
 assess_node(const struct assess_in *in)
 {
 	const struct wire_str current = in->mco[MCO_CURRENT_CONFIG], desired = in->mco[MCO_DESIRED_CONFIG];
-	const bool known = in->current_version.len > 0;
-	const bool at_target = known && same(in->target, in->current_version);
+	const bool has_version = in->current_version.len > 0;
+	const bool at_target = has_version && same(in->target, in->current_version);
 	struct assess a = { .outdated = !at_target };
 
 	/* Multi-arch migration: the version stays, the config changes. So both must agree. */
 	a.updated = at_target && (desired.p == NULL || same(current, desired));
-	a.updating = !a.updated && known && in->desired_version.len > 0
+	a.updating = !a.updated && has_version && in->desired_version.len > 0
 	    && same(in->target, in->desired_version);
 	a.draining = a.updating && draining(in);
 	a.degraded = desired.len > 0 && failing(in);
@@ -99,14 +99,14 @@ decide(const struct assess_in *in, const struct assess *a)
 static bool
 draining(const struct assess_in *in)
 {
-	const struct wire_str wanted = in->mco[MCO_DESIRED_DRAIN], applied = in->mco[MCO_LAST_APPLIED_DRAIN];
+	const struct wire_str desired = in->mco[MCO_DESIRED_DRAIN], applied = in->mco[MCO_LAST_APPLIED_DRAIN];
 
-	if (wanted.len == 0 || applied.len == 0)
+	if (desired.len == 0 || applied.len == 0)
 		return false;
-	const char *const dash = memchr(wanted.p, '-', wanted.len);
-	const struct wire_str verb = { wanted.p, dash != NULL ? (uint32_t)(dash - wanted.p) : wanted.len };
+	const char *const dash = memchr(desired.p, '-', desired.len);
+	const struct wire_str verb = { desired.p, dash != NULL ? (uint32_t)(dash - desired.p) : desired.len };
 
-	return (!same(wanted, applied) && is(verb, "drain")) || is(in->mco[MCO_STATE], "Done");
+	return (!same(desired, applied) && is(verb, "drain")) || is(in->mco[MCO_STATE], "Done");
 }
 
 static bool

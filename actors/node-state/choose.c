@@ -26,14 +26,14 @@ static const struct {
 };
 
 static void put_customs(struct text_buffer *, const char *const *, size_t);
-static struct found look(const char *const *, size_t);
+static struct found classify(const char *const *, size_t);
 static bool is_custom(const char *);
 static const char *next_custom(const char *const *, size_t, const char *);
 
 struct choice
 choose_pool(const char *const *names, size_t count, bool windows)
 {
-	const struct found f = look(names, count);
+	const struct found f = classify(names, count);
 
 	if (windows)
 		return (struct choice){ -1, CHOOSE_WINDOWS };
@@ -69,7 +69,7 @@ choose_why(struct choice c, const char *const *names, size_t count, char *buf, s
 static void
 put_customs(struct text_buffer *t, const char *const *names, size_t count)
 {
-	const size_t customs = look(names, count).customs;
+	const size_t customs = classify(names, count).customs;
 	const char *name = "";
 
 	for (size_t i = 0; i < customs && (name = next_custom(names, count, name)) != NULL; i++) {
@@ -82,7 +82,7 @@ put_customs(struct text_buffer *t, const char *const *names, size_t count)
 }
 
 static struct found
-look(const char *const *names, size_t count)
+classify(const char *const *names, size_t count)
 {
 	struct found f = { -1, -1, -1, 0 };
 

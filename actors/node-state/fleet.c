@@ -141,14 +141,6 @@ fleet_target(const struct fleet *f)
 	return wire_str_of(f->target);
 }
 
-size_t
-fleet_bytes(const struct fleet *f)
-{
-	OBJ_CHECK(f, FLEET_MAGIC);
-	return sizeof(*f) + keytab_bytes(f->nodes) + keytab_bytes(f->sums) + pools_bytes(f->pools)
-	    + versions_bytes(f->versions) + f->rows.alloc + f->summaries.alloc + f->packed.alloc;
-}
-
 struct wire_str
 fleet_name(struct wire_str key, const char *resource)
 {

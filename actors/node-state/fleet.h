@@ -96,7 +96,6 @@ void fleet_inputs(const struct fleet *f, const struct body_node *node, const str
     struct assess_in *in);
 const struct pools *fleet_pools(const struct fleet *f);
 struct wire_str fleet_target(const struct fleet *f);
-size_t fleet_bytes(const struct fleet *f);
 
 /* The name "a" of key "nodes/a" for resource "nodes"; empty when the key is of another resource. */
 struct wire_str fleet_name(struct wire_str key, const char *resource);

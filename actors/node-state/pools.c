@@ -211,17 +211,6 @@ pools_owner_why(const struct pools *p, struct wire_map labels, char *buf, size_t
 	return choose_why(choose(found, count, labels, names), names, count, buf, size);
 }
 
-size_t
-pools_bytes(const struct pools *p)
-{
-	uint32_t cursor = 0;
-	size_t bytes = sizeof(*p) + keytab_bytes(p->names);
-
-	for (const struct pool *o; (o = pools_next(p, &cursor)) != NULL;)
-		bytes += sizeof(*o) + strlen(o->name) + strlen(o->image) + 2 * strlen(o->text) + 3;
-	return bytes;
-}
-
 static struct pool **
 pool_at(const struct pools *p, uint32_t id)
 {
@@ -278,23 +267,23 @@ static bool
 selects(const struct selector *s, struct wire_map labels)
 {
 	char value[LABEL_VALUE_MAX + 1];
-	const struct label_lookup asked = { .labels = labels, .value = value };
+	const struct label_lookup lookup = { .labels = labels, .value = value };
 
-	return s != NULL && selector_matches(s, get_label, &asked);
+	return s != NULL && selector_matches(s, get_label, &lookup);
 }
 
 static const char *
 get_label(const char *key, const void *arg)
 {
-	const struct label_lookup *const asked = arg;
+	const struct label_lookup *const lookup = arg;
 	struct wire_str value;
 
-	if (!map_get(asked->labels, key, &value))
+	if (!map_get(lookup->labels, key, &value))
 		return NULL;
 	const size_t len = value.len < LABEL_VALUE_MAX ? value.len : LABEL_VALUE_MAX;
-	memcpy(asked->value, value.p, len);
-	asked->value[len] = '\0';
-	return asked->value;
+	memcpy(lookup->value, value.p, len);
+	lookup->value[len] = '\0';
+	return lookup->value;
 }
 
 static size_t

@@ -67,6 +67,4 @@ const struct pool *pools_owner(const struct pools *p, struct wire_map labels, st
 /* The same as a sentence: choose_why. */
 size_t pools_owner_why(const struct pools *p, struct wire_map labels, char *buf, size_t size);
 
-size_t pools_bytes(const struct pools *p);	/* memory held, for the bench */
-
 #endif

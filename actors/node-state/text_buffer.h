@@ -14,8 +14,8 @@ struct text_buffer {
 static inline void
 text_put(struct text_buffer *t, const char *s)
 {
-	const size_t wanted = strlen(s), room = t->size - 1 - t->len;
-	const size_t n = wanted < room ? wanted : room;
+	const size_t len = strlen(s), room = t->size - 1 - t->len;
+	const size_t n = len < room ? len : room;
 
 	memcpy(t->p + t->len, s, n);
 	t->len += n;

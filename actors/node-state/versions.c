@@ -86,26 +86,6 @@ versions_find(const struct versions *v, struct wire_str name)
 	return (struct wire_str){ .p = found->text, .len = found->len };
 }
 
-uint32_t
-versions_count(const struct versions *v)
-{
-	OBJ_CHECK(v, VERSIONS_MAGIC);
-	return keytab_count(v->names);
-}
-
-size_t
-versions_bytes(const struct versions *v)
-{
-	OBJ_CHECK(v, VERSIONS_MAGIC);
-	size_t bytes = sizeof(*v) + keytab_bytes(v->names);
-
-	for (uint32_t id = 0; id < keytab_ids(v->names); id++) {
-		if (keytab_key(v->names, id, NULL) != NULL)
-			bytes += sizeof(struct version) + (*version_at(v, id))->len + 1;
-	}
-	return bytes;
-}
-
 static bool
 set(struct versions *v, struct wire_str name, struct wire_str version)
 {

@@ -22,7 +22,5 @@ bool versions_put(struct versions *v, struct wire_str name, const struct body_ma
 bool versions_remove(struct versions *v, struct wire_str name);
 /* len 0: not found. The view holds until that name is put or removed. */
 struct wire_str versions_find(const struct versions *v, struct wire_str name);
-uint32_t versions_count(const struct versions *v);	/* names that have a version */
-size_t versions_bytes(const struct versions *v);
 
 #endif

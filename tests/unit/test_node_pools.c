@@ -257,7 +257,6 @@ order_of_pools_never_counts_B2(void **state)
 		for (size_t i = 0; i < NITEMS(owned); i++)
 			check_owner(p, &owned[i]);
 	}
-	assert_true(pools_bytes(p) > 0);
 	pools_free(&p);
 }
 

@@ -64,7 +64,6 @@ check_row(void **state)
 	check(v, "rendered-worker-1", r->want);
 	check(v, "rendered-worker-10", "");
 	check(v, "", "");
-	assert_int_equal(versions_count(v), r->want[0] != '\0');
 	versions_free(&v);
 }
 
@@ -88,8 +87,6 @@ removed_names_are_not_found(void **state)
 		snprintf(name, sizeof(name), "rendered-%d", i);
 		check(v, name, i % 2 == 0 ? "" : name + 9);
 	}
-	assert_int_equal(versions_count(v), 500);
-	assert_true(versions_bytes(v) > 500);
 	versions_free(&v);
 }
 
