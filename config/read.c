@@ -1,144 +1,211 @@
 /*
- * config/read.c - from YAML events to values, with every mistake told where it stands.
+ * config/read.c - from a YAML tree to values, with every mistake told where it stands.
  *
  * After a mistake reading goes on behind the value that has it, so that one run tells them all.
- * Every function that reads a node finds its first event in ev->now and leaves its last one there.
+ * Anchors, aliases and tags are refused: they only let two readers see two things.
  */
 #include <string.h>
 
-#include "events.h"
 #include "nearest.h"
 #include "obj.h"
 #include "private.h"
+#include "utf8.h"
+#include "yaml_tree.h"
 
 struct reader {
-	struct events		 ev;
 	struct config		*c;
 	struct config_errors	*errs;
 	int			 actors_line;
-};
-
-/* A key while its value is read. */
-struct key {
-	const char	*text;
-	size_t		 len;
-	int		 line;
 };
 
 /* The mapping that is being read: its name for errors, and who reads the value of a key. */
 struct place {
 	const char	 *name;
 	enum section	  section;	/* only for on_setting */
-	void		(*on_key)(struct reader *, const struct place *, const struct key *);
+	void		(*on_key)(struct reader *, const struct place *, const struct yaml_member *);
 };
 
-static void on_root(struct reader *, const struct place *, const struct key *);
-static void on_actor(struct reader *, const struct place *, const struct key *);
-static void on_setting(struct reader *, const struct place *, const struct key *);
-static void read_document(struct reader *);
-static void read_mapping(struct reader *, const struct place *);
-static void read_section(struct reader *, enum section, const struct key *);
-static void read_value(struct reader *, size_t, const struct key *);
-static void read_enabled(struct reader *, struct config_section *, const struct key *);
-static bool take_key(struct reader *, yaml_event_t *);
-static bool is_first(struct reader *, int *, const struct key *);
-static bool is_scalar(struct reader *, const struct setting *, const struct key *);
-static void tell_fault(struct reader *, const struct setting *, const struct key *,
+static void on_root(struct reader *, const struct place *, const struct yaml_member *);
+static void on_actor(struct reader *, const struct place *, const struct yaml_member *);
+static void on_setting(struct reader *, const struct place *, const struct yaml_member *);
+static bool check_text(const char *, size_t, struct config_errors *);
+static void refuse_extras(struct reader *, const struct yaml_tree *);
+static void tell_mistake(struct reader *, const struct yaml_tree *, const char *, size_t);
+static bool tab_indents(const char *, const char *, int);
+static void read_mapping(struct reader *, const struct place *, const struct yaml_value *);
+static void read_section(struct reader *, enum section, const struct yaml_member *);
+static void read_setting(struct reader *, size_t, const struct yaml_member *);
+static void read_enabled(struct reader *, struct config_section *, const struct yaml_member *);
+static bool is_key(struct reader *, const struct yaml_value *);
+static bool is_first(struct reader *, int *, const struct yaml_value *);
+static bool is_scalar(struct reader *, const struct setting *, const struct yaml_member *);
+static const char *kind_of(const struct yaml_value *);
+static void tell_fault(struct reader *, const struct setting *, const struct yaml_member *,
     enum value_fault);
-static void tell_misplaced(struct reader *, const struct key *, const char *);
-static void tell_unknown(struct reader *, const struct key *, const char *, const char *const *,
+static void tell_misplaced(struct reader *, const struct yaml_value *, const char *);
+static void tell_unknown(struct reader *, const struct yaml_value *, const char *, const char *const *,
     size_t);
 
 static bool
-equals(const struct key *k, const char *name)
+equals(const struct yaml_value *v, const char *name)
 {
-	return strlen(name) == k->len && memcmp(name, k->text, k->len) == 0;
+	return strlen(name) == v->len && memcmp(name, v->text, v->len) == 0;
 }
 
 bool
 read_yaml(struct config *c, const char *text, size_t len, struct config_errors *errs)
 {
+	static const struct place root = { .name = "the file", .on_key = on_root };
+	static const struct yaml_limits limits = { .depth = CONFIG_DEPTH_MAX };
+	static const char mark[] = "\xef\xbb\xbf";
+	const size_t skipped = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
 	struct reader r = { .c = c, .errs = errs };
 
-	if (!events_open(&r.ev, text, len, errs))
+	if (!check_text(text + skipped, len - skipped, errs))
 		return false;
-	read_document(&r);
-	events_close(&r.ev);
+	struct yaml_tree *tree = yaml_tree_read(text, len, &limits);
+	refuse_extras(&r, tree);
+	if (tree->ndocuments > 0 && tree->documents[0].root != NULL)
+		read_mapping(&r, &root, tree->documents[0].root);
+	if (tree->ndocuments > 1)
+		errors_add(errs, tree->documents[1].line,
+		    "a second document starts here; one file holds one document");
+	else
+		tell_mistake(&r, tree, text, len);
+	yaml_tree_free(&tree);
 	return errs->count == 0;
 }
 
 static void
-read_document(struct reader *r)
+refuse_extras(struct reader *r, const struct yaml_tree *tree)
 {
-	static const struct place root = { .name = "the file", .on_key = on_root };
+	const size_t end = tree->ndocuments > 1 ? tree->documents[1].first : tree->nvalues;
 
-	/* the start of the stream, then that of a document or, in an empty file, the end */
-	if (!events_next(&r->ev) || !events_next(&r->ev) || r->ev.now.type == YAML_STREAM_END_EVENT)
-		return;
-	if (!events_next(&r->ev))
-		return;
-	read_mapping(r, &root);
-	/* the end of the document, then that of the stream */
-	if (!events_next(&r->ev) || !events_next(&r->ev))
-		return;
-	if (r->ev.now.type != YAML_STREAM_END_EVENT)
-		errors_add(r->errs, events_line(&r->ev),
-		    "a second document starts here; one file holds one document");
+	for (size_t i = 0; i < end; i++) {
+		const struct yaml_value *const v = tree->values[i];
+
+		if (v->kind == YAML_ALIAS)
+			errors_add(r->errs, v->line, "an alias (*name) is not allowed; write the value out");
+		if (v->anchored)
+			errors_add(r->errs, v->line,
+			    "an anchor (&name) is not allowed; write the value where it is needed");
+		if (v->tagged)
+			errors_add(r->errs, v->line,
+			    "a tag (!name) is not allowed; every key knows its own type");
+	}
 }
 
 static void
-on_root(struct reader *r, const struct place *at, const struct key *k)
+tell_mistake(struct reader *r, const struct yaml_tree *tree, const char *text, size_t len)
+{
+	const int line = tree->mistake_line;
+
+	if (tree->mistake == YAML_TOO_DEEP)
+		errors_add(r->errs, line, "nested deeper than %d levels; the settings need three",
+		    CONFIG_DEPTH_MAX);
+	else if (tree->mistake != YAML_FINE && tab_indents(text, text + len, line))
+		errors_add(r->errs, line, "a tab stands in the indentation; YAML takes only spaces there");
+	else if (tree->mistake != YAML_FINE)
+		errors_add(r->errs, line, "not YAML: %s", tree->mistake_text);
+}
+
+/* libyaml's words for it, "found character that cannot start any token", help nobody. */
+static bool
+tab_indents(const char *p, const char *end, int line)
+{
+	for (; line > 1 && p != NULL; line--) {
+		p = memchr(p, '\n', (size_t)(end - p));
+		p = p == NULL ? NULL : p + 1;
+	}
+	while (p != NULL && p < end && *p == ' ')
+		p++;
+	return p != NULL && p < end && *p == '\t';
+}
+
+/* Only what YAML allows, so that libyaml's reader, which knows no lines, has nothing to say. */
+static bool
+check_text(const char *text, size_t len, struct config_errors *errs)
+{
+	int line = 1;
+
+	if (len > CONFIG_FILE_MAX) {
+		errors_add(errs, 0, "is larger than %d bytes, the limit of a configuration",
+		    CONFIG_FILE_MAX);
+		return false;
+	}
+	for (size_t i = 0, n; i < len; i += n) {
+		n = utf8_length(text + i, len - i);
+		if (n == 0) {
+			errors_add(errs, line, "byte 0x%02x is not UTF-8; save the file as UTF-8",
+			    (unsigned char)text[i]);
+			return false;
+		}
+		const uint32_t code = utf8_code(text + i, n);
+		const bool blank = code == '\t' || code == '\n' || code == '\r' || code == 0x85
+		    || code == 0x2028 || code == 0x2029;
+		if (value_control(code) && !blank) {
+			errors_add(errs, line, "%s stands here (U+%04X); only text is allowed",
+			    code == 0 ? "a NUL" : "a control character", code);
+			return false;
+		}
+		line += code == '\n';
+	}
+	return true;
+}
+
+static void
+on_root(struct reader *r, const struct place *at, const struct yaml_member *m)
 {
 	static const struct place actors = { .name = "actors", .on_key = on_actor };
 	static const char *const allowed[] = { "supervisor", "actors" };
 
 	(void)at;
-	if (equals(k, "supervisor"))
-		read_section(r, SECTION_SUPERVISOR, k);
-	else if (schema_section(k->text, k->len) != SECTION_NONE)
-		tell_misplaced(r, k, "is an actor; its section stands under actors");
-	else if (!equals(k, "actors"))
-		tell_unknown(r, k, "key", allowed, NITEMS(allowed));
-	else if (is_first(r, &r->actors_line, k))
-		read_mapping(r, &actors);
+	if (equals(m->key, "supervisor"))
+		read_section(r, SECTION_SUPERVISOR, m);
+	else if (schema_section(m->key->text, m->key->len) != SECTION_NONE)
+		tell_misplaced(r, m->key, "is an actor; its section stands under actors");
+	else if (!equals(m->key, "actors"))
+		tell_unknown(r, m->key, "key", allowed, NITEMS(allowed));
+	else if (is_first(r, &r->actors_line, m->key))
+		read_mapping(r, &actors, m->value);
 }
 
 static void
-on_actor(struct reader *r, const struct place *at, const struct key *k)
+on_actor(struct reader *r, const struct place *at, const struct yaml_member *m)
 {
-	const enum section s = schema_section(k->text, k->len);
+	const enum section s = schema_section(m->key->text, m->key->len);
 	const char *names[SECTION_MAX];
 	size_t n = 0;
 
 	(void)at;
 	if (s == SECTION_SUPERVISOR) {
-		tell_misplaced(r, k, "is not an actor; its section stands beside actors");
+		tell_misplaced(r, m->key, "is not an actor; its section stands beside actors");
 		return;
 	}
 	if (s != SECTION_NONE) {
-		read_section(r, s, k);
+		read_section(r, s, m);
 		return;
 	}
 	while ((names[n] = config_actor_name(n)) != NULL)
 		n++;
-	tell_unknown(r, k, "actor", names, n);
+	tell_unknown(r, m->key, "actor", names, n);
 }
 
 static void
-on_setting(struct reader *r, const struct place *at, const struct key *k)
+on_setting(struct reader *r, const struct place *at, const struct yaml_member *m)
 {
 	const bool actor = at->section != SECTION_SUPERVISOR;
-	const size_t i = schema_setting(at->section, k->text, k->len);
+	const size_t i = schema_setting(at->section, m->key->text, m->key->len);
 	const char *names[SETTING_MAX + 1];
 	char what[64];
 	size_t n = 0;
 
 	if (i < SETTING_MAX) {
-		read_value(r, i, k);
+		read_setting(r, i, m);
 		return;
 	}
-	if (actor && equals(k, schema_enabled.key)) {
-		read_enabled(r, &r->c->sections[at->section], k);
+	if (actor && equals(m->key, schema_enabled.key)) {
+		read_enabled(r, &r->c->sections[at->section], m);
 		return;
 	}
 	if (actor)
@@ -148,175 +215,141 @@ on_setting(struct reader *r, const struct place *at, const struct key *k)
 			names[n++] = schema_settings[j].key;
 	}
 	snprintf(what, sizeof(what), "%s key", at->name);
-	tell_unknown(r, k, what, names, n);
+	tell_unknown(r, m->key, what, names, n);
 }
 
 /* Nothing at all is an empty mapping: people leave a section with all its keys commented out. */
 static void
-read_mapping(struct reader *r, const struct place *at)
+read_mapping(struct reader *r, const struct place *at, const struct yaml_value *v)
 {
-	if (r->ev.now.type != YAML_MAPPING_START_EVENT) {
-		if (r->ev.now.type != YAML_ALIAS_EVENT && !events_null(&r->ev))
-			errors_add(r->errs, events_line(&r->ev),
-			    "%s must be a mapping of keys to values, not %s", at->name,
-			    events_kind(&r->ev));
-		events_skip(&r->ev);
-		return;
-	}
-	while (events_next(&r->ev) && r->ev.now.type != YAML_MAPPING_END_EVENT) {
-		yaml_event_t key;
-
-		if (!take_key(r, &key)) {
-			if (events_next(&r->ev))
-				events_skip(&r->ev);
-			continue;
-		}
-		const struct key k = {
-			.text = (const char *)key.data.scalar.value,
-			.len = key.data.scalar.length,
-			.line = (int)key.start_mark.line + 1,
-		};
-		if (events_next(&r->ev))
-			at->on_key(r, at, &k);
-		yaml_event_delete(&key);
+	if (v->kind != YAML_MAP && v->kind != YAML_ALIAS && !yaml_value_null(v))
+		errors_add(r->errs, v->line, "%s must be a mapping of keys to values, not %s", at->name,
+		    kind_of(v));
+	for (size_t i = 0; v->kind == YAML_MAP && i < v->count; i++) {
+		if (is_key(r, v->members[i].key))
+			at->on_key(r, at, &v->members[i]);
 	}
 }
 
 static void
-read_section(struct reader *r, enum section s, const struct key *k)
+read_section(struct reader *r, enum section s, const struct yaml_member *m)
 {
 	const char *name = schema_section_name(s);
 	const struct place at = { .name = name, .section = s, .on_key = on_setting };
 	struct config_section *section = &r->c->sections[s];
 
-	if (!is_first(r, &section->line, k))
+	if (!is_first(r, &section->line, m->key))
 		return;
 	if (s != SECTION_SUPERVISOR)
 		section->enabled = CONFIG_ON;
-	read_mapping(r, &at);
+	read_mapping(r, &at, m->value);
 }
 
 static void
-read_value(struct reader *r, size_t setting, const struct key *k)
+read_setting(struct reader *r, size_t setting, const struct yaml_member *m)
 {
 	const struct setting *row = &schema_settings[setting];
 
-	if (!is_first(r, &r->c->values[setting].line, k) || !is_scalar(r, row, k))
+	if (!is_first(r, &r->c->values[setting].line, m->key) || !is_scalar(r, row, m))
 		return;
-	const char *text = (const char *)r->ev.now.data.scalar.value;
-	const enum value_fault f = config_set(r->c, setting, text, r->ev.now.data.scalar.length);
+	const enum value_fault f = config_set(r->c, setting, m->value->text, m->value->len);
 	if (f != VALUE_FAULT_NONE)
-		tell_fault(r, row, k, f);
+		tell_fault(r, row, m, f);
 }
 
 static void
-read_enabled(struct reader *r, struct config_section *section, const struct key *k)
+read_enabled(struct reader *r, struct config_section *section, const struct yaml_member *m)
 {
 	int64_t on = 0;
 
-	if (!is_first(r, &section->enabled_line, k) || !is_scalar(r, &schema_enabled, k))
+	if (!is_first(r, &section->enabled_line, m->key) || !is_scalar(r, &schema_enabled, m))
 		return;
-	const char *text = (const char *)r->ev.now.data.scalar.value;
-	const enum value_fault f =
-	    value_parse(&schema_enabled.rule, text, r->ev.now.data.scalar.length, &on);
+	const enum value_fault f = value_parse(&schema_enabled.rule, m->value->text, m->value->len, &on);
 	if (f != VALUE_FAULT_NONE)
-		tell_fault(r, &schema_enabled, k, f);
+		tell_fault(r, &schema_enabled, m, f);
 	else
 		section->enabled = on ? CONFIG_ON : CONFIG_OFF;
 }
 
-/* Moves the event of a key to the caller; false, with all of it read, when it cannot be one. */
 static bool
-take_key(struct reader *r, yaml_event_t *key)
+is_key(struct reader *r, const struct yaml_value *v)
 {
-	const yaml_event_t *now = &r->ev.now;
-
-	if (now->type != YAML_SCALAR_EVENT) {
-		if (now->type != YAML_ALIAS_EVENT)
-			errors_add(r->errs, events_line(&r->ev), "a key must be a word, not %s",
-			    events_kind(&r->ev));
-		events_skip(&r->ev);
-		return false;
-	}
-	if (now->data.scalar.style == YAML_PLAIN_SCALAR_STYLE
-	    && strcmp((const char *)now->data.scalar.value, "<<") == 0) {
-		errors_add(r->errs, events_line(&r->ev),
-		    "a merge key (<<) is not allowed; write the keys out");
-		return false;
-	}
-	*key = *now;
-	r->ev.now = (yaml_event_t){ .type = YAML_NO_EVENT };
-	return true;
+	if (v->kind == YAML_TEXT && !(v->plain && strcmp(v->text, "<<") == 0))
+		return true;
+	if (v->kind == YAML_TEXT)
+		errors_add(r->errs, v->line, "a merge key (<<) is not allowed; write the keys out");
+	else if (v->kind != YAML_ALIAS)
+		errors_add(r->errs, v->line, "a key must be a word, not %s", kind_of(v));
+	return false;
 }
 
-/* Notes where a key stands; a second one is told and its value passed over. */
+/* Notes where a key stands; a second one is told. */
 static bool
-is_first(struct reader *r, int *line, const struct key *k)
+is_first(struct reader *r, int *line, const struct yaml_value *key)
 {
 	if (*line == 0) {
-		*line = k->line;
+		*line = key->line;
 		return true;
 	}
-	errors_add(r->errs, k->line, "%s is given twice, first on line %d; keep one",
-	    errors_quote(k->text, k->len).text, *line);
-	events_skip(&r->ev);
+	errors_add(r->errs, key->line, "%s is given twice, first on line %d; keep one",
+	    errors_quote(key->text, key->len).text, *line);
 	return false;
 }
 
 /* Quotes make text of anything: "5" is not a number, "true" not a boolean. */
 static bool
-is_scalar(struct reader *r, const struct setting *row, const struct key *k)
+is_scalar(struct reader *r, const struct setting *row, const struct yaml_member *m)
 {
-	const bool quoted = r->ev.now.type == YAML_SCALAR_EVENT
-	    && r->ev.now.data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+	const struct yaml_value *const v = m->value;
 	const bool bare = row->rule.type == VALUE_INT || row->rule.type == VALUE_BOOL;
+	const int line = m->key->line;
 	char allowed[VALUE_ALLOWED_MAX];
 
 	value_allowed(&row->rule, allowed, sizeof(allowed));
-	if (r->ev.now.type == YAML_ALIAS_EVENT) {
+	if (v->kind == YAML_ALIAS)
 		return false;
-	} else if (r->ev.now.type != YAML_SCALAR_EVENT) {
-		errors_add(r->errs, k->line, "%s must be a single value, not %s; allowed: %s",
-		    row->key, events_kind(&r->ev), allowed);
-		events_skip(&r->ev);
-		return false;
-	} else if (events_null(&r->ev)) {
-		errors_add(r->errs, k->line,
+	if (v->kind != YAML_TEXT)
+		errors_add(r->errs, line, "%s must be a single value, not %s; allowed: %s", row->key,
+		    kind_of(v), allowed);
+	else if (yaml_value_null(v))
+		errors_add(r->errs, line,
 		    "%s has no value; leave the key out for its default, %s; allowed: %s", row->key,
 		    row->initial[0] == '\0' ? "\"\"" : row->initial, allowed);
-		return false;
-	} else if (quoted && bare) {
-		errors_add(r->errs, k->line, "%s is quoted, which makes it text; allowed: %s",
-		    row->key, allowed);
-		return false;
-	}
-	return true;
+	else if (!v->plain && bare)
+		errors_add(r->errs, line, "%s is quoted, which makes it text; allowed: %s", row->key,
+		    allowed);
+	else
+		return true;
+	return false;
+}
+
+static const char *
+kind_of(const struct yaml_value *v)
+{
+	return v->kind == YAML_LIST ? "a list" : v->kind == YAML_MAP ? "a mapping" : "a single value";
 }
 
 /* A secret pasted where its file should be named must not end up in a log: it is not shown. */
 static void
-tell_fault(struct reader *r, const struct setting *row, const struct key *k, enum value_fault f)
+tell_fault(struct reader *r, const struct setting *row, const struct yaml_member *m, enum value_fault f)
 {
-	const char *text = (const char *)r->ev.now.data.scalar.value;
 	const bool hidden = row->rule.type == VALUE_CREDENTIAL;
 	char allowed[VALUE_ALLOWED_MAX];
 
-	errors_add(r->errs, k->line, "%s: %s %s; allowed: %s", row->key,
-	    hidden ? "the value" : errors_quote(text, r->ev.now.data.scalar.length).text,
+	errors_add(r->errs, m->key->line, "%s: %s %s; allowed: %s", row->key,
+	    hidden ? "the value" : errors_quote(m->value->text, m->value->len).text,
 	    value_fault_text(f), value_allowed(&row->rule, allowed, sizeof(allowed)));
 }
 
-/* Like tell_unknown it passes over the value. */
 static void
-tell_misplaced(struct reader *r, const struct key *k, const char *where)
+tell_misplaced(struct reader *r, const struct yaml_value *key, const char *where)
 {
-	errors_add(r->errs, k->line, "%s %s", errors_quote(k->text, k->len).text, where);
-	events_skip(&r->ev);
+	errors_add(r->errs, key->line, "%s %s", errors_quote(key->text, key->len).text, where);
 }
 
-/* Names what is meant, or else what there is; passes over the value. */
+/* Names what is meant, or else what there is. */
 static void
-tell_unknown(struct reader *r, const struct key *k, const char *what, const char *const *names,
+tell_unknown(struct reader *r, const struct yaml_value *k, const char *what, const char *const *names,
     size_t n)
 {
 	const char *guess = nearest_word(k->text, k->len, names, n);
@@ -330,5 +363,4 @@ tell_unknown(struct reader *r, const struct key *k, const char *what, const char
 		    i == 0 ? "" : ", ", names[i]);
 	errors_add(r->errs, k->line, "unknown %s %s%s; allowed: %s%s", what,
 	    errors_quote(k->text, k->len).text, hint, list, used < sizeof(list) ? "" : "...");
-	events_skip(&r->ev);
 }

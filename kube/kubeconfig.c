@@ -22,7 +22,7 @@ struct loading {
 /* An entry of clusters, users or contexts. */
 struct entry {
 	struct yaml_file	*file;
-	const yaml_node_t	*map;
+	const struct yaml_value	*map;
 };
 
 static void add_list(struct loading *, const char *);
@@ -190,7 +190,7 @@ check_kind(struct yaml_file *f)
 	static const struct {
 		const char	*key, *want;
 	} rows[] = { { "apiVersion", "v1" }, { "kind", "Config" } };
-	const yaml_node_t *const root = yaml_file_root(f);
+	const struct yaml_value *const root = yaml_file_root(f);
 	size_t len;
 
 	for (size_t i = 0; i < NITEMS(rows); i++) {
@@ -277,10 +277,10 @@ find(struct loading *l, const char *list, const char *member, const char *want)
 
 	for (size_t i = 0; i < l->count && found.map == NULL && !l->failed && want != NULL; i++) {
 		struct yaml_file *const f = &l->files[i];
-		const yaml_node_t *const items = yaml_get_list(f, yaml_file_root(f), list), *n;
+		const struct yaml_value *const items = yaml_get_list(f, yaml_file_root(f), list), *n;
 
 		for (size_t at = 0; (n = yaml_item(f, items, at)) != NULL; at++) {
-			if (n->type != YAML_MAPPING_NODE) {
+			if (n->kind != YAML_MAP) {
 				yaml_refuse(f, n, "an item of %s must be a mapping", list);
 				break;
 			}
@@ -324,11 +324,11 @@ list_contexts(struct loading *l, char *buf, size_t size)
 	snprintf(buf, size, "none");
 	for (size_t i = 0; i < l->count; i++) {
 		struct yaml_file *const f = &l->files[i];
-		const yaml_node_t *const items = yaml_get_list(f, yaml_file_root(f), "contexts"), *n;
+		const struct yaml_value *const items = yaml_get_list(f, yaml_file_root(f), "contexts"), *n;
 
 		for (size_t at = 0; (n = yaml_item(f, items, at)) != NULL; at++) {
 			const char *const name =
-			    n->type == YAML_MAPPING_NODE ? yaml_get_text(f, n, "name", &len) : NULL;
+			    n->kind == YAML_MAP ? yaml_get_text(f, n, "name", &len) : NULL;
 
 			if (name != NULL && used < size)
 				used += (size_t)snprintf(buf + used, size - used, "%s%s",

@@ -52,18 +52,19 @@ static const struct field exec_fields[] = {
 /* To act as somebody else is not supported; to ignore it would be to act as somebody else than asked. */
 static const char *const impersonation[] = { "as", "as-uid", "as-groups", "as-user-extra" };
 
-static void read_fields(void *, const struct field *, size_t, struct yaml_file *, const yaml_node_t *);
-static void read_field(void *, const struct field *, struct yaml_file *, const yaml_node_t *);
+static void read_fields(void *, const struct field *, size_t, struct yaml_file *, const struct yaml_value *);
+static void read_field(void *, const struct field *, struct yaml_file *, const struct yaml_value *);
 static void set_text(char **, const char *, size_t);
 static char *resolve(const struct yaml_file *, const char *, size_t);
-static void read_exec(struct kubeconfig *, struct yaml_file *, const yaml_node_t *, const char *);
-static void check_exec(struct kubeconfig_exec *, struct yaml_file *, const yaml_node_t *, const char *);
-static void check_mode(const struct kubeconfig_exec *, struct yaml_file *, const yaml_node_t *, const char *);
-static char **read_args(struct yaml_file *, const yaml_node_t *);
-static char **read_env(struct yaml_file *, const yaml_node_t *);
-static char *read_variable(struct yaml_file *, const yaml_node_t *);
-static char **new_texts(const yaml_node_t *);
-static void read_extension(struct kubeconfig_exec **, struct yaml_file *, const yaml_node_t *);
+static void read_exec(struct kubeconfig *, struct yaml_file *, const struct yaml_value *, const char *);
+static void check_exec(struct kubeconfig_exec *, struct yaml_file *, const struct yaml_value *, const char *);
+static void check_mode(
+    const struct kubeconfig_exec *, struct yaml_file *, const struct yaml_value *, const char *);
+static char **read_args(struct yaml_file *, const struct yaml_value *);
+static char **read_env(struct yaml_file *, const struct yaml_value *);
+static char *read_variable(struct yaml_file *, const struct yaml_value *);
+static char **new_texts(const struct yaml_value *);
+static void read_extension(struct kubeconfig_exec **, struct yaml_file *, const struct yaml_value *);
 static void forget_user(struct kubeconfig *);
 
 static struct kubeconfig_exec *
@@ -75,7 +76,8 @@ exec_of(struct kubeconfig *k)
 }
 
 void
-kubeconfig_fill_cluster(struct kubeconfig *k, struct yaml_file *f, const yaml_node_t *map, const char *name)
+kubeconfig_fill_cluster(
+    struct kubeconfig *k, struct yaml_file *f, const struct yaml_value *map, const char *name)
 {
 	const char *why = NULL;
 
@@ -102,11 +104,12 @@ kubeconfig_fill_cluster(struct kubeconfig *k, struct yaml_file *f, const yaml_no
 }
 
 void
-kubeconfig_fill_user(struct kubeconfig *k, struct yaml_file *f, const yaml_node_t *map, const char *name)
+kubeconfig_fill_user(
+    struct kubeconfig *k, struct yaml_file *f, const struct yaml_value *map, const char *name)
 {
 	read_fields(k, user_fields, NITEMS(user_fields), f, map);
 	for (size_t i = 0; i < NITEMS(impersonation); i++) {
-		const yaml_node_t *const n = yaml_get(f, map, impersonation[i]);
+		const struct yaml_value *const n = yaml_get(f, map, impersonation[i]);
 
 		if (n != NULL)
 			yaml_refuse(f, n, "user \"%s\" acts as somebody else (%s); that is not supported: "
@@ -128,7 +131,7 @@ kubeconfig_fill_user(struct kubeconfig *k, struct yaml_file *f, const yaml_node_
 		yaml_refuse(f, map, "user \"%s\" has a password without a username", name);
 	if (k->username != NULL && strchr(k->username, ':') != NULL)
 		yaml_refuse(f, map, "the username of user \"%s\" holds a colon", name);
-	const yaml_node_t *const provider = yaml_get(f, map, "auth-provider");
+	const struct yaml_value *const provider = yaml_get(f, map, "auth-provider");
 	if (provider != NULL)
 		yaml_refuse(f, provider, "user \"%s\" has an auth-provider: Kubernetes removed them in 1.26; "
 		    "use an exec plugin (gke-gcloud-auth-plugin, kubelogin, ...)", name);
@@ -162,27 +165,28 @@ kubeconfig_exec_free(struct kubeconfig_exec **ep)
 }
 
 static void
-read_fields(void *into, const struct field *fields, size_t count, struct yaml_file *f, const yaml_node_t *map)
+read_fields(void *into, const struct field *fields, size_t count, struct yaml_file *f,
+    const struct yaml_value *map)
 {
 	for (size_t i = 0; i < count; i++)
 		read_field(into, &fields[i], f, map);
 }
 
 static void
-read_field(void *into, const struct field *field, struct yaml_file *f, const yaml_node_t *map)
+read_field(void *into, const struct field *field, struct yaml_file *f, const struct yaml_value *map)
 {
 	void *const at = (char *)into + field->offset;
-	const yaml_node_t *const n = yaml_get(f, map, field->key);
+	const struct yaml_value *const n = yaml_get(f, map, field->key);
 	size_t len;
 
 	if (field->type == FIELD_FLAG) {
 		*(bool *)at = yaml_get_flag(f, map, field->key);
 		return;
 	}
-	if (n != NULL && field->type == FIELD_DATA && n->type == YAML_SCALAR_NODE) {
+	if (n != NULL && field->type == FIELD_DATA && n->kind == YAML_TEXT) {
 		/* base64 may be folded over lines: its decoder looks at it, not yaml_text */
-		if (n->data.scalar.length > 0
-		    && !bytes_from_base64(at, (const char *)n->data.scalar.value, n->data.scalar.length))
+		if (n->len > 0
+		    && !bytes_from_base64(at, n->text, n->len))
 			yaml_refuse(f, n, "%s is not base64", field->key);
 		return;
 	}
@@ -218,9 +222,9 @@ resolve(const struct yaml_file *f, const char *text, size_t len)
 }
 
 static void
-read_exec(struct kubeconfig *k, struct yaml_file *f, const yaml_node_t *user, const char *name)
+read_exec(struct kubeconfig *k, struct yaml_file *f, const struct yaml_value *user, const char *name)
 {
-	const yaml_node_t *const map = yaml_get_map(f, user, "exec");
+	const struct yaml_value *const map = yaml_get_map(f, user, "exec");
 
 	if (map == NULL) {
 		kubeconfig_exec_free(&k->exec);		/* the cluster's extension was for a plugin */
@@ -234,7 +238,7 @@ read_exec(struct kubeconfig *k, struct yaml_file *f, const yaml_node_t *user, co
 }
 
 static void
-check_exec(struct kubeconfig_exec *e, struct yaml_file *f, const yaml_node_t *map, const char *name)
+check_exec(struct kubeconfig_exec *e, struct yaml_file *f, const struct yaml_value *map, const char *name)
 {
 	static const char group[] = "client.authentication.k8s.io/";
 
@@ -257,9 +261,10 @@ check_exec(struct kubeconfig_exec *e, struct yaml_file *f, const yaml_node_t *ma
 }
 
 static void
-check_mode(const struct kubeconfig_exec *e, struct yaml_file *f, const yaml_node_t *map, const char *name)
+check_mode(const struct kubeconfig_exec *e, struct yaml_file *f, const struct yaml_value *map,
+    const char *name)
 {
-	const yaml_node_t *const n = yaml_get(f, map, "interactiveMode");
+	const struct yaml_value *const n = yaml_get(f, map, "interactiveMode");
 	size_t len;
 	const char *const mode = yaml_get_text(f, map, "interactiveMode", &len);
 
@@ -278,29 +283,29 @@ check_mode(const struct kubeconfig_exec *e, struct yaml_file *f, const yaml_node
 }
 
 static char **
-read_args(struct yaml_file *f, const yaml_node_t *map)
+read_args(struct yaml_file *f, const struct yaml_value *map)
 {
-	const yaml_node_t *const list = yaml_get_list(f, map, "args"), *n;
+	const struct yaml_value *const list = yaml_get_list(f, map, "args"), *n;
 	char **const args = new_texts(list);
 	size_t len;
 
 	for (size_t i = 0; (n = yaml_item(f, list, i)) != NULL; i++) {
 		/* an argument may have lines */
-		if (n->type != YAML_SCALAR_NODE
-		    || strlen((char *)n->data.scalar.value) != n->data.scalar.length) {
+		if (n->kind != YAML_TEXT
+		    || strlen(n->text) != n->len) {
 			yaml_refuse(f, n, "args must be texts without NUL");
 			break;
 		}
-		len = n->data.scalar.length;
-		set_text(&args[i], (const char *)n->data.scalar.value, len);
+		len = n->len;
+		set_text(&args[i], n->text, len);
 	}
 	return args;
 }
 
 static char **
-read_env(struct yaml_file *f, const yaml_node_t *map)
+read_env(struct yaml_file *f, const struct yaml_value *map)
 {
-	const yaml_node_t *const list = yaml_get_list(f, map, "env"), *n;
+	const struct yaml_value *const list = yaml_get_list(f, map, "env"), *n;
 	char **const env = new_texts(list);
 
 	for (size_t i = 0; (n = yaml_item(f, list, i)) != NULL; i++) {
@@ -313,12 +318,12 @@ read_env(struct yaml_file *f, const yaml_node_t *map)
 
 /* "NAME=value" from { name, value }. */
 static char *
-read_variable(struct yaml_file *f, const yaml_node_t *n)
+read_variable(struct yaml_file *f, const struct yaml_value *n)
 {
 	char *text = NULL;
 	size_t name_len = 0, value_len = 0;
 
-	if (n->type != YAML_MAPPING_NODE) {
+	if (n->kind != YAML_MAP) {
 		yaml_refuse(f, n, "env must be a list of name and value");
 		return NULL;
 	}
@@ -336,26 +341,26 @@ read_variable(struct yaml_file *f, const yaml_node_t *n)
 
 /* Room for every item and the NULL behind them. */
 static char **
-new_texts(const yaml_node_t *list)
+new_texts(const struct yaml_value *list)
 {
 	const size_t count = list == NULL ? 0
-	    : (size_t)(list->data.sequence.items.top - list->data.sequence.items.start);
+	    : list->count;
 
 	return obj_alloc((count + 1) * sizeof(char *));
 }
 
 /* What the cluster has to say to a plugin, kept until it is known whether there is one. */
 static void
-read_extension(struct kubeconfig_exec **ep, struct yaml_file *f, const yaml_node_t *map)
+read_extension(struct kubeconfig_exec **ep, struct yaml_file *f, const struct yaml_value *map)
 {
-	const yaml_node_t *const list = yaml_get_list(f, map, "extensions"), *n;
+	const struct yaml_value *const list = yaml_get_list(f, map, "extensions"), *n;
 
 	for (size_t i = 0; (n = yaml_item(f, list, i)) != NULL; i++) {
 		size_t len;
 		const char *const name =
-		    n->type == YAML_MAPPING_NODE ? yaml_get_text(f, n, "name", &len) : NULL;
-		const yaml_node_t *const value =
-		    n->type == YAML_MAPPING_NODE ? yaml_get(f, n, "extension") : NULL;
+		    n->kind == YAML_MAP ? yaml_get_text(f, n, "name", &len) : NULL;
+		const struct yaml_value *const value =
+		    n->kind == YAML_MAP ? yaml_get(f, n, "extension") : NULL;
 
 		if (name == NULL || value == NULL || strcmp(name, "client.authentication.k8s.io/exec") != 0)
 			continue;

@@ -13,9 +13,9 @@ struct kubeconfig *kubeconfig_new(void);
  * go to f. The user comes second: what it needs depends on the server.
  */
 void kubeconfig_fill_cluster(
-    struct kubeconfig *k, struct yaml_file *f, const yaml_node_t *map, const char *name);
+    struct kubeconfig *k, struct yaml_file *f, const struct yaml_value *map, const char *name);
 void kubeconfig_fill_user(
-    struct kubeconfig *k, struct yaml_file *f, const yaml_node_t *map, const char *name);
+    struct kubeconfig *k, struct yaml_file *f, const struct yaml_value *map, const char *name);
 void kubeconfig_exec_free(struct kubeconfig_exec **ep);
 
 /* http(s)://host[:port][/prefix] without slash at the end; NULL: what is wrong is in *why. */

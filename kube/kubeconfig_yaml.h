@@ -11,13 +11,13 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <yaml.h>
+
+#include "config/yaml_tree.h"
 
 struct yaml_file {
 	char		*path;		/* for complaints */
 	char		*folder;	/* absolute; relative paths in the file start here */
-	yaml_document_t	 doc;
-	bool		 loaded;
+	struct yaml_tree *tree;
 	char		*err;
 	size_t		 size;
 	bool		*failed;	/* shared by all files of one loading */
@@ -27,24 +27,24 @@ struct yaml_file {
 bool yaml_file_open(struct yaml_file *f, const char *path, const char *text, size_t len, char *err,
     size_t size, bool *failed);
 void yaml_file_close(struct yaml_file *f);	/* wipes what was read */
-const yaml_node_t *yaml_file_root(struct yaml_file *f);
+const struct yaml_value *yaml_file_root(struct yaml_file *f);
 
 /* NULL: not there, or null. map NULL: nothing is there. */
-const yaml_node_t *yaml_get(struct yaml_file *f, const yaml_node_t *map, const char *key);
+const struct yaml_value *yaml_get(struct yaml_file *f, const struct yaml_value *map, const char *key);
 /* These complain about another type. */
-const yaml_node_t *yaml_get_map(struct yaml_file *f, const yaml_node_t *map, const char *key);
-const yaml_node_t *yaml_get_list(struct yaml_file *f, const yaml_node_t *map, const char *key);
-const char *yaml_get_text(struct yaml_file *f, const yaml_node_t *map, const char *key, size_t *len);
-bool yaml_get_flag(struct yaml_file *f, const yaml_node_t *map, const char *key);
+const struct yaml_value *yaml_get_map(struct yaml_file *f, const struct yaml_value *map, const char *key);
+const struct yaml_value *yaml_get_list(struct yaml_file *f, const struct yaml_value *map, const char *key);
+const char *yaml_get_text(struct yaml_file *f, const struct yaml_value *map, const char *key, size_t *len);
+bool yaml_get_flag(struct yaml_file *f, const struct yaml_value *map, const char *key);
 /* The i-th item, up to NULL. */
-const yaml_node_t *yaml_item(struct yaml_file *f, const yaml_node_t *list, size_t i);
+const struct yaml_value *yaml_item(struct yaml_file *f, const struct yaml_value *list, size_t i);
 /* The text of a scalar: one line without control characters; key is for the complaint. */
-const char *yaml_text(struct yaml_file *f, const yaml_node_t *node, const char *key, size_t *len);
+const char *yaml_text(struct yaml_file *f, const struct yaml_value *node, const char *key, size_t *len);
 /* New reference; numbers and booleans as JSON writes them, everything else text. NULL after a complaint. */
-json_t *yaml_json(struct yaml_file *f, const yaml_node_t *node);
+json_t *yaml_json(struct yaml_file *f, const struct yaml_value *node);
 
 /* node NULL: without a line. */
-void yaml_refuse(struct yaml_file *f, const yaml_node_t *node, const char *fmt, ...)
+void yaml_refuse(struct yaml_file *f, const struct yaml_value *node, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,48 +1,35 @@
-/* sim/base/sim_yaml.c - libyaml's events into jansson's values. */
+/* sim/base/sim_yaml.c - a YAML tree into jansson's values. */
 #include "sim_yaml.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <yaml.h>
 
+#include "config/yaml_tree.h"
 #include "obj.h"
 
 enum { DEPTH_MAX = 200 };
 
-struct yaml_reader {
-	yaml_parser_t	 yaml;
-	yaml_event_t	 now;
-	int		 depth;
-	char		*err;
-	size_t		 size;
-};
-
-static json_t *parse(const char *, size_t, bool, char *, size_t);
-static bool next(struct yaml_reader *);
-static json_t *read_node(struct yaml_reader *);
-static json_t *read_mapping(struct yaml_reader *);
-static json_t *read_sequence(struct yaml_reader *);
-static json_t *read_scalar(struct yaml_reader *);
+static json_t *parse(const char *, size_t, size_t, char *, size_t);
+static json_t *to_json(const struct yaml_value *, char *, size_t);
+static json_t *add_members(json_t *, const struct yaml_value *, char *, size_t);
 static json_t *plain(const char *, size_t);
 static json_t *number(const char *, size_t);
-static json_t *fail(struct yaml_reader *, const char *, ...) __attribute__((format(printf, 2, 3)));
+static json_t *fail(char *, size_t, int, const char *);
 
 json_t *
 sim_yaml_parse(const char *text, size_t len, char *err, size_t size)
 {
-	json_t *const all = parse(text, len, true, err, size);
+	/* JSON first: libyaml knows no surrogate pairs and limits the length of keys. */
+	json_t *const whole = json_loadb(text, len, 0, NULL);
 
-	if (all == NULL || json_array_size(all) == 0) {
-		const bool failed = all == NULL;
-
-		json_decref(all);
-		return failed ? NULL : json_null();
-	}
-	json_t *const first = json_incref(json_array_get(all, 0));
+	if (whole != NULL)
+		return whole;
+	json_t *const all = parse(text, len, 1, err, size);
+	json_t *const first = all == NULL ? NULL
+	    : json_array_size(all) == 0 ? json_null() : json_incref(json_array_get(all, 0));
 	json_decref(all);
 	return first;
 }
@@ -50,134 +37,68 @@ sim_yaml_parse(const char *text, size_t len, char *err, size_t size)
 json_t *
 sim_yaml_parse_all(const char *text, size_t len, char *err, size_t size)
 {
-	return parse(text, len, false, err, size);
+	return parse(text, len, 0, err, size);
 }
 
-/* Documents that are not empty; with `one`, the first of them. */
+/* Documents that are not empty: the first few of them, or all. */
 static json_t *
-parse(const char *text, size_t len, bool one, char *err, size_t size)
+parse(const char *text, size_t len, size_t documents, char *err, size_t size)
 {
-	struct yaml_reader r = { .err = err, .size = size };
+	const struct yaml_limits limits = { .depth = DEPTH_MAX, .documents = documents };
+	struct yaml_tree *tree = yaml_tree_read(text, len, &limits);
 	json_t *all = json_array();
-	/* JSON first: libyaml knows no surrogate pairs and limits the length of keys. */
-	json_t *const whole = one ? json_loadb(text, len, 0, NULL) : NULL;
 
-	if (whole != NULL) {
-		json_array_append_new(all, whole);
-		return all;
-	}
-	MUST(yaml_parser_initialize(&r.yaml) == 1);
-	yaml_parser_set_input_string(&r.yaml, (const unsigned char *)text, len);
-	bool fine = next(&r);		/* the start of the stream */
-	while (fine && (fine = next(&r)) && r.now.type == YAML_DOCUMENT_START_EVENT) {
-		json_t *const doc = next(&r) ? read_node(&r) : NULL;
-
-		fine = doc != NULL && next(&r);		/* the end of the document */
-		if (fine && !json_is_null(doc))
-			json_array_append(all, doc);
-		json_decref(doc);
-		if (one && json_array_size(all) > 0)
-			break;
-	}
-	if (!fine) {
+	if (tree->mistake != YAML_FINE) {
 		json_decref(all);
-		all = NULL;
+		all = fail(err, size, tree->mistake_line,
+		    tree->mistake == YAML_SYNTAX ? tree->mistake_text : "nested too deep");
 	}
-	yaml_event_delete(&r.now);
-	yaml_parser_delete(&r.yaml);
+	for (size_t i = 0; all != NULL && i < tree->ndocuments; i++) {
+		json_t *const doc = to_json(tree->documents[i].root, err, size);
+
+		if (doc == NULL) {
+			json_decref(all);
+			all = NULL;
+		} else if (!json_is_null(doc)) {
+			json_array_append(all, doc);
+		}
+		json_decref(doc);
+	}
+	yaml_tree_free(&tree);
 	return all;
 }
 
-static bool
-next(struct yaml_reader *r)
-{
-	yaml_event_delete(&r->now);
-	if (yaml_parser_parse(&r->yaml, &r->now) == 1)
-		return true;
-	r->now.type = YAML_NO_EVENT;
-	snprintf(r->err, r->size, "yaml: line %zu: %s", r->yaml.problem_mark.line + 1,
-	    r->yaml.problem != NULL ? r->yaml.problem : "not YAML");
-	return false;
-}
-
-/* The node whose first event is in r->now; its last event is there afterwards. */
 static json_t *
-read_node(struct yaml_reader *r)
+to_json(const struct yaml_value *v, char *err, size_t size)
 {
-	json_t *value;
-
-	if (++r->depth > DEPTH_MAX)
-		return fail(r, "nested deeper than %d", DEPTH_MAX);
-	switch (r->now.type) {
-	case YAML_MAPPING_START_EVENT:
-		value = read_mapping(r);
-		break;
-	case YAML_SEQUENCE_START_EVENT:
-		value = read_sequence(r);
-		break;
-	case YAML_SCALAR_EVENT:
-		value = read_scalar(r);
-		break;
-	default:
-		value = fail(r, "anchors and aliases are not read here");
-		break;
-	}
-	r->depth--;
-	return value;
-}
-
-static json_t *
-read_mapping(struct yaml_reader *r)
-{
-	json_t *const object = json_object();
-
-	while (next(r)) {
-		if (r->now.type == YAML_MAPPING_END_EVENT)
-			return object;
-		if (r->now.type != YAML_SCALAR_EVENT) {
-			fail(r, "a key must be a text");
-			break;
-		}
-		char *const key = obj_strdup((const char *)r->now.data.scalar.value);
-		json_t *const value = next(r) ? read_node(r) : NULL;
-		const bool set = value != NULL && json_object_set_new(object, key, value) == 0;
-		free(key);
-		if (!set)
-			break;
-	}
-	json_decref(object);
-	return NULL;
-}
-
-static json_t *
-read_sequence(struct yaml_reader *r)
-{
-	json_t *const array = json_array();
-
-	while (next(r)) {
-		if (r->now.type == YAML_SEQUENCE_END_EVENT)
-			return array;
-		json_t *const value = read_node(r);
-		if (value == NULL)
-			break;
-		json_array_append_new(array, value);
-	}
-	json_decref(array);
-	return NULL;
-}
-
-static json_t *
-read_scalar(struct yaml_reader *r)
-{
-	const char *const text = (const char *)r->now.data.scalar.value;
-	const size_t len = r->now.data.scalar.length;
 	json_t *value = NULL;
 
-	if (r->now.data.scalar.plain_implicit)
-		value = plain(text, len);
+	if (v->kind == YAML_ALIAS)
+		return fail(err, size, v->line, "anchors and aliases are not read here");
+	if (v->kind != YAML_TEXT)
+		return add_members(v->kind == YAML_MAP ? json_object() : json_array(), v, err, size);
+	if (v->plain && !v->tagged)
+		value = plain(v->text, v->len);
 	if (value == NULL)
-		value = json_stringn(text, len);
-	return value != NULL ? value : fail(r, "a text is not UTF-8");
+		value = json_stringn(v->text, v->len);
+	return value != NULL ? value : fail(err, size, v->line, "a text is not UTF-8");
+}
+
+static json_t *
+add_members(json_t *to, const struct yaml_value *v, char *err, size_t size)
+{
+	for (size_t i = 0; i < v->count; i++) {
+		const struct yaml_member *const m = &v->members[i];
+		json_t *const value = m->key != NULL && m->key->kind != YAML_TEXT
+		    ? fail(err, size, m->key->line, "a key must be a text") : to_json(m->value, err, size);
+
+		if (value == NULL || (m->key == NULL ? json_array_append_new(to, value)
+						     : json_object_set_new(to, m->key->text, value)) != 0) {
+			json_decref(to);
+			return NULL;
+		}
+	}
+	return to;
 }
 
 /* NULL: just a text. */
@@ -222,14 +143,8 @@ number(const char *text, size_t len)
 }
 
 static json_t *
-fail(struct yaml_reader *r, const char *fmt, ...)
+fail(char *err, size_t size, int line, const char *why)
 {
-	va_list ap;
-	const int n = snprintf(r->err, r->size, "yaml: line %zu: ", r->now.start_mark.line + 1);
-
-	va_start(ap, fmt);
-	if (n >= 0 && (size_t)n < r->size)
-		vsnprintf(r->err + n, r->size - (size_t)n, fmt, ap);
-	va_end(ap);
+	snprintf(err, size, "yaml: line %d: %s", line, why);
 	return NULL;
 }
