@@ -25,15 +25,15 @@ static void new_incarnation(struct child *);
 
 static void (*const actions[A_MAX])(struct child *) = {
 	[A_NONE] = do_nothing, [A_SPAWN] = do_spawn, [A_UP] = do_up, [A_TERM] = do_term, [A_ABORT] = do_abort,
-	[A_KILL] = do_kill, [A_REST] = do_nothing,	/* grave.c has set the deadline */
+	[A_KILL] = do_kill, [A_BACKOFF] = do_nothing,	/* reap.c has set the deadline */
 };
 
-/* What a child that is ended by this event died of. */
-static const enum doom doom_of[EV_MAX] = {
-	[EV_DEADLINE] = DOOM_NOT_READY, [EV_MUTE] = DOOM_WATCHDOG, [EV_REPORTED] = DOOM_REPORTED,
-	[EV_REPORT_LIMIT] = DOOM_REPORT_LIMIT,
-	[EV_RESTART] = DOOM_ORDERED, [EV_DISABLE] = DOOM_ORDERED,
-	[EV_STOP] = DOOM_ORDERED, [EV_HURRY] = DOOM_ORDERED,
+/* The stop reason of a child that is ended by this event. */
+static const enum stop_reason stop_reason_of[EV_MAX] = {
+	[EV_DEADLINE] = STOP_REASON_NOT_READY, [EV_BEATS_MISSED] = STOP_REASON_WATCHDOG,
+	[EV_REPORTED] = STOP_REASON_REPORTED, [EV_REPORT_LIMIT] = STOP_REASON_REPORT_LIMIT,
+	[EV_RESTART] = STOP_REASON_ORDERED, [EV_DISABLE] = STOP_REASON_ORDERED,
+	[EV_STOP] = STOP_REASON_ORDERED, [EV_KILL_ALL] = STOP_REASON_ORDERED,
 };
 
 void
@@ -53,8 +53,9 @@ act_feed(struct child *ch, enum fsm_event e)
 	}
 	if (e == EV_ENABLE)
 		ch->settled = false;
-	if (ch->doom == DOOM_NONE && fsm_has_process(ch->state))
-		ch->doom = doom_of[e];		/* the first reason stays: a stop timeout is still a stop */
+	/* The first reason stays: a stop timeout is still a stop. */
+	if (ch->stop_reason == STOP_REASON_NONE && fsm_has_process(ch->state))
+		ch->stop_reason = stop_reason_of[e];
 	actions[step.action](ch);
 }
 
@@ -72,7 +73,7 @@ do_spawn(struct child *ch)
 	if (held(ch))
 		return;
 	new_incarnation(ch);
-	/* Those to whom it will connect learn its token before it exists. */
+	/* The producers that it will connect to get its tokens before it exists. */
 	peers_changed(ch);
 	peers_flush_all(ch->tree);
 	if (open_pair(ch, &lifeline_fd, &output_fd) && peers_boot(ch)
@@ -84,7 +85,7 @@ do_spawn(struct child *ch)
 	const int saved_errno = errno;
 	fd_close(&lifeline_fd);
 	fd_close(&output_fd);
-	grave_spawn_failed(ch, saved_errno);
+	reap_spawn_failed(ch, saved_errno);
 }
 
 /*
@@ -96,7 +97,7 @@ held(struct child *ch)
 {
 	const int64_t now_ms = ch->tree->now_ms;
 
-	if (!grave_kill_orphans(ch->tree)) {
+	if (!reap_kill_orphans(ch->tree)) {
 		ch->held_ms = 0;
 		return false;
 	}
@@ -133,7 +134,7 @@ do_term(struct child *ch)
 	if (t->stopping)
 		wait_ms = policy_stop_ms(wait_ms, tree_later_ms(t, ch->row->stop_stage),
 		    t->stop_by_ms - t->now_ms);
-	lifeline_send(ch->lifeline.fd, "stop");		/* full: SIGTERM says the same */
+	lifeline_send(ch->lifeline.fd, "stop");		/* full: SIGTERM means the same */
 	child_signal(ch, SIGTERM);
 	ch->deadline_ms = t->now_ms + wait_ms;
 }
@@ -163,7 +164,7 @@ open_pair(struct child *ch, int *lifeline_fd, int *output_fd)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == -1)
 		return false;
 	*lifeline_fd = pair[1];
-	if (!watch_open(&ch->lifeline, ch->tree->epoll_fd, pair[0], EPOLLIN, hear_ready, ch))
+	if (!watch_open(&ch->lifeline, ch->tree->epoll_fd, pair[0], EPOLLIN, lifeline_in_ready, ch))
 		return false;
 	if (pipe2(out, O_CLOEXEC) == -1)
 		return false;
@@ -183,7 +184,7 @@ new_incarnation(struct child *ch)
 	ch->started_ms = ch->tree->now_ms;
 	ch->deadline_ms = ch->started_ms + ch->row->ready_ms;
 	ch->bound_ms = ch->beat_ms = 0;
-	ch->doom = DOOM_NONE;
+	ch->stop_reason = STOP_REASON_NONE;
 	ch->synced = ch->extended = ch->restart_due = false;
 	ch->mailbox = 0;
 	ch->status[0] = '\0';

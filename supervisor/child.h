@@ -1,5 +1,5 @@
 /*
- * supervisor/child.h - one actor as the supervisor knows it, and the effects on its process: fork,
+ * supervisor/child.h - the supervisor's state of one actor, and the effects on its process: fork,
  * exec, signals.
  */
 #ifndef MUSTER_CHILD_H
@@ -45,7 +45,7 @@ struct child {
 	struct watch		 lifeline;
 	struct logpipe		 log;
 	int64_t			 started_ms, bound_ms, beat_ms;	/* 0: not yet */
-	enum doom		 doom;
+	enum stop_reason		 stop_reason;
 	bool			 synced, extended;
 	uint64_t		 mailbox;
 	char			 status[NOTE_TEXT_MAX + 1];
@@ -58,7 +58,7 @@ struct child {
 	char			 last_words[LOGPIPE_JOINED];	/* empty unless last_exit was a death */
 	struct policy_reports	 reports[CHILD_MAX];	/* it made, by the peer's child id */
 
-	/* What it has to be told as soon as its lifeline takes it (peers.c). */
+	/* Records that are due as soon as its lifeline takes them (peers.c). */
 	uint64_t		 peers_dirty;
 	bool			 level_dirty, tree_dirty;
 };

@@ -2,7 +2,7 @@
  * supervisor/control.c - the control socket.
  *
  * Never: wait for a client. Each has a slot, a small buffer and a deadline; when all slots are
- * taken the next one is told so. Who may connect is decided by the run directory's mode (0700) and
+ * taken the next one gets an error. Who may connect is decided by the run directory's mode (0700) and
  * checked again: by uid, and by descent, because actors have the same uid.
  */
 #include "control.h"
@@ -17,14 +17,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "actor_query.h"
 #include "json.h"
 #include "lifeline.h"
 #include "obj.h"
-#include "question.h"
 #include "request.h"
 #include "tree.h"
 
-enum { CLIENTS = 8, PATIENCE_MS = 5000, ANSWER_MAX = LIFELINE_MAX, UNREAD_READS = 16 };
+enum { CLIENTS = 8, CLIENT_MS = 5000, ANSWER_MAX = LIFELINE_MAX, UNREAD_READS = 16 };
 enum { OUTSIDE = 0, UNKNOWN = -1, GENERATIONS = 64 };	/* of a client's parents */
 
 struct client {
@@ -32,8 +32,8 @@ struct client {
 	int64_t		 deadline_ms;
 	char		 request[REQUEST_MAX];
 	size_t		 len;
-	struct question	*question;	/* the actors are asked; NULL: no */
-	char		*answer;	/* NULL: still asking */
+	struct actor_query	*query;	/* that the actors are answering; NULL: none */
+	char		*answer;	/* NULL: not there yet */
 	size_t		 answer_len, sent;
 };
 
@@ -50,24 +50,25 @@ static struct client *free_slot(void);
 static bool trusted(int);
 static bool descends(pid_t);
 static pid_t parent_of(pid_t);
-static void hear(struct client *);
+static void read_request(struct client *);
 static void answer(struct client *, const char *, size_t);
-static bool ask_actors(struct client *, const struct request *);
-static void tell(struct client *);
-static void say(struct client *);
-static void hang_up(struct client *);
+static bool start_query(struct client *, const struct request *);
+static void finish_query(struct client *);
+static void send_answer(struct client *);
+static void close_client(struct client *);
 static size_t do_status(const struct request *, char *);
 static size_t do_level(const struct request *, char *);
 static size_t do_reload(const struct request *, char *);
 static size_t do_restart(const struct request *, char *);
-static size_t do_ask(const struct request *, char *);
+static size_t refuse_query(const struct request *, char *);
 static size_t do_stop(const struct request *, char *);
-static size_t fine(char *);
+static size_t ok(char *);
 static size_t error(char *, const char *);
 
 static size_t (*const verbs[REQ_MAX])(const struct request *, char *) = {
 	[REQ_STATUS] = do_status, [REQ_LEVEL] = do_level, [REQ_RELOAD] = do_reload,
-	[REQ_RESTART] = do_restart, [REQ_EXPLAIN] = do_ask, [REQ_TRACE] = do_ask, [REQ_STOP] = do_stop,
+	[REQ_RESTART] = do_restart, [REQ_EXPLAIN] = refuse_query, [REQ_TRACE] = refuse_query,
+	[REQ_STOP] = do_stop,
 };
 
 bool
@@ -95,7 +96,7 @@ control_close(void)
 {
 	for (size_t i = 0; i < CLIENTS; i++) {
 		if (control.clients[i].watch.fd != -1)
-			hang_up(&control.clients[i]);
+			close_client(&control.clients[i]);
 	}
 	if (control.listener.fd != -1)
 		unlink(control.path);
@@ -108,10 +109,10 @@ control_expire(int64_t now_ms)
 	for (size_t i = 0; i < CLIENTS; i++) {
 		struct client *const c = &control.clients[i];
 
-		if (c->watch.fd != -1 && c->question != NULL && question_ended(c->question, now_ms))
-			tell(c);
+		if (c->watch.fd != -1 && c->query != NULL && actor_query_done(c->query, now_ms))
+			finish_query(c);
 		if (c->watch.fd != -1 && now_ms >= c->deadline_ms)
-			hang_up(c);
+			close_client(c);
 	}
 }
 
@@ -125,8 +126,8 @@ control_next_ms(void)
 
 		if (c->watch.fd != -1 && c->deadline_ms < next_ms)
 			next_ms = c->deadline_ms;
-		if (c->watch.fd != -1 && c->question != NULL && question_until_ms(c->question) < next_ms)
-			next_ms = question_until_ms(c->question);
+		if (c->watch.fd != -1 && c->query != NULL && actor_query_until_ms(c->query) < next_ms)
+			next_ms = actor_query_until_ms(c->query);
 	}
 	return next_ms;
 }
@@ -136,7 +137,7 @@ on_connect(void *arg, uint32_t events)
 {
 	static const char busy[] = "{\"error\":\"too many clients at once; try again\"}\n";
 	static const char stranger[] =
-	    "{\"error\":\"only root and the user of musterd may ask, and no actor\"}\n";
+	    "{\"error\":\"only root and the user of musterd may connect, and no actor\"}\n";
 	int fd = accept4(control.listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct client *const c = free_slot();
 
@@ -151,7 +152,7 @@ on_connect(void *arg, uint32_t events)
 		fd_close(&fd);
 		return;
 	}
-	*c = (struct client){ .deadline_ms = control.tree->now_ms + PATIENCE_MS };
+	*c = (struct client){ .deadline_ms = control.tree->now_ms + CLIENT_MS };
 	watch_open(&c->watch, control.tree->epoll_fd, fd, EPOLLIN, on_client, c);
 }
 
@@ -178,8 +179,8 @@ trusted(int fd)
 }
 
 /*
- * From us: then it is an actor, or was started by one, because what loses its parent comes to us. Who
- * cannot be looked up to the end is gone, or has something to hide.
+ * From us: then it is an actor, or was started by one, because what loses its parent becomes our child.
+ * A client whose ancestors cannot all be read has ended, or hides them.
  */
 static bool
 descends(pid_t pid)
@@ -215,26 +216,26 @@ on_client(void *arg, uint32_t events)
 
 	if (c->watch.fd == -1)
 		return;
-	if (c->question != NULL) {
+	if (c->query != NULL) {
 		if ((events & (EPOLLHUP | EPOLLERR)) != 0)
-			hang_up(c);	/* it does not wait for the answer */
+			close_client(c);	/* it does not wait for the answer */
 		return;
 	}
 	if (c->answer == NULL)
-		hear(c);
+		read_request(c);
 	if (c->answer != NULL)
-		say(c);
+		send_answer(c);
 }
 
 /* A request ends with its newline, or when the client stops writing. */
 static void
-hear(struct client *c)
+read_request(struct client *c)
 {
 	const ssize_t n = recv(c->watch.fd, c->request + c->len, sizeof(c->request) - c->len, MSG_DONTWAIT);
 
 	if (n == -1) {
 		if (errno != EAGAIN && errno != EINTR)
-			hang_up(c);
+			close_client(c);
 		return;
 	}
 	c->len += (size_t)n;
@@ -242,7 +243,7 @@ hear(struct client *c)
 	if (end != NULL)
 		answer(c, c->request, (size_t)(end - c->request));
 	else if (n == 0 && c->len == 0)
-		hang_up(c);
+		close_client(c);
 	else if (n == 0)
 		answer(c, c->request, c->len);
 	else if (c->len == sizeof(c->request))
@@ -256,7 +257,7 @@ answer(struct client *c, const char *line, size_t len)
 	const char *const wrong = line == NULL ? "a request is one line of at most 512 bytes"
 					       : request_parse(line, len, &r);
 
-	if (wrong == NULL && ask_actors(c, &r))
+	if (wrong == NULL && start_query(c, &r))
 		return;
 	c->answer = obj_alloc(ANSWER_MAX + 1);
 	c->answer_len = wrong != NULL ? error(c->answer, wrong) : verbs[r.verb](&r, c->answer);
@@ -265,30 +266,30 @@ answer(struct client *c, const char *line, size_t len)
 
 /* True: it is answered later, when the actors have answered. */
 static bool
-ask_actors(struct client *c, const struct request *r)
+start_query(struct client *c, const struct request *r)
 {
 	if (r->verb != REQ_EXPLAIN && r->verb != REQ_TRACE)
 		return false;
-	c->question =
-	    question_ask(control.tree, r->verb == REQ_EXPLAIN ? "explain" : "trace", r->object);
-	if (c->question == NULL)
+	c->query =
+	    actor_query_start(control.tree, r->verb == REQ_EXPLAIN ? "explain" : "trace", r->object);
+	if (c->query == NULL)
 		return false;
-	c->deadline_ms = control.tree->now_ms + PATIENCE_MS;
-	watch_events(&c->watch, 0);	/* but its end is heard */
+	c->deadline_ms = control.tree->now_ms + CLIENT_MS;
+	watch_events(&c->watch, 0);	/* a hang-up is still reported */
 	return true;
 }
 
 static void
-tell(struct client *c)
+finish_query(struct client *c)
 {
-	c->answer = question_json(c->question, &c->answer_len);
+	c->answer = actor_query_json(c->query, &c->answer_len);
 	c->answer[c->answer_len++] = '\n';	/* where the NUL was */
-	question_free(&c->question);
-	say(c);
+	actor_query_free(&c->query);
+	send_answer(c);
 }
 
 static void
-say(struct client *c)
+send_answer(struct client *c)
 {
 	const size_t left = c->answer_len - c->sent;
 	const ssize_t n = send(c->watch.fd, c->answer + c->sent, left, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -300,21 +301,21 @@ say(struct client *c)
 	if (n > 0)
 		c->sent += (size_t)n;
 	if (n == -1 || c->sent == c->answer_len)
-		hang_up(c);
+		close_client(c);
 	else
 		watch_events(&c->watch, EPOLLOUT);
 }
 
 /* What was sent and not read is taken away first: otherwise the client sees a reset instead of the end. */
 static void
-hang_up(struct client *c)
+close_client(struct client *c)
 {
 	char unread[4096];
 
 	for (int i = 0; i < UNREAD_READS && recv(c->watch.fd, unread, sizeof(unread), MSG_DONTWAIT) > 0; i++)
 		;
 	watch_close(&c->watch);
-	question_free(&c->question);
+	actor_query_free(&c->query);
 	free(c->answer);
 	c->answer = NULL;
 }
@@ -344,7 +345,7 @@ do_level(const struct request *r, char *out)
 		ch->level_dirty = ch->pid != 0;
 		found = true;
 	}
-	return found ? fine(out) : error(out, "no such actor");
+	return found ? ok(out) : error(out, "no such actor");
 }
 
 static size_t
@@ -353,7 +354,7 @@ do_reload(const struct request *r, char *out)
 	(void)r;
 	const char *const refused = reload(control.tree);
 
-	return refused == NULL ? fine(out) : error(out, refused);
+	return refused == NULL ? ok(out) : error(out, refused);
 }
 
 static size_t
@@ -365,29 +366,29 @@ do_restart(const struct request *r, char *out)
 		return error(out, "that actor is not enabled");
 	if (control.tree->stopping)
 		return error(out, "stopping: nothing is started any more");
-	log_info("actor restarts: somebody asked", KV_S(ACTOR, ch->name));
+	log_info("actor restarts: requested on the control socket", KV_S(ACTOR, ch->name));
 	act_feed(ch, EV_RESTART);
-	return fine(out);
+	return ok(out);
 }
 
-/* What ask_actors could not. */
+/* start_query had no room. */
 static size_t
-do_ask(const struct request *r, char *out)
+refuse_query(const struct request *r, char *out)
 {
 	(void)r;
-	return error(out, "too many questions at once; try again");
+	return error(out, "too many queries at once; try again");
 }
 
 static size_t
 do_stop(const struct request *r, char *out)
 {
 	(void)r;
-	tree_stop(control.tree, 0, "asked on the control socket");
-	return fine(out);
+	tree_stop(control.tree, 0, "requested on the control socket");
+	return ok(out);
 }
 
 static size_t
-fine(char *out)
+ok(char *out)
 {
 	return (size_t)snprintf(out, ANSWER_MAX, "{\"ok\":true}");
 }

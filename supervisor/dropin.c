@@ -16,11 +16,11 @@ enum { EXIT_USAGE = 2 };
 
 static const struct dropin_program *const programs[] = { &dropin_node_state };
 
-static enum dropin_end judge(struct dropin *);
-static int tell_wrong(const struct dropin *, FILE *);
+static enum dropin_end check_values(struct dropin *);
+static int print_error(const struct dropin *, FILE *);
 static const char *advice(const struct dropin *);
 static void usage(const struct dropin_program *, FILE *);
-static bool asked_to_print(const struct dropin *);
+static bool print_requested(const struct dropin *);
 static void note_idle(struct dropin *);
 static void write_yaml(struct dropin *);
 static void write_section(const struct dropin *, enum section, FILE *);
@@ -58,16 +58,16 @@ dropin_read(const struct dropin_program *p, int nargs, char *const *args, struct
 	if (end == DROPIN_OK)
 		end = p->adapt(d);
 	if (end == DROPIN_OK)
-		end = judge(d);
+		end = check_values(d);
 	if (end == DROPIN_REFUSED) {
 		fprintf(err, "%s: %s\n", p->name, d->flags.error);
 		return EXIT_CONFIG;
 	}
 	if (end != DROPIN_OK)
-		return tell_wrong(d, err);
+		return print_error(d, err);
 	note_idle(d);
 	write_yaml(d);
-	if (!asked_to_print(d))
+	if (!print_requested(d))
 		return DROPIN_RUN;
 	fputs(d->yaml, out);
 	dropin_close(d);
@@ -75,7 +75,7 @@ dropin_read(const struct dropin_program *p, int nargs, char *const *args, struct
 }
 
 void
-dropin_tell(const struct dropin *d)
+dropin_log_notes(const struct dropin *d)
 {
 	log_info("in the place of another program: its flags are the configuration",
 	    KV_S(FROM, d->program->name));
@@ -135,7 +135,7 @@ rule_of(const char *section, const char *key)
 
 /* A flag that is a setting of ours may have what the setting may have. */
 static enum dropin_end
-judge(struct dropin *d)
+check_values(struct dropin *d)
 {
 	for (size_t i = 0; i < d->program->nflags; i++) {
 		const struct dropin_flag *const flag = &d->program->flags[i];
@@ -175,7 +175,7 @@ note_idle(struct dropin *d)
 /* ---- What people read ---- */
 
 static int
-tell_wrong(const struct dropin *d, FILE *err)
+print_error(const struct dropin *d, FILE *err)
 {
 	fprintf(err, "%s\n", d->flags.error);
 	if (d->flags.unknown[0] != '\0')
@@ -211,7 +211,7 @@ usage(const struct dropin_program *p, FILE *out)
 }
 
 static bool
-asked_to_print(const struct dropin *d)
+print_requested(const struct dropin *d)
 {
 	for (size_t i = 0; i < d->program->nflags; i++) {
 		if (strcmp(d->program->flags[i].name, PRINT_CONFIG) == 0)

@@ -2,8 +2,8 @@
  * supervisor/dropin.h - musterd in the place of another program: called by its name, with its flags.
  *
  * The flags become a configuration, in memory and as YAML, and from there on all is as with a file:
- * `--print-config` shows it, so that one can go on with a file. What we do not do is said in the log
- * at the start, or refused where keeping silent would make something less safe than it was.
+ * `--print-config` shows it, so that one can go on with a file. What muster does not do is logged
+ * at the start, or refused where ignoring it would make something less safe than it was.
  */
 #ifndef MUSTER_DROPIN_H
 #define MUSTER_DROPIN_H
@@ -29,11 +29,11 @@ struct dropin_program {
 	size_t				 nflags;
 	const struct dropin_gone	*gone;
 	size_t				 ngone;
-	/* What the table of flags cannot say. On failure d->flags.error tells. */
+	/* What the table of flags cannot express. On failure d->flags.error has the text. */
 	enum dropin_end			(*adapt)(struct dropin *d);
 };
 
-/* Said in the log at the start. */
+/* Logged at the start. */
 struct dropin_note {
 	bool		 warn;
 	const char	*text, *about, *hint;
@@ -56,18 +56,17 @@ struct dropin {
 extern const struct dropin_program dropin_node_state;
 
 /*
- * By the last component of argv[0], or by the first word; NULL: nobody is meant but musterd itself.
+ * By the last component of argv[0], or by the first word; NULL: musterd itself is meant.
  * *first: where its flags begin.
  */
 const struct dropin_program *dropin_find(int argc, char *const *argv, int *first);
 /*
- * DROPIN_RUN with d filled; else the exit code, and people have been told: help on out, mistakes on
- * err.
+ * DROPIN_RUN with d filled; else the exit code, after help was printed on out or mistakes on err.
  */
 int dropin_read(const struct dropin_program *p, int nargs, char *const *args, struct dropin *d, FILE *out,
     FILE *err);
 /* The notes, as log lines. */
-void dropin_tell(const struct dropin *d);
+void dropin_log_notes(const struct dropin *d);
 void dropin_close(struct dropin *d);
 
 /* For adapt. */

@@ -16,7 +16,7 @@ struct arg {
 static bool split(const char *, struct arg *, struct dropin_flags *);
 static bool is(const struct arg *, const char *);
 static size_t find(const struct dropin_flag *, size_t, const struct arg *);
-static enum dropin_end tell_unknown(const struct arg *, struct dropin_flags *);
+static enum dropin_end set_unknown(const struct arg *, struct dropin_flags *);
 static bool set_boolean(const struct dropin_flag *, const char *, struct dropin_value *,
     struct dropin_flags *);
 static const char *as_boolean(const char *);
@@ -45,7 +45,7 @@ dropin_flags_read(const struct dropin_flag *table, size_t n, int nargs, char *co
 			return DROPIN_WRONG;
 		const size_t i = find(table, n, &arg);
 		if (i == n)
-			return is(&arg, "help") || is(&arg, "h") ? DROPIN_HELP : tell_unknown(&arg, out);
+			return is(&arg, "help") || is(&arg, "h") ? DROPIN_HELP : set_unknown(&arg, out);
 		struct dropin_value *const v = &out->values[i];
 		v->given = true;
 		if (table[i].boolean) {
@@ -97,7 +97,7 @@ find(const struct dropin_flag *table, size_t n, const struct arg *arg)
 
 /* Its name alone: what was meant as the value may be a secret. */
 static enum dropin_end
-tell_unknown(const struct arg *arg, struct dropin_flags *out)
+set_unknown(const struct arg *arg, struct dropin_flags *out)
 {
 	const int len = arg->len < sizeof(out->unknown) ? (int)arg->len : (int)sizeof(out->unknown) - 1;
 

@@ -2,12 +2,12 @@
  * supervisor/fsm.h - what a child can be, what can happen to it, and what follows.
  *
  * States without a process: OFF, WAITING, BACKOFF, STOPPED, FAILED. The others have one until it is reaped:
- *	STARTING	forked, has not said `bound`; its deadline is the ready timeout
- *	RUNNING		bound; judged by its beats
- *	ABORTING	judged stuck: SIGABRT sent, SIGKILL at the deadline
- *	CYCLING		asked to end so that it can start again
- *	STOPPING	asked to end for good
- * FAILED is left only when the configuration changes or somebody orders a restart.
+ *	STARTING	forked, `bound` not received; its deadline is the ready timeout
+ *	RUNNING		bound; its beats are watched
+ *	ABORTING	stuck: SIGABRT sent, SIGKILL at the deadline
+ *	CYCLING		`stop` sent, to start again
+ *	STOPPING	`stop` sent, to stay stopped
+ * FAILED is left only when the configuration changes or on a restart request.
  */
 #ifndef MUSTER_FSM_H
 #define MUSTER_FSM_H
@@ -38,16 +38,16 @@ enum fsm_event {
 	EV_ENABLE,		/* the configuration wants it */
 	EV_DISABLE,		/* ... or no longer does */
 	EV_OPEN,		/* every stage below has settled */
-	EV_BOUND,		/* it said so */
+	EV_BOUND,		/* its `bound` record was received */
 	EV_DEADLINE,		/* the state's own deadline passed */
-	EV_MUTE,		/* three beats missed */
+	EV_BEATS_MISSED,		/* three beats missed */
 	EV_REPORTED,		/* a peer reported it, within the limit */
 	EV_REPORT_LIMIT,	/* it reported a peer more often than the limit */
-	EV_RESTART,		/* its configuration changed, or somebody asked */
+	EV_RESTART,		/* its configuration changed, or a person requested it */
 	EV_STOP,		/* the tree stops and its stage has come */
-	EV_HURRY,		/* the tree stops and nobody waits any more */
+	EV_KILL_ALL,		/* the tree stops and its time is over */
 	EV_DIED,		/* reaped, or could not be started; it is to start again */
-	EV_GONE,		/* reaped; policy lets it rest */
+	EV_GONE,		/* reaped; it stays stopped */
 	EV_REFUSED,		/* reaped; it will not work with this configuration */
 	EV_MAX
 };
@@ -55,11 +55,11 @@ enum fsm_event {
 enum fsm_action {
 	A_NONE,
 	A_SPAWN,		/* new incarnation */
-	A_UP,			/* tell the others */
+	A_UP,			/* send peer records to the others */
 	A_TERM,			/* `stop` and SIGTERM */
 	A_ABORT,		/* SIGABRT */
 	A_KILL,			/* SIGKILL to the group */
-	A_REST,			/* wait for the next start */
+	A_BACKOFF,		/* wait for the next start */
 	A_MAX
 };
 

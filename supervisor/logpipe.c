@@ -2,7 +2,7 @@
  * supervisor/logpipe.c - splits what a child writes into lines.
  *
  * Never: stop reading. A child whose stderr is full hangs in write(2) and then looks stuck to the
- * watchdog; if our own stderr is slow, lines are dropped and counted (outlet.c).
+ * watchdog; if our own stderr is slow, lines are dropped and counted (log_writer.c).
  */
 #include "logpipe.h"
 
@@ -13,7 +13,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "outlet.h"
+#include "log_writer.h"
 
 enum {
 	READ_BYTES = 16 * 1024,
@@ -115,6 +115,6 @@ end_line(struct logpipe *p)
 	kept[n] = '\0';
 	p->count++;
 	p->line[p->len++] = '\n';
-	outlet_child_line(p->line, p->len);
+	log_writer_child_line(p->line, p->len);
 	p->len = 0;
 }

@@ -1,6 +1,6 @@
 /*
  * supervisor/logpipe.h - a child's stdout and stderr: lines pass through, the last ones are kept
- * for its obituary.
+ * for the log line about its death.
  */
 #ifndef MUSTER_LOGPIPE_H
 #define MUSTER_LOGPIPE_H
@@ -25,7 +25,7 @@ struct logpipe {
 	unsigned	count;
 };
 
-/* Takes fd, the read end, non-blocking. What an earlier child said is forgotten. */
+/* Takes fd, the read end, non-blocking. The lines of an earlier child are dropped. */
 bool logpipe_open(struct logpipe *p, int epoll_fd, int fd);
 /*
  * Reads what is there, ends an unfinished line, closes. Not to the end of file: a grandchild may
@@ -36,7 +36,7 @@ void logpipe_finish(struct logpipe *p);
 void logpipe_feed(struct logpipe *p, const char *bytes, size_t len);
 /* The last lines, joined by newlines. */
 void logpipe_last_words(const struct logpipe *p, char out[LOGPIPE_JOINED]);
-/* They say that memory was refused. */
+/* They contain an allocation failure. */
 bool logpipe_out_of_memory(const struct logpipe *p);
 
 #endif

@@ -2,7 +2,7 @@
  * supervisor/loop.c - one thread, one epoll: signals, lifelines, logs, control socket, deadlines.
  *
  * Never: block anywhere but in epoll_wait, or touch what actors exchange among themselves
- * (supervision.md 2.1).
+ * (docs/supervision.md).
  */
 #include "loop.h"
 
@@ -17,11 +17,11 @@
 #include "control.h"
 #include "err.h"
 #include "obj.h"
-#include "outlet.h"
+#include "log_writer.h"
 #include "sdnotify.h"
 #include "tree.h"
 
-enum { EVENTS = 64, SAY_LATE_MS = 1000 };
+enum { EVENTS = 64, LOG_LATE_MS = 1000 };
 
 static void on_signal(void *, uint32_t);
 static void on_stop_signal(struct tree *, int);
@@ -43,7 +43,7 @@ static const struct {
 };
 
 static struct watch signal_watch = { .fd = -1, .epoll_fd = -1 };
-static int64_t told_systemd_ms;
+static int64_t watchdog_sent_ms;
 
 void
 loop_block_signals(void)
@@ -76,7 +76,7 @@ loop_run(struct tree *t)
 	tree_start(t);
 	tree_advance(t);
 	while (!tree_done(t)) {
-		outlet_flush();
+		log_writer_flush();
 		const int64_t planned_ms = next_ms(t);
 		const int64_t wait_ms = planned_ms - clock_mono_ms();
 		const int n = epoll_wait(t->epoll_fd, events, EVENTS, wait_ms > 0 ? (int)wait_ms : 0);
@@ -104,7 +104,7 @@ next_ms(const struct tree *t)
 	int64_t next = earlier(tree_next_ms(t), control_next_ms());
 
 	if (sdnotify_watchdog_ms() > 0)
-		next = earlier(next, told_systemd_ms + sdnotify_watchdog_ms());
+		next = earlier(next, watchdog_sent_ms + sdnotify_watchdog_ms());
 	return next;
 }
 
@@ -118,19 +118,20 @@ wake(struct tree *t, int64_t planned_ms)
 	t->now_ms = now_ms;
 	if (late_ms == 0)
 		return;
-	if (late_ms >= SAY_LATE_MS)
-		log_warnx("woke up late; every deadline moves by that", KV_I(DURATION_MS, late_ms));
+	if (late_ms >= LOG_LATE_MS)
+		log_warnx("the loop ran late; every deadline is moved by the delay",
+		    KV_I(DURATION_MS, late_ms));
 	tree_rearm(t, late_ms);
 }
 
-/* Like the actors' own beat: said by the loop after a full turn, by nobody else. */
+/* Like the actors' own beat: sent by the loop after a full turn, and from nowhere else. */
 static void
 watchdog(struct tree *t)
 {
-	if (sdnotify_watchdog_ms() == 0 || t->now_ms - told_systemd_ms < sdnotify_watchdog_ms())
+	if (sdnotify_watchdog_ms() == 0 || t->now_ms - watchdog_sent_ms < sdnotify_watchdog_ms())
 		return;
 	sdnotify("WATCHDOG=1");
-	told_systemd_ms = t->now_ms;
+	watchdog_sent_ms = t->now_ms;
 }
 
 static void
@@ -165,7 +166,7 @@ static void
 on_child(struct tree *t, int sig)
 {
 	(void)sig;
-	grave_reap(t);
+	reap_children(t);
 }
 
 static int64_t

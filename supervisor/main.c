@@ -15,7 +15,7 @@
 #include "loop.h"
 #include "obj.h"
 #include "options.h"
-#include "outlet.h"
+#include "log_writer.h"
 #include "paths.h"
 #include "rundir.h"
 #include "sdnotify.h"
@@ -56,7 +56,7 @@ main(int argc, char **argv)
 	struct config *config = load_config(&setup);
 	open_log(&o, config, &setup);
 	if (instead != NULL)
-		dropin_tell(&dropin);
+		dropin_log_notes(&dropin);
 	struct spec_set *specs = spec_load(config, &setup.search, err, sizeof(err));
 	if (specs == NULL)
 		refuse(err);
@@ -88,8 +88,8 @@ run(struct tree_setup *setup, struct config *config, struct spec_set *specs)
 	if (epoll_fd == -1 || null_fd == -1)
 		fatal("cannot open what the loop needs");
 	sdnotify_open();
-	outlet_open(epoll_fd);
-	log_set_sink(outlet_own_line);
+	log_writer_open(epoll_fd);
+	log_set_sink(log_writer_own_line);
 	struct tree *t = tree_new(setup, epoll_fd, null_fd, &config, &specs);
 	if (!control_open(t))
 		fatal("cannot open the control socket", KV_S(PATH, setup->run_dir));
@@ -98,13 +98,13 @@ run(struct tree_setup *setup, struct config *config, struct spec_set *specs)
 
 	const int code = loop_run(t);
 
-	grave_sweep(t);
+	reap_all_orphans(t);
 	control_close();
 	log_info("musterd ends", KV_I(CODE, code));
 	tree_free(&t);
 	log_set_sink(NULL);
-	outlet_drain(1000);
-	outlet_close();
+	log_writer_drain(1000);
+	log_writer_close();
 	return code;
 }
 

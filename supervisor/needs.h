@@ -1,4 +1,4 @@
-/* supervisor/needs.h - which actors run: what was asked for, and what that needs. */
+/* supervisor/needs.h - which actors run: those that are configured, and those that they need. */
 #ifndef MUSTER_NEEDS_H
 #define MUSTER_NEEDS_H
 

@@ -104,7 +104,7 @@ take_text(struct rest *rest, struct note *out)
 	return true;
 }
 
-/* <id> <json>: whoever asked reads it, not we. */
+/* <id> <json>: the client parses it, musterd does not. */
 static bool
 take_answer(struct rest *rest, struct note *out)
 {

@@ -1,4 +1,4 @@
-/* supervisor/notify.h - what actors say on their lifelines (include/lifeline.h), as facts. */
+/* supervisor/notify.h - records of actors on their lifelines (include/lifeline.h), parsed. */
 #ifndef MUSTER_NOTIFY_H
 #define MUSTER_NOTIFY_H
 

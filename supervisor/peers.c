@@ -1,6 +1,6 @@
 /*
- * supervisor/peers.c - what each actor is told: who it is, who its peers are, the log level, the
- * state of the tree.
+ * supervisor/peers.c - the records to each actor: its identity, its peers, the log level, the state of
+ * the tree.
  *
  * All of it is state, not events: a child that does not read its lifeline now has the latest value
  * sent as soon as it does, and the supervisor never waits for it.
@@ -160,7 +160,7 @@ send_peer(const struct child *to, const struct child *about)
 	explicit_bzero(expected, sizeof(expected));
 	explicit_bzero(presented, sizeof(presented));
 	if (ok)
-		log_debug("told of a peer", KV_S(ACTOR, to->name), KV_S(PEER, about->name),
+		log_debug("peer record sent", KV_S(ACTOR, to->name), KV_S(PEER, about->name),
 		    KV_I(INCARNATION, about->incarnation), KV_S(STATE, reachable(about)));
 	return ok;
 }
@@ -179,7 +179,7 @@ send_tree(const struct child *to)
 	static char json[LIFELINE_MAX - sizeof("tree ")];
 
 	if (status_json(to->tree, json, sizeof(json)) == 0)
-		return true;	/* too large to be said: the next, smaller one will do */
+		return true;	/* it does not fit a record; the next, smaller one will */
 	return lifeline_send(to->lifeline.fd, "tree %s", json);
 }
 

@@ -12,10 +12,10 @@ static const struct {
 	CAUSES(CAUSE_ROW)
 };
 
-static const enum cause doomed[DOOM_MAX] = {
-	[DOOM_ORDERED] = CAUSE_ORDERED, [DOOM_WATCHDOG] = CAUSE_WATCHDOG,
-	[DOOM_NOT_READY] = CAUSE_NOT_READY, [DOOM_REPORTED] = CAUSE_REPORTED,
-	[DOOM_REPORT_LIMIT] = CAUSE_REPORT_LIMIT,
+static const enum cause cause_of_stop[STOP_REASON_MAX] = {
+	[STOP_REASON_ORDERED] = CAUSE_ORDERED, [STOP_REASON_WATCHDOG] = CAUSE_WATCHDOG,
+	[STOP_REASON_NOT_READY] = CAUSE_NOT_READY, [STOP_REASON_REPORTED] = CAUSE_REPORTED,
+	[STOP_REASON_REPORT_LIMIT] = CAUSE_REPORT_LIMIT,
 };
 
 static bool burst(struct policy *, int64_t);
@@ -25,8 +25,8 @@ static int64_t least(int64_t, int64_t);
 enum cause
 policy_cause(const struct ending *e)
 {
-	if (e->doom != DOOM_NONE)
-		return doomed[e->doom];
+	if (e->stop_reason != STOP_REASON_NONE)
+		return cause_of_stop[e->stop_reason];
 	if (e->out_of_memory)
 		return CAUSE_MEMORY;
 	if (!e->exited)
@@ -54,29 +54,29 @@ policy_death(struct policy *p, const struct life *l, int64_t now_ms, uint64_t *r
 		p->free_used = false;
 	}
 	if (l->tree_stopping)
-		return (struct verdict){ .verb = VERDICT_REST, .why = "the tree is stopping" };
+		return (struct verdict){ .verb = VERDICT_STAY_STOPPED, .why = "the tree is stopping" };
 	if (l->cause == CAUSE_ORDERED)
 		return (struct verdict){ .verb = VERDICT_RESTART, .why = "a restart was ordered" };
 	if (l->cause == CAUSE_CONFIG)
 		return (struct verdict){ .verb = VERDICT_FAILED, .escalate = l->core,
 		    .why = "its configuration must change first" };
 	if (l->restart == RESTART_TEMPORARY)
-		return (struct verdict){ .verb = VERDICT_REST, .why = "temporary: never restarted" };
+		return (struct verdict){ .verb = VERDICT_STAY_STOPPED, .why = "temporary: never restarted" };
 	if (l->restart == RESTART_TRANSIENT && l->clean)
-		return (struct verdict){ .verb = VERDICT_REST, .why = "transient: it ended well" };
+		return (struct verdict){ .verb = VERDICT_STAY_STOPPED, .why = "transient: it ended well" };
 
 	const bool early = l->ready_ms < POLICY_HEALTHY_MS;
 	/* One actor's reports must not be able to end the tree. */
 	const bool counts = l->cause != CAUSE_REPORTED && l->cause != CAUSE_REPORT_LIMIT;
 	if (early && counts && burst(p, now_ms) && l->core)
-		return (struct verdict){ .verb = VERDICT_REST, .escalate = true,
+		return (struct verdict){ .verb = VERDICT_STAY_STOPPED, .escalate = true,
 		    .why = "core actor in a crash loop" };
 	return (struct verdict){ .verb = VERDICT_RESTART, .delay_ms = backoff(p, l->ready_ms, random),
 	    .why = early ? "it died early" : "it had been ready" };
 }
 
 bool
-policy_mute(int64_t last_beat_ms, int64_t interval_ms, int64_t now_ms)
+policy_beats_missed(int64_t last_beat_ms, int64_t interval_ms, int64_t now_ms)
 {
 	return now_ms - last_beat_ms > interval_ms * POLICY_MISSED_BEATS;
 }

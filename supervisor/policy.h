@@ -2,7 +2,7 @@
  * supervisor/policy.h - what a death means, when the next start is due, when to give up. Pure: time
  * and chance come in.
  *
- * The rules are supervision.md 2.5 to 2.8; the numbers stand here and nowhere else.
+ * docs/supervision.md has the rules; the numbers are here and nowhere else.
  */
 #ifndef MUSTER_POLICY_H
 #define MUSTER_POLICY_H
@@ -16,7 +16,7 @@ enum {
 	POLICY_BACKOFF_FIRST_MS = 1000,
 	POLICY_BACKOFF_CAP_MS   = 60 * 1000,
 	POLICY_HEALTHY_MS       = 10 * 1000,	/* ready that long: not an early death */
-	POLICY_RESET_MS         = 120 * 1000,	/* ready that long: the past is forgotten (twice the cap) */
+	POLICY_RESET_MS         = 120 * 1000,	/* ready that long: backoff starts anew (twice the cap) */
 	POLICY_ESCALATE_DEATHS  = 5,
 	POLICY_ESCALATE_MS      = 5 * 60 * 1000,
 	POLICY_MISSED_BEATS     = 3,
@@ -50,17 +50,18 @@ enum cause {
 	CAUSE_MAX
 };
 
-/* Why we ended it, if we did. */
-enum doom {
-	DOOM_NONE, DOOM_ORDERED, DOOM_WATCHDOG, DOOM_NOT_READY, DOOM_REPORTED, DOOM_REPORT_LIMIT, DOOM_MAX
+/* Why musterd ended the process, if it did. */
+enum stop_reason {
+	STOP_REASON_NONE, STOP_REASON_ORDERED, STOP_REASON_WATCHDOG, STOP_REASON_NOT_READY,
+	STOP_REASON_REPORTED, STOP_REASON_REPORT_LIMIT, STOP_REASON_MAX
 };
 
 /* How a process ended, as the supervisor saw it. */
 struct ending {
-	enum doom	doom;
+	enum stop_reason	stop_reason;
 	bool		exited;		/* else: by a signal */
 	int		code;		/* exit code or signal */
-	bool		out_of_memory;	/* its last words say so */
+	bool		out_of_memory;	/* its last lines contain it */
 };
 
 enum cause policy_cause(const struct ending *e);
@@ -84,7 +85,7 @@ struct life {
 	bool		tree_stopping;
 };
 
-enum verdict_verb { VERDICT_RESTART, VERDICT_REST, VERDICT_FAILED };
+enum verdict_verb { VERDICT_RESTART, VERDICT_STAY_STOPPED, VERDICT_FAILED };
 
 struct verdict {
 	enum verdict_verb	 verb;
@@ -96,10 +97,10 @@ struct verdict {
 struct verdict policy_death(struct policy *p, const struct life *l, int64_t now_ms, uint64_t *random);
 
 /* True: three beats are missing. */
-bool policy_mute(int64_t last_beat_ms, int64_t interval_ms, int64_t now_ms);
+bool policy_beats_missed(int64_t last_beat_ms, int64_t interval_ms, int64_t now_ms);
 /* True: it has been up too long without its first full snapshot. */
 bool policy_unsynced(bool synced, int64_t bound_ms, int64_t now_ms);
-/* How late we woke; 0 when that is weather. */
+/* How late the loop ran; 0 when that is within the usual delay. */
 int64_t policy_lateness(int64_t planned_ms, int64_t now_ms);
 /*
  * A deadline after we were late: moved by that, and never so near that its owner, stopped like us,

@@ -14,7 +14,7 @@
 static const char *const fixed[] = { "run-dir", "log-format", "beat-interval", "user", "confine" };
 
 static const char *read_file(struct tree *, struct config **, struct spec_set **);
-static void say_errors(const struct config_errors *);
+static void log_errors(const struct config_errors *);
 static void warn_fixed(const struct tree *, const struct config *);
 static void change_level(struct tree *, const struct config *);
 static void swap(struct tree *, struct config **, struct spec_set **);
@@ -44,7 +44,7 @@ reload(struct tree *t)
 	return refused;
 }
 
-/* NULL, or what the person who asked is told; the log has every line of it. */
+/* NULL, or the answer to the request; the log has every line of it. */
 static const char *
 read_file(struct tree *t, struct config **config, struct spec_set **specs)
 {
@@ -54,7 +54,7 @@ read_file(struct tree *t, struct config **config, struct spec_set **specs)
 
 	*config = tree_config(&t->setup, errs);
 	if (*config == NULL) {
-		say_errors(errs);
+		log_errors(errs);
 		snprintf(why, sizeof(why), "%s:%d: %s; the old configuration stays", errs->file,
 		    errs->list[0].line, errs->list[0].text);
 		free(errs);
@@ -72,7 +72,7 @@ read_file(struct tree *t, struct config **config, struct spec_set **specs)
 }
 
 static void
-say_errors(const struct config_errors *errs)
+log_errors(const struct config_errors *errs)
 {
 	for (size_t i = 0; i < errs->count; i++)
 		log_error("configuration refused; the old one stays", KV_S(FILE, errs->file),
@@ -114,7 +114,7 @@ swap(struct tree *t, struct config **config, struct spec_set **specs)
 
 	OBJ_TAKE(t->specs, specs, SPEC_SET_MAGIC);
 	t->specs->beat_ms = old->beat_ms;
-	/* All of them first: what one step of a child tells the others must be true of the new tree. */
+	/* All of them first: peer records that one step sends must be true of the new tree. */
 	for (unsigned i = 0; i < CHILD_MAX; i++)
 		t->children[i].spec = &t->specs->children[i];
 	for (unsigned i = 0; i < CHILD_MAX; i++)

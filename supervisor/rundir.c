@@ -91,7 +91,7 @@ rundir_longest(void)
 	return LINK_PATH_MAX - longest;
 }
 
-/* Everything is asked of the descriptor, so nobody can swap the folder between two questions. */
+/* Everything goes through the descriptor, so nobody can exchange the folder between two checks. */
 static bool
 check_folder(const char *dir, uid_t owner, gid_t group, char *err)
 {
@@ -151,7 +151,7 @@ take_lock(const char *dir, char *err)
 	return true;
 }
 
-/* Landlock says nothing of chmod (measured): an actor that was taken over may have shut the door. */
+/* Landlock does not restrict chmod (measured): an actor that was taken over may have closed the folder. */
 static int
 open_folder(const char *path)
 {

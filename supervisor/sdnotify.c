@@ -52,7 +52,7 @@ sdnotify(const char *fmt, ...)
 	const int n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	const size_t len = n < 0 ? 0 : (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1;
-	/* Lost when nobody reads: the next change says it again. */
+	/* Lost when the queue is full: the next change is sent again. */
 	(void)!sendto(systemd.fd, text, len, MSG_DONTWAIT | MSG_NOSIGNAL,
 	    (const struct sockaddr *)&systemd.to, systemd.to_len);
 }

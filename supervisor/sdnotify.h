@@ -1,4 +1,4 @@
-/* supervisor/sdnotify.h - tells systemd (or whoever set NOTIFY_SOCKET) how we are. */
+/* supervisor/sdnotify.h - sends the state to systemd, or to whatever set NOTIFY_SOCKET. */
 #ifndef MUSTER_SDNOTIFY_H
 #define MUSTER_SDNOTIFY_H
 
@@ -6,7 +6,7 @@
 
 /* Takes NOTIFY_SOCKET and the watchdog variables out of the environment. */
 void sdnotify_open(void);
-/* "READY=1\nSTATUS=..."; nothing happens when nobody asked. Never waits. */
+/* "READY=1\nSTATUS=..."; does nothing without NOTIFY_SOCKET. Never blocks. */
 void sdnotify(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* RELOADING=1 with the time that systemd asks for. */
 void sdnotify_reloading(void);

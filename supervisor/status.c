@@ -1,5 +1,5 @@
 /*
- * supervisor/status.c - the tree as JSON, for `muster status` and for the actors that want it.
+ * supervisor/status.c - the tree as JSON, for `muster status` and for the actors that receive it.
  *
  * Other people's scripts read the first keys of each object: never rename or drop one, new ones go
  * behind them.
@@ -10,7 +10,7 @@
 
 #include "json.h"
 #include "needs.h"
-#include "outlet.h"
+#include "log_writer.h"
 #include "tree.h"
 #include "version.h"
 
@@ -42,7 +42,7 @@ status_json(const struct tree *t, char *buf, size_t size)
 	return json_end(&j);
 }
 
-/* Off, never ran, and nobody mentioned it: not worth a line. */
+/* Off, never ran, and not in the configuration: not shown. */
 static bool
 shown(const struct child *ch)
 {
@@ -60,8 +60,8 @@ put_supervisor(struct json *j, const struct tree *t)
 	json_str(j, "version", MUSTER_VERSION);
 
 	json_bool(j, "confined", t->ground.confine);
-	json_int(j, "log_lines_dropped", (int64_t)outlet.dropped);
-	json_int(j, "strangers_reported", (int64_t)t->strangers);
+	json_int(j, "log_lines_dropped", (int64_t)log_writer.dropped);
+	json_int(j, "strangers_reported", (int64_t)t->unknown_senders);
 	json_int(j, "deaths", (int64_t)t->tally.total);
 	json_open(j, "deaths_by_cause", '{');
 	for (unsigned c = 0; c < CAUSE_MAX; c++) {
@@ -107,7 +107,7 @@ put_child(struct json *j, const struct child *ch, size_t reserve)
 	json_close(j, '}');
 }
 
-/* All of them or none: what people say at the end must not cost the others their lines. */
+/* All of them or none: the last lines of one actor must not take the room of the others. */
 static void
 put_words(struct json *j, const struct child *ch, size_t reserve)
 {

@@ -14,17 +14,17 @@
 #include "sdnotify.h"
 
 enum {
-	TELL_MS = 5000,		/* the status goes out at least this often */
-	TELL_WORDS_MS = 100,	/* and at most this often, when only what an actor says of itself is new */
-	STUCK_MS = 3000,	/* after the last SIGKILL; then the kernel holds the process and we leave */
+	STATUS_MS = 5000,		/* the status is sent at least this often */
+	STATUS_TEXT_MS = 100,	/* and at most this often, when only a status text of an actor is new */
+	STUCK_MS = 3000,	/* after the last SIGKILL; then the process hangs in the kernel */
 };
 
 static void name_instance(struct tree *);
 static void restart_due(struct tree *);
 static void open_stages(struct tree *);
 static void close_stages(struct tree *);
-static void tell(struct tree *);
-static void hurry(struct tree *, const char *);
+static void publish_status(struct tree *);
+static void kill_all(struct tree *, const char *);
 static bool any_process(const struct tree *);
 static int64_t earlier(int64_t, int64_t);
 
@@ -130,7 +130,7 @@ tree_stop(struct tree *t, int exit_code, const char *why)
 		t->exit_code = exit_code;
 	if (t->stopping) {
 		if (exit_code == 0)
-			hurry(t, why);
+			kill_all(t, why);
 		return;
 	}
 	log_info("stopping", KV_S(WHY, why), KV_I(LIMIT, t->specs->stop_ms));
@@ -149,7 +149,7 @@ tree_done(const struct tree *t)
 {
 	if (!t->stopping)
 		return false;
-	return !any_process(t) || (t->hurried && t->now_ms >= t->stop_by_ms + STUCK_MS);
+	return !any_process(t) || (t->killed_all && t->now_ms >= t->stop_by_ms + STUCK_MS);
 }
 
 int
@@ -172,15 +172,16 @@ tree_judge(struct tree *t)
 			ch->deadline_ms = 0;
 			act_feed(ch, EV_DEADLINE);
 		}
-		if (ch->state == ST_RUNNING && policy_mute(ch->beat_ms, t->specs->beat_ms, t->now_ms)) {
-			log_warnx("actor gives no sign of life; aborting it", KV_S(ACTOR, ch->name),
+		if (ch->state == ST_RUNNING
+		    && policy_beats_missed(ch->beat_ms, t->specs->beat_ms, t->now_ms)) {
+			log_warnx("actor missed its heartbeats; aborting it", KV_S(ACTOR, ch->name),
 			    KV_I(PID, ch->pid), KV_I(INCARNATION, ch->incarnation),
 			    KV_I(DURATION_MS, t->now_ms - ch->beat_ms));
-			act_feed(ch, EV_MUTE);
+			act_feed(ch, EV_BEATS_MISSED);
 		}
 	}
-	if (t->stopping && !t->hurried && t->now_ms >= t->stop_by_ms)
-		hurry(t, "the time for the whole stop is over");
+	if (t->stopping && !t->killed_all && t->now_ms >= t->stop_by_ms)
+		kill_all(t, "the time for the whole stop is over");
 }
 
 void
@@ -192,15 +193,15 @@ tree_advance(struct tree *t)
 		restart_due(t);
 		open_stages(t);
 	}
-	if (t->changed || t->now_ms - t->told_ms >= (t->reworded ? TELL_WORDS_MS : TELL_MS))
-		tell(t);
+	if (t->changed || t->now_ms - t->status_sent_ms >= (t->text_changed ? STATUS_TEXT_MS : STATUS_MS))
+		publish_status(t);
 	peers_flush_all(t);
 }
 
 int64_t
 tree_next_ms(const struct tree *t)
 {
-	int64_t next_ms = t->told_ms + (t->reworded ? TELL_WORDS_MS : TELL_MS);
+	int64_t next_ms = t->status_sent_ms + (t->text_changed ? STATUS_TEXT_MS : STATUS_MS);
 
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
 		const struct child *const ch = &t->children[i];
@@ -211,7 +212,7 @@ tree_next_ms(const struct tree *t)
 			next_ms = earlier(next_ms, ch->beat_ms + t->specs->beat_ms * POLICY_MISSED_BEATS + 1);
 	}
 	if (t->stopping)
-		next_ms = earlier(next_ms, t->hurried ? t->stop_by_ms + STUCK_MS : t->stop_by_ms);
+		next_ms = earlier(next_ms, t->killed_all ? t->stop_by_ms + STUCK_MS : t->stop_by_ms);
 	return next_ms;
 }
 
@@ -347,19 +348,19 @@ close_stages(struct tree *t)
 }
 
 static void
-hurry(struct tree *t, const char *why)
+kill_all(struct tree *t, const char *why)
 {
-	if (t->hurried)
+	if (t->killed_all)
 		return;
 	log_warnx("killing what is left", KV_S(WHY, why));
-	t->hurried = true;
+	t->killed_all = true;
 	t->stop_by_ms = t->now_ms;
 	for (unsigned i = 0; i < CHILD_MAX; i++)
-		act_feed(&t->children[i], EV_HURRY);
+		act_feed(&t->children[i], EV_KILL_ALL);
 }
 
 static void
-tell(struct tree *t)
+publish_status(struct tree *t)
 {
 	unsigned running = 0, enabled = 0;
 
@@ -374,8 +375,8 @@ tell(struct tree *t)
 	if (!t->stopping)
 		sdnotify("%sSTATUS=%s: %u of %u actors running, %llu deaths", t->announced ? "READY=1\n" : "",
 		    tree_state_name(t), running, enabled, (unsigned long long)t->tally.total);
-	t->changed = t->reworded = false;
-	t->told_ms = t->now_ms;
+	t->changed = t->text_changed = false;
+	t->status_sent_ms = t->now_ms;
 }
 
 static bool

@@ -2,7 +2,8 @@
  * supervisor/tree.h - all children together: stages up, stages down, deadlines.
  *
  * Nothing here waits. The loop sets now_ms, hands over what happened, then calls tree_judge and
- * tree_advance, which ask after every event: can we go on? So no transition hides in a handler.
+ * tree_advance, which check after every event whether something can go on. So no transition hides in
+ * a handler.
  */
 #ifndef MUSTER_TREE_H
 #define MUSTER_TREE_H
@@ -38,18 +39,18 @@ struct tree {
 	uint64_t		 random;	/* jitter */
 	char			 instance[96];	/* this musterd among its replicas: the Lease names it */
 	struct tally		 tally;
-	uint64_t		 strangers;	/* reports about senders that proved nothing */
+	uint64_t		 unknown_senders;	/* reports about senders without a session */
 
 	bool			 announced;	/* every stage has been up once */
 	bool			 changed;	/* something that the status shows */
-	bool			 reworded;	/* only what an actor says of itself */
-	int64_t			 told_ms;	/* when the status last went to those who want it */
+	bool			 text_changed;	/* only the status text of an actor */
+	int64_t			 status_sent_ms;
 
 	bool			 stopping;
 	int			 exit_code;
 	int			 stop_stage;	/* the one being stopped; 0: none yet */
 	int64_t			 stop_by_ms;
-	bool			 hurried;
+	bool			 killed_all;
 };
 
 /* What the setup says is the configuration, read now; NULL with errs. */
@@ -62,7 +63,7 @@ void tree_free(struct tree **tp);
 struct child *tree_child(struct tree *t, enum role r);	/* NULL: no such child */
 
 void tree_start(struct tree *t);
-/* Orderly, in stages; a second call hurries. */
+/* Orderly, in stages; a second call kills what is left. */
 void tree_stop(struct tree *t, int exit_code, const char *why);
 bool tree_done(const struct tree *t);
 /* Of the whole process, once done. */
@@ -72,7 +73,7 @@ void tree_judge(struct tree *t);
 void tree_advance(struct tree *t);
 /* The next moment at which tree_judge has something to do. */
 int64_t tree_next_ms(const struct tree *t);
-/* We were late ourselves: every deadline moves, every beat counts as just heard. */
+/* We were late ourselves: every deadline moves, every beat counts as just received. */
 void tree_rearm(struct tree *t, int64_t late_ms);
 
 /* Time the stop stages after this one ask for. */
@@ -84,30 +85,30 @@ bool tree_degraded(const struct tree *t);
 /* One step of the child's state machine and its action (act.c). */
 void act_feed(struct child *ch, enum fsm_event e);
 
-/* Tokens, and what the others must know (peers.c). */
+/* Tokens and the records to actors (peers.c). */
 void peers_mint(struct child *consumer);	/* one token per producer that it may connect to */
 void peers_wipe(struct child *consumer);
 void peers_changed(struct child *about);	/* its incarnation, token or `bound` */
-bool peers_boot(struct child *to);		/* everything a new process must know, up to `go` */
-void peers_flush(struct child *to);		/* what it has not been told yet, if it takes it */
+bool peers_boot(struct child *to);		/* every record of a new process, up to `go` */
+void peers_flush(struct child *to);		/* the records that it has not got yet */
 void peers_flush_all(struct tree *t);
 bool peers_linked(const struct child *a, const struct child *b);
 /* The consumer has an input from the producer, metrics aside. */
 bool peers_reads(const struct child *consumer, const struct child *producer);
 
-/* What children say (hear.c). */
-void hear_ready(void *child, uint32_t events);
-void hear_all(struct child *ch);		/* everything still in the lifeline of a dead child */
+/* Records of actors (lifeline_in.c). */
+void lifeline_in_ready(void *child, uint32_t events);
+void lifeline_in_drain(struct child *ch);		/* everything still in the lifeline of a dead child */
 
-/* Deaths (grave.c). */
-void grave_reap(struct tree *t);
-void grave_spawn_failed(struct child *ch, int errnum);
+/* Deaths (reap.c). */
+void reap_children(struct tree *t);
+void reap_spawn_failed(struct child *ch, int errnum);
 /*
  * Sends SIGKILL to every process that an actor left behind: it has become a child of ours, whatever
  * session it moved to. False: there is none.
  */
-bool grave_kill_orphans(struct tree *t);
-void grave_sweep(struct tree *t);		/* the same until there is none, at the end */
+bool reap_kill_orphans(struct tree *t);
+void reap_all_orphans(struct tree *t);		/* the same until there is none, at the end */
 
 /* SIGHUP (reload.c). NULL, or why the old configuration stays. */
 const char *reload(struct tree *t);

@@ -189,7 +189,7 @@ def a_closed_connection_is_dropped_and_too_many_requests_are_refused():
             answers = [json.loads(b"".join(iter(lambda s=s: s.recv(65536), b""))) for s in held]
             for s in held:
                 s.close()
-            return [a for a in answers if "too many questions" in a.get("error", "")]
+            return [a for a in answers if "too many queries" in a.get("error", "")]
         wait_for(full, "a refusal", timeout=60)
         for _ in range(40):     # ten times as many as fit, each left at once
             with contextlib.suppress(OSError):      # one client too many is not even accepted

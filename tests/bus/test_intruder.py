@@ -81,7 +81,7 @@ def strangers_change_nothing():
                  "refused frames are counted")
         wait_for(lambda: tree.metric("muster_bus_rejected_total", actor=PRODUCER, reason="hello") == 6 * 2,
                  "refused HELLOs are counted")
-        assert tree.facts(msg="an unknown sender misbehaves on the bus", actor=PRODUCER)
+        assert tree.facts(msg="a sender without a session sent a bad frame", actor=PRODUCER)
         nobody_restarted(tree)
         nobody_started_over(tree, *tree.consumers)
         tree.wait_descriptors(fds)

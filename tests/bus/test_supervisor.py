@@ -147,7 +147,7 @@ def a_consumer_is_announced_before_it_exists_and_its_token_is_nowhere_else():
         # musterd's own lines are in order; what two actors print is not.
         facts = tree.facts(by="musterd", incarnation=1)
         order = [(f["msg"], f["actor"]) for f in facts if "test-consumer-1" in (f["actor"], f.get("peer"))]
-        told = ("told of a peer", "test-producer")
+        told = ("peer record sent", "test-producer")
         assert order.index(told) < order.index(("actor started", "test-consumer-1")), order
         log = tree.log()
         # The producer checks the consumer's HELLO; the consumer only needs to know where the producer is.
@@ -431,7 +431,7 @@ def a_stopped_supervisor_judges_nobody():
                 os.kill(pid, signal.SIGCONT)
         time.sleep(4 * BEAT_S)      # long enough to be judged
         assert {name: row["pid"] for name, row in tree.actors().items()} == before
-        late = tree.facts(msg="woke up late; every deadline moves by that")
+        late = tree.facts(msg="the loop ran late; every deadline moves by that")
         assert late and late[0]["duration_ms"] > 1000, late
 
 
@@ -457,7 +457,7 @@ def a_reported_peer_is_restarted_and_then_a_reporter_that_goes_on():
         tree.wait_death("metrics", 3)
         assert tree.wait_death("test-faulty")["cause"] == "report limit"
         tree.wait_log("reports the same peer too often")
-        tree.wait_log("names no living peer")       # while its victim is down
+        tree.wait_log("names no running peer")       # while its victim is down
         tree.wait_death("test-faulty", 2)           # its next incarnation is not given three more
         assert len(tree.deaths("metrics")) == 3, tree.deaths("metrics")
         tree.wait_running("metrics")
@@ -482,10 +482,10 @@ def reports_about_a_core_actor_do_not_end_the_tree():
 def a_report_of_nobody_or_of_a_stranger_harms_nobody():
     reporter = {"mode": "report", "target": "test-producer", "count": 2}      # it has no link with that one
     with Tree({"test-producer": {}, "test-faulty": reporter}) as tree:
-        tree.wait_log("names no living peer", 2)
+        tree.wait_log("names no running peer", 2)
         tree.change(test_producer={}, test_faulty={"mode": "report", "target": "-", "count": 2})
         tree.ask("reload")
-        tree.wait_log("an unknown sender misbehaves", 2)
+        tree.wait_log("a sender without a session", 2)
         assert tree.supervisor()["strangers_reported"] == 2
         assert not tree.deaths("test-faulty") and not tree.deaths("test-producer")
 
@@ -495,7 +495,7 @@ def rubbish_on_the_lifeline_is_counted_and_survived():
     with Tree({"test-faulty": {"mode": "bad-records"}}) as tree:
         row = tree.wait_row("test-faulty", "bad records are counted", lambda row: row["bad_records"] >= 13)
         assert row["state"] == "running" and row["incarnation"] == 1, row
-        assert len(tree.facts(msg="actor says what nobody understands on its lifeline")) == 1
+        assert len(tree.facts(msg="malformed lifeline record")) == 1
 
 
 @tap.case

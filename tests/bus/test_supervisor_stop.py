@@ -171,7 +171,7 @@ def more_time_is_granted_once():
         tree.wait_running()
         assert tree.stop() == 0
         assert "stopped slowly" in tree.log()
-        granted = tree.facts(msg="actor asked for more time to stop")
+        granted = tree.facts(msg="actor requested more time to stop")
         assert [f["limit"] for f in granted] == [4000], granted
 
 

@@ -1,5 +1,5 @@
 /*
- * tests/fuzz/fuzz_control.c - bytes that strangers hand to musterd: requests of the control socket,
+ * tests/fuzz/fuzz_control.c - bytes that unknown_senders hand to musterd: requests of the control socket,
  * and records that actors send on their lifelines. The first byte chooses: R a request, anything
  * else a record.
  */

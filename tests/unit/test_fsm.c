@@ -26,12 +26,12 @@ static const struct row {
 	{ "binds", { EV_ENABLE, EV_OPEN, EV_BOUND, DONE }, ST_RUNNING, A_UP },
 	{ "bound said twice is nothing new", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_BOUND, DONE }, ST_RUNNING, A_NONE },
 	{ "never binds", { EV_ENABLE, EV_OPEN, EV_DEADLINE, DONE }, ST_ABORTING, A_ABORT },
-	{ "is stuck", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_MUTE, DONE }, ST_ABORTING, A_ABORT },
-	{ "survives the abort", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_MUTE, EV_DEADLINE, DONE }, ST_ABORTING, A_KILL },
-	{ "survives it twice", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_MUTE, EV_DEADLINE, EV_DEADLINE, DONE },
+	{ "is stuck", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_BEATS_MISSED, DONE }, ST_ABORTING, A_ABORT },
+	{ "survives the abort", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_BEATS_MISSED, EV_DEADLINE, DONE }, ST_ABORTING, A_KILL },
+	{ "survives it twice", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_BEATS_MISSED, EV_DEADLINE, EV_DEADLINE, DONE },
 	    ST_ABORTING, A_KILL },
 	{ "binds too late", { EV_ENABLE, EV_OPEN, EV_DEADLINE, EV_BOUND, DONE }, ST_ABORTING, A_NONE },
-	{ "dies and rests", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_DIED, DONE }, ST_BACKOFF, A_REST },
+	{ "dies and rests", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_DIED, DONE }, ST_BACKOFF, A_BACKOFF },
 	{ "comes back", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_DIED, EV_DEADLINE, DONE }, ST_STARTING, A_SPAWN },
 	{ "comes back at once when asked", { EV_ENABLE, EV_OPEN, EV_DIED, EV_RESTART, DONE }, ST_STARTING, A_SPAWN },
 	{ "refuses its configuration", { EV_ENABLE, EV_OPEN, EV_REFUSED, DONE }, ST_FAILED, A_NONE },
@@ -48,13 +48,13 @@ static const struct row {
 	    ST_STOPPED, A_NONE },
 	{ "is stopped while it waits", { EV_ENABLE, EV_STOP, DONE }, ST_STOPPED, A_NONE },
 	{ "is stopped in backoff", { EV_ENABLE, EV_OPEN, EV_DIED, EV_STOP, EV_DEADLINE, DONE }, ST_STOPPED, A_NONE },
-	{ "is stopped while aborted", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_MUTE, EV_STOP, EV_DIED, DONE },
+	{ "is stopped while aborted", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_BEATS_MISSED, EV_STOP, EV_DIED, DONE },
 	    ST_STOPPED, A_NONE },
-	{ "is killed in a hurry", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_STOP, EV_HURRY, DONE }, ST_STOPPING, A_KILL },
-	{ "is killed in a hurry though never asked", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_HURRY, DONE },
+	{ "is killed in a kill_all", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_STOP, EV_KILL_ALL, DONE }, ST_STOPPING, A_KILL },
+	{ "is killed in a kill_all though never asked", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_KILL_ALL, DONE },
 	    ST_STOPPING, A_KILL },
 	{ "off and on again before it was gone",
-	    { EV_ENABLE, EV_OPEN, EV_BOUND, EV_DISABLE, EV_ENABLE, EV_DIED, DONE }, ST_BACKOFF, A_REST },
+	    { EV_ENABLE, EV_OPEN, EV_BOUND, EV_DISABLE, EV_ENABLE, EV_DIED, DONE }, ST_BACKOFF, A_BACKOFF },
 	{ "off and on again", { EV_ENABLE, EV_OPEN, EV_DISABLE, EV_DIED, EV_DISABLE, EV_ENABLE, DONE },
 	    ST_WAITING, A_NONE },
 	{ "a death in the stop is the end", { EV_ENABLE, EV_OPEN, EV_STOP, EV_REFUSED, DONE }, ST_STOPPED, A_NONE },
@@ -108,7 +108,7 @@ nothing_hangs(void **state)
 	for (unsigned s = ST_OFF; s < ST_MAX; s++) {
 		if (!fsm_has_process((enum fsm_state)s))
 			continue;
-		assert_int_equal(fsm_step((enum fsm_state)s, EV_HURRY).action, A_KILL);
+		assert_int_equal(fsm_step((enum fsm_state)s, EV_KILL_ALL).action, A_KILL);
 		if (s != ST_RUNNING)
 			assert_int_not_equal(fsm_step((enum fsm_state)s, EV_DEADLINE).action, A_NONE);
 		for (unsigned e = EV_DIED; e <= EV_REFUSED; e++)

@@ -11,7 +11,7 @@
 #include "log.h"
 #include "obj.h"
 #include "supervisor/logpipe.h"
-#include "supervisor/outlet.h"
+#include "supervisor/log_writer.h"
 
 enum { CAPTURE = 512 * 1024 };
 
@@ -34,7 +34,7 @@ set_up(void **state)
 	MUST(dup2(fds[1], STDERR_FILENO) == STDERR_FILENO);
 	close(fds[1]);
 	w->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	outlet_open(w->epoll_fd);
+	log_writer_open(w->epoll_fd);
 	*state = w;
 	return 0;
 }
@@ -44,8 +44,8 @@ tear_down(void **state)
 {
 	struct world *const w = *state;
 
-	outlet_close();
-	outlet.dropped = outlet.unsaid = 0;
+	log_writer_close();
+	log_writer.dropped = log_writer.unreported = 0;
 	log_set_sink(NULL);
 	dup2(w->saved, STDERR_FILENO);
 	close(w->saved);
@@ -61,7 +61,7 @@ captured(struct world *w)
 	size_t used = 0;
 
 	for (;;) {
-		outlet_flush();
+		log_writer_flush();
 		const ssize_t n = read(w->read_end, w->text + used, sizeof(w->text) - used - 1);
 
 		if (n <= 0)
@@ -170,22 +170,22 @@ a_stuck_reader_costs_lines_not_time(void **state)
 	struct logpipe p = { .watch = WATCH_CLOSED };
 	char line[128];
 
-	log_set_sink(outlet_own_line);
+	log_set_sink(log_writer_own_line);
 	memset(line, 'z', sizeof(line));
 	line[sizeof(line) - 1] = '\n';
 	for (int i = 0; i < 10000; i++) {
 		logpipe_feed(&p, line, sizeof(line));
 		if (i == 5000)
-			outlet_flush();		/* the pipe takes what it can; now it is full */
+			log_writer_flush();		/* the pipe takes what it can; now it is full */
 	}
-	outlet_flush();
-	assert_true(outlet.dropped > 0);
-	assert_in_range(outlet.len, 1, OUTLET_CHILD_BYTES);
+	log_writer_flush();
+	assert_true(log_writer.dropped > 0);
+	assert_in_range(log_writer.len, 1, LOG_WRITER_CHILD_BYTES);
 
 	/* What musterd itself says still has room. */
-	const uint64_t dropped = outlet.dropped;
-	outlet_own_line("own line\n", strlen("own line\n"));
-	assert_true(outlet.dropped == dropped);
+	const uint64_t dropped = log_writer.dropped;
+	log_writer_own_line("own line\n", strlen("own line\n"));
+	assert_true(log_writer.dropped == dropped);
 
 	const char *const out = captured(*state);
 	assert_non_null(strstr(out, "\nown line\n"));
@@ -193,7 +193,7 @@ a_stuck_reader_costs_lines_not_time(void **state)
 	assert_true(strncmp(out, line, sizeof(line)) == 0);
 	for (const char *at = out; (at = strchr(at, 'z')) != NULL; at += sizeof(line))
 		assert_memory_equal(at, line, sizeof(line));	/* whole lines only */
-	assert_int_equal(outlet.len, 0);
+	assert_int_equal(log_writer.len, 0);
 }
 
 int

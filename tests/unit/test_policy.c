@@ -23,12 +23,12 @@ static const struct cause_row {
 	{ "cause: signal", { .exited = false, .code = 11 }, CAUSE_SIGNAL },
 	{ "cause: memory by exit", { .exited = true, .code = EXIT_WEATHER, .out_of_memory = true }, CAUSE_MEMORY },
 	{ "cause: memory by abort", { .exited = false, .code = 6, .out_of_memory = true }, CAUSE_MEMORY },
-	{ "cause: the watchdog's SIGABRT", { .doom = DOOM_WATCHDOG, .code = 6 }, CAUSE_WATCHDOG },
-	{ "cause: the watchdog, though it exits", { .doom = DOOM_WATCHDOG, .exited = true }, CAUSE_WATCHDOG },
-	{ "cause: not ready in time", { .doom = DOOM_NOT_READY, .code = 6 }, CAUSE_NOT_READY },
-	{ "cause: reported", { .doom = DOOM_REPORTED, .exited = true }, CAUSE_REPORTED },
-	{ "cause: report limit", { .doom = DOOM_REPORT_LIMIT, .exited = true }, CAUSE_REPORT_LIMIT },
-	{ "cause: ordered, whatever it exits with", { .doom = DOOM_ORDERED, .exited = true, .code = 100 }, CAUSE_ORDERED },
+	{ "cause: the watchdog's SIGABRT", { .stop_reason = STOP_REASON_WATCHDOG, .code = 6 }, CAUSE_WATCHDOG },
+	{ "cause: the watchdog, though it exits", { .stop_reason = STOP_REASON_WATCHDOG, .exited = true }, CAUSE_WATCHDOG },
+	{ "cause: not ready in time", { .stop_reason = STOP_REASON_NOT_READY, .code = 6 }, CAUSE_NOT_READY },
+	{ "cause: reported", { .stop_reason = STOP_REASON_REPORTED, .exited = true }, CAUSE_REPORTED },
+	{ "cause: report limit", { .stop_reason = STOP_REASON_REPORT_LIMIT, .exited = true }, CAUSE_REPORT_LIMIT },
+	{ "cause: ordered, whatever it exits with", { .stop_reason = STOP_REASON_ORDERED, .exited = true, .code = 100 }, CAUSE_ORDERED },
 };
 
 /*
@@ -81,14 +81,14 @@ static const struct verdict_row {
 	    VERDICT_FAILED, false },
 	{ "verdict: exit 0 of a permanent one", { .cause = CAUSE_EXIT, .clean = true }, VERDICT_RESTART, false },
 	{ "verdict: exit 0 of a transient one", { .cause = CAUSE_EXIT, .clean = true, .restart = RESTART_TRANSIENT },
-	    VERDICT_REST, false },
+	    VERDICT_STAY_STOPPED, false },
 	{ "verdict: exit 111 of a transient one", { .cause = CAUSE_EXIT, .restart = RESTART_TRANSIENT },
 	    VERDICT_RESTART, false },
-	{ "verdict: a temporary one rests", { .cause = CAUSE_SIGNAL, .restart = RESTART_TEMPORARY }, VERDICT_REST, false },
+	{ "verdict: a temporary one rests", { .cause = CAUSE_SIGNAL, .restart = RESTART_TEMPORARY }, VERDICT_STAY_STOPPED, false },
 	{ "verdict: the watchdog's victim returns", { .cause = CAUSE_WATCHDOG }, VERDICT_RESTART, false },
-	{ "verdict: nobody returns into a stop", { .cause = CAUSE_SIGNAL, .tree_stopping = true }, VERDICT_REST, false },
+	{ "verdict: nobody returns into a stop", { .cause = CAUSE_SIGNAL, .tree_stopping = true }, VERDICT_STAY_STOPPED, false },
 	{ "verdict: nobody escalates in a stop", { .cause = CAUSE_CONFIG, .core = true, .tree_stopping = true },
-	    VERDICT_REST, false },
+	    VERDICT_STAY_STOPPED, false },
 };
 
 static void
@@ -202,12 +202,12 @@ jitter_spreads_the_delay(void **state)
 }
 
 static void
-three_missed_beats_are_mute(void **state)
+three_missed_beats_are_too_many(void **state)
 {
 	(void)state;
-	assert_false(policy_mute(0, 100, 300));
-	assert_true(policy_mute(0, 100, 301));
-	assert_false(policy_mute(1000, 100, 0));
+	assert_false(policy_beats_missed(0, 100, 300));
+	assert_true(policy_beats_missed(0, 100, 301));
+	assert_false(policy_beats_missed(1000, 100, 0));
 }
 
 static void
@@ -220,7 +220,7 @@ a_minute_without_sync_is_too_long(void **state)
 }
 
 static void
-lateness_is_more_than_weather(void **state)
+lateness_is_more_than_the_usual_delay(void **state)
 {
 	(void)state;
 	assert_int_equal(policy_lateness(1000, 900), 0);
@@ -328,9 +328,9 @@ main(void)
 		cmocka_unit_test(an_ordered_restart_costs_nothing),
 		cmocka_unit_test(a_good_time_is_remembered_however_it_ended),
 		cmocka_unit_test(jitter_spreads_the_delay),
-		cmocka_unit_test(three_missed_beats_are_mute),
+		cmocka_unit_test(three_missed_beats_are_too_many),
 		cmocka_unit_test(a_minute_without_sync_is_too_long),
-		cmocka_unit_test(lateness_is_more_than_weather),
+		cmocka_unit_test(lateness_is_more_than_the_usual_delay),
 		cmocka_unit_test(after_being_late_everybody_has_time_again),
 		cmocka_unit_test(stop_stages_share_what_is_left),
 		cmocka_unit_test(more_time_never_eats_a_later_stage),

@@ -1,4 +1,4 @@
-/* supervisor/grave.c - reaps, finds the cause, writes the obituary, asks policy what comes next. */
+/* supervisor/reap.c - reaps children, finds and logs the cause, applies what policy decides. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,22 +14,22 @@
 enum { SWEEPS = 50, SWEEP_MS = 10 };
 
 static struct child *child_of(struct tree *, pid_t);
-static void bury(struct child *, const siginfo_t *);
+static void record_exit(struct child *, const siginfo_t *);
 static void decide(struct child *, enum cause, bool);
 static void describe(char[32], enum cause, const siginfo_t *);
-static void leave(struct child *);
+static void release_process(struct child *);
 
 static const enum fsm_event event_of[] = {
-	[VERDICT_RESTART] = EV_DIED, [VERDICT_REST] = EV_GONE, [VERDICT_FAILED] = EV_REFUSED,
+	[VERDICT_RESTART] = EV_DIED, [VERDICT_STAY_STOPPED] = EV_GONE, [VERDICT_FAILED] = EV_REFUSED,
 };
 
 /*
- * Until there is none: signals merge. Look first, reap later: while the dead process keeps its
- * number, nobody else's group can have it, and what is left of its own is killed. Orphans of actors
+ * Until there is none: signals merge. waitid first, reap later: while the dead process keeps its
+ * pid, no other group can have that number, and what is left of its own group is killed. Orphans of actors
  * come to us (PID 1, or subreaper).
  */
 void
-grave_reap(struct tree *t)
+reap_children(struct tree *t)
 {
 	siginfo_t si = { .si_pid = 0 };
 
@@ -42,8 +42,8 @@ grave_reap(struct tree *t)
 		while (waitpid(pid, NULL, WNOHANG) == -1 && errno == EINTR)
 			;
 		if (ch != NULL) {
-			grave_kill_orphans(t);
-			bury(ch, &si);
+			reap_kill_orphans(t);
+			record_exit(ch, &si);
 		} else {
 			log_debug("reaped an orphan", KV_I(PID, pid));
 		}
@@ -52,9 +52,9 @@ grave_reap(struct tree *t)
 }
 
 void
-grave_spawn_failed(struct child *ch, int errnum)
+reap_spawn_failed(struct child *ch, int errnum)
 {
-	leave(ch);
+	release_process(ch);
 	ch->deaths++;
 	snprintf(ch->last_exit, sizeof(ch->last_exit), "spawn");
 	ch->last_words[0] = '\0';
@@ -68,9 +68,9 @@ grave_spawn_failed(struct child *ch, int errnum)
  * round may bring up the next generation, which falls to us when its parent dies.
  */
 void
-grave_sweep(struct tree *t)
+reap_all_orphans(struct tree *t)
 {
-	for (int i = 0; i < SWEEPS && grave_kill_orphans(t); i++) {
+	for (int i = 0; i < SWEEPS && reap_kill_orphans(t); i++) {
 		poll(NULL, 0, SWEEP_MS);
 		while (waitpid(-1, NULL, WNOHANG) > 0)
 			;
@@ -79,7 +79,7 @@ grave_sweep(struct tree *t)
 
 /* Those of one that had children of its own are found when it is called again. */
 bool
-grave_kill_orphans(struct tree *t)
+reap_kill_orphans(struct tree *t)
 {
 	char path[64], text[4096], *save = NULL;
 	bool any = false;
@@ -117,12 +117,12 @@ child_of(struct tree *t, pid_t pid)
  * the cause.
  */
 static void
-bury(struct child *ch, const siginfo_t *si)
+record_exit(struct child *ch, const siginfo_t *si)
 {
-	hear_all(ch);
+	lifeline_in_drain(ch);
 	logpipe_finish(&ch->log);
 	const struct ending end = {
-		.doom = ch->doom, .exited = si->si_code == CLD_EXITED, .code = si->si_status,
+		.stop_reason = ch->stop_reason, .exited = si->si_code == CLD_EXITED, .code = si->si_status,
 		.out_of_memory = logpipe_out_of_memory(&ch->log),
 	};
 	const enum cause cause = policy_cause(&end);
@@ -133,7 +133,7 @@ bury(struct child *ch, const siginfo_t *si)
 		ch->deaths++;
 		logpipe_last_words(&ch->log, ch->last_words);
 	}
-	leave(ch);
+	release_process(ch);
 	decide(ch, cause, end.exited && end.code == 0);
 }
 
@@ -169,7 +169,7 @@ decide(struct child *ch, enum cause cause, bool clean)
 	if (!ch->spec->enabled)
 		act_feed(ch, EV_DISABLE);
 	if (v.escalate) {
-		log_error("a core actor cannot run; giving up so that our own supervisor starts afresh",
+		log_error("a core actor cannot run; musterd ends, to be restarted by its own supervisor",
 		    KV_S(ACTOR, ch->name), KV_S(WHY, v.why));
 		tree_stop(t, EXIT_FAILURE, v.why);
 	}
@@ -190,7 +190,7 @@ describe(char out[32], enum cause cause, const siginfo_t *si)
 }
 
 static void
-leave(struct child *ch)
+release_process(struct child *ch)
 {
 	ch->pid = 0;
 	peers_wipe(ch);

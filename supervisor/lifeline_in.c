@@ -1,21 +1,21 @@
-/* supervisor/hear.c - what actors say on their lifelines, and what follows from it. */
+/* supervisor/lifeline_in.c - receives the records of actors and handles them. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "actor_query.h"
 #include "lifeline.h"
 #include "links.h"
 #include "obj.h"
-#include "question.h"
 #include "tree.h"
 
 enum {
-	RECORDS_PER_TURN = 32,		/* then the others have their turn */
+	RECORDS_PER_TURN = 32,		/* of one actor; then the others have their turn */
 	RECORDS_LAST     = 1024,	/* of a dead child */
 };
 
-static bool hear_one(struct child *);
+static bool receive_record(struct child *);
 static void on_bound(struct child *, const struct note *);
 static void on_synced(struct child *, const struct note *);
 static void on_beat(struct child *, const struct note *);
@@ -32,12 +32,12 @@ static void (*const handlers[NOTE_MAX])(struct child *, const struct note *) = {
 };
 
 void
-hear_ready(void *child, uint32_t events)
+lifeline_in_ready(void *child, uint32_t events)
 {
 	struct child *const ch = child;
 
 	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
-		for (int i = 0; i < RECORDS_PER_TURN && hear_one(ch); i++)
+		for (int i = 0; i < RECORDS_PER_TURN && receive_record(ch); i++)
 			;
 	}
 	if ((events & EPOLLOUT) != 0)
@@ -45,15 +45,15 @@ hear_ready(void *child, uint32_t events)
 }
 
 void
-hear_all(struct child *ch)
+lifeline_in_drain(struct child *ch)
 {
-	for (int i = 0; i < RECORDS_LAST && hear_one(ch); i++)
+	for (int i = 0; i < RECORDS_LAST && receive_record(ch); i++)
 		;
 }
 
-/* False: nothing more to hear now. At the end of file the watchdog judges what is left of the process. */
+/* False: there is no record now. After an end of file the watchdog decides about the process. */
 static bool
-hear_one(struct child *ch)
+receive_record(struct child *ch)
 {
 	static char record[LIFELINE_MAX + 1];
 	struct note note;
@@ -107,13 +107,13 @@ on_status(struct child *ch, const struct note *n)
 	if (strcmp(ch->status, n->text) == 0)
 		return;
 	memcpy(ch->status, n->text, sizeof(ch->status));
-	ch->tree->reworded = true;
+	ch->tree->text_changed = true;
 }
 
 static void
 on_answer(struct child *ch, const struct note *n)
 {
-	question_answer(ch, n->number, n->body, n->body_len);
+	actor_query_answer(ch, n->number, n->body, n->body_len);
 }
 
 /*
@@ -127,14 +127,14 @@ on_report(struct child *ch, const struct note *n)
 	struct child *const who = n->role == ROLE_NONE ? NULL : tree_child(ch->tree, n->role);
 
 	if (n->role == ROLE_NONE) {
-		ch->tree->strangers++;
-		log_warnx("an unknown sender misbehaves on the bus", KV_S(ACTOR, ch->name),
+		ch->tree->unknown_senders++;
+		log_warnx("a sender without a session sent a bad frame", KV_S(ACTOR, ch->name),
 		    KV_S(REASON, n->text));
 		return;
 	}
 	if (who == NULL || who == ch || who->pid == 0 || who->incarnation != n->number
 	    || !peers_linked(ch, who)) {
-		log_warnx("report ignored: it names no living peer of the reporter", KV_S(ACTOR, ch->name),
+		log_warnx("report ignored: it names no running peer of the reporter", KV_S(ACTOR, ch->name),
 		    KV_S(PEER, role_name(n->role)), KV_I(INCARNATION, n->number), KV_S(REASON, n->text));
 		return;
 	}
@@ -155,7 +155,7 @@ on_extend(struct child *ch, const struct note *n)
 {
 	const struct tree *const t = ch->tree;
 
-	if ((ch->state != ST_STOPPING && ch->state != ST_CYCLING) || ch->extended || t->hurried)
+	if ((ch->state != ST_STOPPING && ch->state != ST_CYCLING) || ch->extended || t->killed_all)
 		return;
 	const int64_t left_ms = t->stopping ? t->stop_by_ms - ch->deadline_ms : -1;
 	const int64_t more_ms =
@@ -163,15 +163,15 @@ on_extend(struct child *ch, const struct note *n)
 
 	ch->extended = true;
 	ch->deadline_ms += more_ms;
-	log_info("actor asked for more time to stop", KV_S(ACTOR, ch->name), KV_I(DURATION_MS, n->number),
+	log_info("actor requested more time to stop", KV_S(ACTOR, ch->name), KV_I(DURATION_MS, n->number),
 	    KV_I(LIMIT, more_ms));
 }
 
-/* Said once per incarnation: a flood of them must not become a flood of lines. */
+/* Logged once per incarnation: a flood of them must not become a flood of lines. */
 static void
 bad_record(struct child *ch)
 {
 	if (ch->bad_records++ == 0)
-		log_warnx("actor says what nobody understands on its lifeline",
+		log_warnx("malformed lifeline record",
 		    KV_S(ACTOR, ch->name), KV_I(PID, ch->pid), KV_I(INCARNATION, ch->incarnation));
 }

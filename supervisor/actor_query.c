@@ -1,5 +1,5 @@
-/* supervisor/question.c - asks the actors about one object, and keeps what they say until all have. */
-#include "question.h"
+/* supervisor/actor_query.c - sends a query about one object to the actors, and collects their answers. */
+#include "actor_query.h"
 
 #include <string.h>
 
@@ -16,117 +16,117 @@ enum {
 
 _Static_assert(CHILD_MAX <= 64, "sets of children are 64-bit masks");
 
-struct asked {
+struct target {
 	uint64_t	 incarnation;	/* 0: was not up */
-	bool		 deaf;		/* did not take the question */
+	bool		 unreachable;	/* its lifeline was full */
 	char		*answer;	/* NULL: none yet */
 	size_t		 len;
 };
 
-struct question {
+struct actor_query {
 	uint32_t	 magic;
-#define QUESTION_MAGIC	0x51554553u
+#define QUERY_MAGIC	0x51554553u
 	struct tree	*tree;
 	uint64_t	 id;
 	int64_t		 until_ms;
 	char		 object[OBJECT_MAX + 1];
-	struct asked	 asked[CHILD_MAX];
+	struct target	 targets[CHILD_MAX];
 };
 
-/* Those that are open: answers name them by number. */
+/* The open ones; an answer has the id of its query. */
 static struct {
-	struct question	*list[QUESTIONS];
+	struct actor_query	*list[QUERIES];
 	uint64_t	 last_id;
-} questions;
+} queries;
 
-static bool waits_for(const struct question *, unsigned);
-static uint64_t put_answers(struct json *, const struct question *);
+static bool is_awaited(const struct actor_query *, unsigned);
+static uint64_t put_answers(struct json *, const struct actor_query *);
 static void put_names(struct json *, const char *, uint64_t);
 
-struct question *
-question_ask(struct tree *t, const char *verb, const char *object)
+struct actor_query *
+actor_query_start(struct tree *t, const char *verb, const char *object)
 {
-	struct question *q;
+	struct actor_query *q;
 	size_t slot = 0;
 
-	while (slot < QUESTIONS && questions.list[slot] != NULL)
+	while (slot < QUERIES && queries.list[slot] != NULL)
 		slot++;
-	if (slot == QUESTIONS)
+	if (slot == QUERIES)
 		return NULL;
-	OBJ_NEW(q, QUESTION_MAGIC);
+	OBJ_NEW(q, QUERY_MAGIC);
 	q->tree = t;
-	q->id = ++questions.last_id;
-	q->until_ms = t->now_ms + QUESTION_MS;
+	q->id = ++queries.last_id;
+	q->until_ms = t->now_ms + QUERY_MS;
 	memcpy(q->object, object, strlen(object) + 1);
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
 		const struct child *const ch = &t->children[i];
 
 		if (ch->pid == 0 || ch->bound_ms == 0 || ch->lifeline.fd == -1)
 			continue;
-		q->asked[i].incarnation = ch->incarnation;
-		q->asked[i].deaf = !lifeline_send(ch->lifeline.fd, "ask %llu %s %s",
+		q->targets[i].incarnation = ch->incarnation;
+		q->targets[i].unreachable = !lifeline_send(ch->lifeline.fd, "ask %llu %s %s",
 		    (unsigned long long)q->id, verb, object);
 	}
-	return questions.list[slot] = q;
+	return queries.list[slot] = q;
 }
 
 void
-question_free(struct question **qp)
+actor_query_free(struct actor_query **qp)
 {
-	struct question *q;
+	struct actor_query *q;
 
 	if (*qp == NULL)
 		return;
-	OBJ_TAKE(q, qp, QUESTION_MAGIC);
-	for (size_t i = 0; i < QUESTIONS; i++) {
-		if (questions.list[i] == q)
-			questions.list[i] = NULL;
+	OBJ_TAKE(q, qp, QUERY_MAGIC);
+	for (size_t i = 0; i < QUERIES; i++) {
+		if (queries.list[i] == q)
+			queries.list[i] = NULL;
 	}
 	for (unsigned i = 0; i < CHILD_MAX; i++)
-		free(q->asked[i].answer);
+		free(q->targets[i].answer);
 	OBJ_FREE(q);
 }
 
 void
-question_answer(const struct child *ch, uint64_t id, const char *text, size_t len)
+actor_query_answer(const struct child *ch, uint64_t id, const char *text, size_t len)
 {
-	for (size_t i = 0; i < QUESTIONS; i++) {
-		struct question *const q = questions.list[i];
+	for (size_t i = 0; i < QUERIES; i++) {
+		struct actor_query *const q = queries.list[i];
 
 		if (q == NULL || q->id != id)
 			continue;
-		struct asked *const a = &q->asked[ch - q->tree->children];
+		struct target *const a = &q->targets[ch - q->tree->children];
 		if (a->incarnation != ch->incarnation || a->answer != NULL)
-			return;		/* of another life, or once more */
+			return;		/* from an earlier incarnation, or a second one */
 		a->answer = obj_memdup(text, len);
 		a->len = len;
 	}
 }
 
 bool
-question_ended(const struct question *q, int64_t now_ms)
+actor_query_done(const struct actor_query *q, int64_t now_ms)
 {
 	bool waits = false;
 
 	for (unsigned i = 0; i < CHILD_MAX; i++)
-		waits = waits || waits_for(q, i);
+		waits = waits || is_awaited(q, i);
 	return !waits || now_ms >= q->until_ms;
 }
 
 int64_t
-question_until_ms(const struct question *q)
+actor_query_until_ms(const struct actor_query *q)
 {
 	return q->until_ms;
 }
 
 char *
-question_json(const struct question *q, size_t *len)
+actor_query_json(const struct actor_query *q, size_t *len)
 {
 	uint64_t missing = 0, down = 0;
 	size_t size = FRAME_BYTES;
 
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		const struct asked *const a = &q->asked[i];
+		const struct target *const a = &q->targets[i];
 
 		size += GROWTH * a->len;
 		if (a->incarnation != 0 && a->answer == NULL)
@@ -134,7 +134,7 @@ question_json(const struct question *q, size_t *len)
 		else if (a->incarnation == 0 && q->tree->children[i].spec->enabled)
 			down |= UINT64_C(1) << i;
 	}
-	size = size < QUESTION_SIZE ? size : QUESTION_SIZE;
+	size = size < QUERY_SIZE ? size : QUERY_SIZE;
 	struct json j = { .buf = obj_alloc(size), .size = size };
 	json_open(&j, NULL, '{');
 	json_str(&j, "object", q->object);
@@ -148,29 +148,29 @@ question_json(const struct question *q, size_t *len)
 	return j.buf;
 }
 
-/* One that died, or stopped listening, will not answer any more. */
+/* An actor that died, or has closed its lifeline, will not answer. */
 static bool
-waits_for(const struct question *q, unsigned i)
+is_awaited(const struct actor_query *q, unsigned i)
 {
-	const struct asked *const a = &q->asked[i];
+	const struct target *const a = &q->targets[i];
 	const struct child *const ch = &q->tree->children[i];
 
-	return a->incarnation != 0 && !a->deaf && a->answer == NULL && ch->pid != 0
+	return a->incarnation != 0 && !a->unreachable && a->answer == NULL && ch->pid != 0
 	    && ch->incarnation == a->incarnation && ch->lifeline.fd != -1;
 }
 
 /*
- * As texts: what is no JSON, or a thousand brackets deep, is the reader's business. Returns who had
- * no room.
+ * As strings: whether an answer is valid JSON is for the client to find out. Returns the actors whose
+ * answers did not fit.
  */
 static uint64_t
-put_answers(struct json *j, const struct question *q)
+put_answers(struct json *j, const struct actor_query *q)
 {
 	uint64_t left_off = 0;
 
 	json_open(j, "actors", '{');
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		const struct asked *const a = &q->asked[i];
+		const struct target *const a = &q->targets[i];
 		struct json with = *j;
 
 		if (a->answer == NULL)
