@@ -431,7 +431,7 @@ def a_stopped_supervisor_judges_nobody():
                 os.kill(pid, signal.SIGCONT)
         time.sleep(4 * BEAT_S)      # long enough to be judged
         assert {name: row["pid"] for name, row in tree.actors().items()} == before
-        late = tree.facts(msg="the loop ran late; every deadline moves by that")
+        late = tree.facts(msg="the loop ran late; every deadline is moved by the delay")
         assert late and late[0]["duration_ms"] > 1000, late
 
 
