@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "obj.h"
-#include "sim_options.h"
-#include "sim/http/sim_server.h"
 #include "sim.h"
+#include "sim/http/sim_server.h"
+#include "sim_options.h"
 #include "version.h"
 
 enum { EXIT_USAGE = 2, WHY_MAX = 1024 };

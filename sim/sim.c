@@ -3,25 +3,22 @@
 
 #include <stdio.h>
 
-#include "sim/http/sim_kubeconfig.h"
-#include "sim/kube/sim_api.h"
-#include "sim/http/sim_audit.h"
-#include "sim/http/sim_auth.h"
 #include "clock.h"
-#include "sim/http/sim_control.h"
+#include "kube/time.h"
+#include "obj.h"
+#include "random.h"
+#include "sim/cluster/sim_cluster.h"
 #include "sim/cluster/sim_controllers.h"
 #include "sim/faults/sim_faults.h"
-#include "kube/time.h"
-#include "sim/cluster/sim_load.h"
-#include "obj.h"
-#include "sim_options.h"
-#include "random.h"
-#include "sim/kube/discovery/sim_registry.h"
+#include "sim/http/sim_audit.h"
+#include "sim/http/sim_auth.h"
 #include "sim/http/sim_server.h"
-#include "sim/kube/store/sim_store.h"
 #include "sim/http/sim_tls.h"
+#include "sim/kube/discovery/sim_registry.h"
+#include "sim/kube/sim_api.h"
+#include "sim/kube/store/sim_store.h"
 #include "sim/kube/store/sim_watch.h"
-#include "sim/cluster/sim_cluster.h"
+#include "sim_options.h"
 
 static bool fill(struct simulator *, char *, size_t);
 static bool listen_on(struct simulator *, char *, size_t);

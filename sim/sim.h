@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 struct event_base;
+struct evhttp_request;
 struct sim_options;
 struct sim_server;
 
@@ -38,5 +39,16 @@ const char *sim_now(char buf[SIM_TIME_MAX]);
 const char *sim_uid(struct simulator *s, char buf[SIM_UID_MAX]);
 /* Five characters as generateName appends them. */
 const char *sim_suffix(struct simulator *s, char buf[SIM_SUFFIX_MAX]);
+
+/* The control endpoint (docs/simulator.md): a sim_server_handler whose arg is the struct simulator. */
+void sim_control_serve(struct evhttp_request *req, void *arg);
+
+/* sim_load.c: the objects of the start. */
+void sim_load_namespaces(struct simulator *s);
+/*
+ * A file or a folder of .yaml, .yml and .json files; other kinds than CRDs are skipped. False
+ * with a text in err.
+ */
+bool sim_load_crds(struct simulator *s, const char *path, char *err, size_t size);
 
 #endif

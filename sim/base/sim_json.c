@@ -1,7 +1,9 @@
 /* sim/base/sim_json.c - jansson, read by dotted paths. */
 #include "sim_json.h"
 
+#include <openssl/evp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "obj.h"
@@ -59,4 +61,15 @@ sim_json_branch(json_t *object, const char *key)
 	json_t *const made = json_object();
 	MUST(json_object_set_new(object, key, made) == 0);
 	return made;
+}
+
+json_t *
+sim_json_base64(const void *bytes, size_t len)
+{
+	char *out = obj_alloc(len / 3 * 4 + 5);	/* four for each three begun, and a NUL */
+	const int n = EVP_EncodeBlock((unsigned char *)out, bytes, (int)len);
+	json_t *encoded = json_stringn(out, (size_t)n);
+
+	free(out);
+	return encoded;
 }

@@ -3,7 +3,9 @@
 #define MUSTER_SIM_JSON_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* jansson iterates over json_t * only, though it does not write. */
 #define JSON_EACH(object, key, value)	json_object_foreach((json_t *)(uintptr_t)(object), key, value)
@@ -16,5 +18,58 @@ const char *sim_json_text_at(const json_t *object, const char *path);
 int64_t sim_json_int_at(const json_t *object, const char *path, int64_t absent);
 /* The member, made an empty object where it is missing. Borrowed. */
 json_t *sim_json_branch(json_t *object, const char *key);
+
+/* Bytes as base64, a text. New reference. */
+json_t *sim_json_base64(const void *bytes, size_t len);
+
+static inline const json_t *
+meta_of(const json_t *object)
+{
+	return json_object_get(object, "metadata");
+}
+
+static inline const char *
+meta_text(const json_t *object, const char *key)
+{
+	return sim_json_text(meta_of(object), key);
+}
+
+static inline bool
+is_text(const json_t *value, const char *text)
+{
+	return json_is_string(value) && strcmp(json_string_value(value), text) == 0;
+}
+
+static inline bool
+has_text(const json_t *array, const char *text)
+{
+	size_t i;
+	json_t *value;
+
+	json_array_foreach(array, i, value)
+		if (is_text(value, text))
+			return true;
+	return false;
+}
+
+/* Gives `to` the member of `from`, or takes it away where `from` has none. */
+static inline void
+take_member(json_t *to, const json_t *from, const char *key)
+{
+	json_t *value = json_object_get(from, key);
+
+	if (value != NULL)
+		json_object_set_new(to, key, json_deep_copy(value));
+	else
+		json_object_del(to, key);
+}
+
+static inline bool
+same_member(const json_t *a, const json_t *b, const char *key)
+{
+	const json_t *x = json_object_get(a, key), *y = json_object_get(b, key);
+
+	return x == NULL || y == NULL ? x == y : json_equal(x, y);
+}
 
 #endif

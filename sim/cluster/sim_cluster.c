@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/sim_json.h"
 #include "obj.h"
-#include "sim/sim_options.h"
 #include "random.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/store/sim_store.h"
 #include "sim/openshift/openshift.h"
+#include "sim/sim_options.h"
 #include "sim_node.h"
 
 enum { TICK_MS = 20 };

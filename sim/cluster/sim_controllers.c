@@ -8,16 +8,15 @@
 #include <string.h>
 
 #include "clock.h"
-#include "sim_garbage_collector.h"
-#include "sim/kube/discovery/sim_crd.h"
-#include "sim/base/sim_json.h"
 #include "kube/time.h"
 #include "obj.h"
-#include "sim/kube/store/sim_objects.h"
-#include "sim/sim_options.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/discovery/sim_crd.h"
 #include "sim/kube/discovery/sim_registry.h"
+#include "sim/kube/store/sim_objects.h"
 #include "sim/kube/store/sim_store.h"
 #include "sim/kube/store/sim_watch.h"
+#include "sim/sim_options.h"
 
 enum { TICK_MS = 200 };
 

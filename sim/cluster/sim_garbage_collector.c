@@ -1,12 +1,11 @@
 /* sim/cluster/sim_garbage_collector.c - finds orphans by uid. */
-#include "sim_garbage_collector.h"
-
 #include <string.h>
 
 #include "keytab.h"
 #include "obj.h"
 #include "sim/kube/store/sim_objects.h"
 #include "sim/kube/store/sim_store.h"
+#include "sim_controllers.h"
 
 static bool anybody_owned(const struct sim_store *);
 static struct keytab *living(const struct sim_store *);

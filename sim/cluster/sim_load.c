@@ -1,6 +1,4 @@
 /* sim/cluster/sim_load.c - from files into the store. */
-#include "sim_load.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,11 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sim/base/sim_json.h"
 #include "obj.h"
-#include "sim/kube/store/sim_objects.h"
-#include "sim/kube/discovery/sim_registry.h"
+#include "sim/base/sim_json.h"
 #include "sim/base/sim_yaml.h"
+#include "sim/kube/discovery/sim_registry.h"
+#include "sim/kube/store/sim_objects.h"
+#include "sim/sim.h"
 
 enum { FILE_MAX = 64 * 1024 * 1024, PATH_LEN = 4096 };
 

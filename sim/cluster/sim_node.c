@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "obj.h"
 #include "sim/base/sim_buf.h"
 #include "sim/base/sim_json.h"
-#include "obj.h"
 
 enum { IMAGES_FEWEST = 5, IMAGE_BYTES = 220 /* about, as JSON */ };
 
@@ -76,8 +76,7 @@ sim_node_images(size_t bytes)
 	json_t *const sample = sim_node_new(&(struct sim_node_spec){ .number = 1,
 	    .uid = "00000000-0000-4000-8000-000000000000",
 	    .now = "2026-01-01T00:00:00Z",
-	    .images = images,
-	    .managed = true });
+	    .images = images, .managed = true });
 	sim_buf_json(&text, sample);
 	for (size_t have = text.len; have < bytes; have += IMAGE_BYTES)
 		add_image(images);

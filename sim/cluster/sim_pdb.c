@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/sim_json.h"
 #include "kube/selector.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/semantics/sim_semantics.h"
 #include "sim/kube/store/sim_store.h"
 

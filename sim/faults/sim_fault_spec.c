@@ -2,12 +2,11 @@
  * sim/faults/sim_fault_spec.c - one table of keys: which kind reads which, and what they are when
  * they are not said.
  */
-#include "sim_fault_spec.h"
-
 #include <stdio.h>
 #include <string.h>
 
 #include "obj.h"
+#include "sim_faults.h"
 
 static const char *const names[FAULT_MAX] = {
 #define FAULT_NAME(ID, name, point) [FAULT_##ID] = name,

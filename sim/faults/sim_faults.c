@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim_fault_spec.h"
 #include "obj.h"
 
 struct sim_fault_table {

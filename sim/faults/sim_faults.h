@@ -94,4 +94,8 @@ struct sim_fault_plan sim_faults_plan(struct sim_fault_table *f, const struct si
 bool sim_faults_hit_now(struct sim_fault_table *f, const struct sim_fault *what,
     const struct sim_fault_subject *s);
 
+/* NULL with a text in err. */
+struct sim_fault *sim_fault_from_json(const json_t *spec, char *err, size_t size);
+json_t *sim_fault_to_json(const struct sim_fault *x);
+
 #endif

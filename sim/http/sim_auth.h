@@ -1,8 +1,7 @@
 /*
- * sim/http/sim_auth.h - who asks. Tokens come from a file of lines `token,user,uid[,"group,group"]`, as
- * kube-apiserver's
- * --token-auth-file; unlike there the file is read again when it changes, so that rotation can be
- * tested.
+ * sim/http/sim_auth.h - authentication. Tokens come from a file of lines
+ * `token,user,uid[,"group,group"]`, as kube-apiserver's --token-auth-file; unlike there the file is
+ * read again when it changes, so that rotation can be tested.
  */
 #ifndef MUSTER_SIM_AUTH_H
 #define MUSTER_SIM_AUTH_H
@@ -10,9 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sim/sim_options.h"
+
 struct sim_auth;
 struct evhttp_request;
-struct sim_options;
 
 enum { AUTH_USER_MAX = 128 };
 
@@ -27,5 +27,9 @@ void sim_auth_free(struct sim_auth **ap);
 bool sim_auth_identify(struct sim_auth *a, struct evhttp_request *req, char user[AUTH_USER_MAX]);
 /* The first token of the file, for the kubeconfig; NULL: none. */
 const char *sim_auth_first_token(const struct sim_auth *a);
+
+/* A kubeconfig for this server, written whole or not at all. False with a text in err. */
+bool sim_kubeconfig_write(const struct sim_options *o, const struct sim_auth *a, const char *url,
+    char *err, size_t size);
 
 #endif

@@ -1,6 +1,4 @@
 /* sim/http/sim_control.c - orders to the simulator. */
-#include "sim_control.h"
-
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/http.h>
@@ -8,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/kube/sim_api.h"
-#include "sim_audit.h"
-#include "sim/base/sim_buf.h"
-#include "sim/faults/sim_faults.h"
 #include "obj.h"
-#include "sim_server.h"
-#include "sim/sim.h"
+#include "sim/base/sim_buf.h"
+#include "sim/cluster/sim_cluster.h"
+#include "sim/faults/sim_faults.h"
+#include "sim/kube/sim_api.h"
 #include "sim/kube/store/sim_store.h"
 #include "sim/kube/store/sim_watch.h"
-#include "sim/cluster/sim_cluster.h"
+#include "sim/sim.h"
+#include "sim_audit.h"
+#include "sim_server.h"
 
 enum { WHY_MAX = 256 };
 

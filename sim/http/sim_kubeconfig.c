@@ -1,6 +1,4 @@
 /* sim/http/sim_kubeconfig.c - writes a kubeconfig: the address, the certificate to trust, a token. */
-#include "sim_kubeconfig.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "obj.h"
+#include "sim_auth.h"
 
 static void print_trust(FILE *, const struct sim_options *);
 

@@ -10,11 +10,11 @@
 #include <sys/queue.h>
 #include <time.h>
 
-#include "sim_audit.h"
-#include "sim/base/sim_buf.h"
 #include "clock.h"
 #include "obj.h"
+#include "sim/base/sim_buf.h"
 #include "sim/kube/semantics/sim_semantics.h"
+#include "sim_audit.h"
 
 #define CALL_MAGIC	0x43414c4cu
 

@@ -14,11 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim_auth.h"
 #include "sim/faults/sim_faults.h"
 #include "sim/kube/discovery/sim_resource.h"
 #include "sim/kube/sim_route.h"
 #include "sim/sim.h"
+#include "sim_auth.h"
 
 struct evbuffer;
 struct event;

@@ -40,8 +40,7 @@ static void note_url(struct sim_server *);
 
 struct sim_server *
 sim_server_new(struct event_base *base, const char *address, struct sim_tls *tls,
-    sim_server_handler *handler, void *arg,
-    char *err, size_t size)
+    sim_server_handler *handler, void *arg, char *err, size_t size)
 {
 	struct sim_server *s;
 

@@ -30,8 +30,7 @@ enum sim_ending {
  * already.
  */
 struct sim_stream *sim_stream_open(struct sim_request **cp, const char *type,
-    enum sim_coding coding, void (*drained)(void *arg),
-    void (*closed)(void *arg), void *arg);
+    enum sim_coding coding, void (*drained)(void *arg), void (*closed)(void *arg), void *arg);
 struct sim_request *sim_stream_request(struct sim_stream *s);
 
 /* Write here, then flush: what was written leaves as one chunk. */

@@ -5,16 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/http/sim_audit.h"
 #include "clock.h"
-#include "sim/kube/discovery/sim_discovery.h"
-#include "sim/kube/verbs/sim_list.h"
 #include "obj.h"
-#include "sim/kube/verbs/sim_read.h"
+#include "sim/http/sim_audit.h"
+#include "sim/kube/discovery/sim_discovery.h"
 #include "sim/kube/discovery/sim_registry.h"
 #include "sim/kube/semantics/sim_semantics.h"
 #include "sim/kube/store/sim_watch.h"
-#include "sim/kube/verbs/sim_write.h"
+#include "sim/kube/verbs/sim_verbs.h"
 
 enum { BODY_MAX = 3 * 1024 * 1024 };
 

@@ -4,13 +4,13 @@
 #include <event2/event.h>
 #include <string.h>
 
-#include "sim/base/sim_json.h"
 #include "obj.h"
-#include "sim/sim_options.h"
-#include "random.h"
 #include "openshift_pods.h"
 #include "openshift_private.h"
 #include "openshift_release.h"
+#include "random.h"
+#include "sim/base/sim_json.h"
+#include "sim/sim_options.h"
 
 enum { TICK_MS = 25 };
 
@@ -91,7 +91,7 @@ openshift_update_status(struct openshift *r)
 	char now[SIM_TIME_MAX];
 
 	openshift_fleet_refresh(r);
-	if (r->told_nodes == r->seen_nodes && r->told_pools == r->seen_pools)
+	if (r->reported_nodes == r->read_nodes && r->reported_pools == r->read_pools)
 		return;
 	openshift_fleet_count(r);
 	sim_now(now);
@@ -100,8 +100,8 @@ openshift_update_status(struct openshift *r)
 	settle_version(r, now);
 	/* What was just written is read, but says nothing new. */
 	openshift_fleet_refresh(r);
-	r->told_nodes = r->seen_nodes;
-	r->told_pools = r->seen_pools;
+	r->reported_nodes = r->read_nodes;
+	r->reported_pools = r->read_pools;
 }
 
 void
@@ -159,10 +159,8 @@ move(struct openshift *r, struct openshift_fleet_node *n, json_t *moved, json_t 
 		return joined;
 	}
 	const struct openshift_move m = openshift_next(&(struct openshift_node_view){
-	    .step = n->step,
-	    .targeted = strcmp(n->facts.current, n->facts.desired) != 0,
-	    .failing = n->facts.failing,
-	    .may_start = n->may_start,
+	    .step = n->step, .targeted = strcmp(n->facts.current, n->facts.desired) != 0,
+	    .failing = n->facts.failing, .may_start = n->may_start,
 	    .due = r->manual || n->left_ms <= 0,
 	    .pods = n->step == ROLLOUT_CORDONED ? openshift_pods_left(r->sim, n->name) : 0,
 	});
@@ -190,8 +188,7 @@ advance(struct openshift *r, struct openshift_fleet_node *n, enum openshift_step
 	openshift_node_take_step(node, to, &(struct openshift_node_change){
 	    /* A node that was told its config by somebody else keeps that one. */
 	    .config = n->may_start ? r->pools[n->pool].target : n->facts.desired,
-	    .boot_id = sim_uid(r->sim, boot),
-	    .now = sim_now(now),
+	    .boot_id = sim_uid(r->sim, boot), .now = sim_now(now),
 	});
 	if (!json_equal(before, node))
 		sim_store_put(r->sim->store, r->node_store, node);

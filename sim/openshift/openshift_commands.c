@@ -4,14 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/sim_json.h"
 #include "kube/selector.h"
 #include "obj.h"
-#include "sim/sim_options.h"
-#include "openshift_crds.h"
 #include "openshift_pods.h"
 #include "openshift_private.h"
 #include "openshift_release.h"
+#include "sim/base/sim_json.h"
+#include "sim/sim_options.h"
 
 enum { VERSION_MAX = 253, NODES_MAX = 100000 };
 
@@ -139,8 +138,7 @@ openshift(struct openshift *r, json_t *order, json_t *answer, const struct comma
 	for (enum openshift_role i = 0; i < ROLES; i++) {
 		if (sizes[i] < 0 || sizes[i] > NODES_MAX)
 			return refuse(why, "openshift: %s: 0 to %d nodes, not %lld",
-			    openshift_role_name(i), NODES_MAX,
-			    (long long)sizes[i]);
+			    openshift_role_name(i), NODES_MAX, (long long)sizes[i]);
 		wanted[i] = (size_t)sizes[i];
 	}
 	if (version[0] == '\0' || strlen(version) > VERSION_MAX)

@@ -1,15 +1,14 @@
 /* sim/openshift/openshift_crds.c - sim/openshift/openshift_crds.yaml, put in by CMake. */
-#include "openshift_crds.h"
-
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/cluster/sim_controllers.h"
+#include "openshift_private.h"
 #include "sim/base/sim_json.h"
-#include "sim/kube/store/sim_objects.h"
-#include "sim/kube/discovery/sim_registry.h"
 #include "sim/base/sim_yaml.h"
+#include "sim/cluster/sim_controllers.h"
+#include "sim/kube/discovery/sim_registry.h"
+#include "sim/kube/store/sim_objects.h"
 
 static const char crds[] = {
 #include "openshift_crds.inc"

@@ -20,14 +20,14 @@ static int by_turn(const void *, const void *);
 void
 openshift_fleet_refresh(struct openshift *r)
 {
-	const bool pools = r->pool_store->written != r->seen_pools;
+	const bool pools = r->pool_store->written != r->read_pools;
 
 	if (pools)
 		read_pools(r);
-	if (pools || r->node_store->written != r->seen_nodes)
+	if (pools || r->node_store->written != r->read_nodes)
 		read_nodes(r, pools);
-	r->seen_pools = r->pool_store->written;
-	r->seen_nodes = r->node_store->written;
+	r->read_pools = r->pool_store->written;
+	r->read_nodes = r->node_store->written;
 }
 
 void

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/sim_json.h"
 #include "obj.h"
 #include "openshift_private.h"
 #include "openshift_release.h"
+#include "sim/base/sim_json.h"
 #include "sim/cluster/sim_cluster.h"
 
 enum { NAME_LEN = 32 };

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "sim/base/sim_json.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/cluster/sim_node.h"
 
 #define ROLE_LABEL	"node-role.kubernetes.io/"

@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/cluster/sim_pdb.h"
-#include "sim/kube/store/sim_store.h"
-#include "sim/base/sim_json.h"
 #include "obj.h"
-#include "sim/kube/store/sim_objects.h"
+#include "sim/base/sim_json.h"
+#include "sim/cluster/sim_pdb.h"
 #include "sim/kube/discovery/sim_registry.h"
+#include "sim/kube/store/sim_objects.h"
+#include "sim/kube/store/sim_store.h"
 
 enum { NAME_MAX_LEN = 300, KEY_MAX_LEN = 320 };
 

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/kube/store/sim_blob.h"
-#include "sim/base/sim_json.h"
 #include "kube/selector.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/store/sim_blob.h"
 
 static const char *get_label(const char *, const void *);
 static void read_max_unavailable(struct openshift_pool *, const json_t *);

@@ -1,13 +1,17 @@
 /*
  * sim/openshift/openshift_private.h - what the engine (openshift.c), the fleet (openshift_fleet.c)
- * and the orders share.
+ * and the commands share.
  */
 #ifndef MUSTER_OPENSHIFT_PRIVATE_H
 #define MUSTER_OPENSHIFT_PRIVATE_H
 
-#include "sim/kube/store/sim_store.h"
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "openshift.h"
 #include "openshift_pool.h"
+#include "sim/kube/store/sim_store.h"
+#include "sim/sim.h"
 
 struct openshift_fleet_node {
 	char				*name, *uid;
@@ -32,10 +36,8 @@ struct openshift {
 	size_t				 nnodes;
 	struct openshift_pool		*pools;		/* by name */
 	size_t				 npools;
-	size_t				 seen_nodes,
-	    seen_pools;	/* storage.written when they were read */
-	size_t				 told_nodes,
-	    told_pools;	/* ... when the statuses were written */
+	/* storage.written when the arrays were read, and when the statuses were written */
+	size_t				 read_nodes, read_pools, reported_nodes, reported_pools;
 	char				*last;		/* the node that moved last, where only some may */
 };
 
@@ -50,7 +52,7 @@ void openshift_start(struct openshift *r);
 size_t openshift_round(struct openshift *r, double elapsed_ms, size_t most, json_t *moved, json_t *waiting);
 /* The statuses of pools and version follow the nodes. */
 void openshift_update_status(struct openshift *r);
-/* A new object of the world: with uid, time and generation. Takes it. */
+/* A new object, with uid, time and generation. Takes it. */
 void openshift_create(struct openshift *r, struct sim_storage *st, json_t *object);
 /* An object changed (spec: with its generation). Takes it. */
 void openshift_put(struct openshift *r, struct sim_storage *st, json_t *object, bool spec);
@@ -62,5 +64,8 @@ void openshift_make_pool(struct openshift *r, const char *name, json_t *selector
 /* So many of each role: first the Nodes that are there, then new ones; who is left over is a worker. */
 size_t openshift_give_roles(struct openshift *r, const size_t wanted[ROLES]);
 size_t openshift_make_nodes(struct openshift *r, enum openshift_role role, size_t n);
+
+/* Those that are not served yet are, when it returns. False with a text in err. */
+bool openshift_crds_install(struct simulator *s, char *err, size_t size);
 
 #endif

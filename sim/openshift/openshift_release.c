@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/sim_json.h"
 #include "obj.h"
-#include "random.h"
 #include "openshift_node.h"
+#include "random.h"
+#include "sim/base/sim_json.h"
 
 /* The role stands between. Only rendered configs tell a version. */
 static const struct {

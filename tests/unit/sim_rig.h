@@ -80,9 +80,7 @@ rig_open(struct rig *r, long nodes)
 	*r = (struct rig){ .base = event_base_new(),
 		.options = { .kube = "127.0.0.1:0",
 		    .control = "127.0.0.1:0",
-		    .nodes = nodes,
-		    .speed = 1,
-		    .seed = 7 } };
+		    .nodes = nodes, .speed = 1, .seed = 7 } };
 	r->tick = event_new(r->base, -1, EV_PERSIST, rig_on_tick, NULL);
 	event_add(r->tick, &(struct timeval){ .tv_usec = 20000 });
 	if (!sim_open(&r->sim, r->base, &r->options, why, sizeof(why)))

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/base/sim_json.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/store/sim_store.h"
 
 enum { NAME_MAX_LEN = 128 };

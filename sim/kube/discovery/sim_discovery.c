@@ -5,11 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/http/sim_accept.h"
-#include "sim_discovery_docs.h"
 #include "obj.h"
-#include "sim_registry.h"
+#include "sim/http/sim_accept.h"
 #include "sim/kube/semantics/sim_semantics.h"
+#include "sim_registry.h"
 
 static void serve_version(struct sim_request *);
 static void serve_ok(struct sim_request *);

@@ -1,13 +1,11 @@
 /* sim/kube/discovery/sim_discovery_docs.c - APIGroup, APIResourceList, APIGroupDiscoveryList. */
-#include "sim_discovery_docs.h"
-
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim_discovery.h"
 #include "obj.h"
+#include "sim_discovery.h"
 
 enum { VERSIONS_MAX = 16 };
 

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/schema/sim_schema.h"
 #include "sim/kube/semantics/sim_semantics.h"
-#include "sim/base/sim_json_member.h"
 
 #define SCHEMAS		"#/components/schemas/"
 #define QUANTITY	"io.k8s.apimachinery.pkg.api.resource.Quantity"

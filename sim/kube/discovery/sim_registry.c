@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "sim_crd.h"
 #include "obj.h"
 #include "sim/kube/store/sim_store.h"
+#include "sim_crd.h"
 
 struct served {
 	struct sim_resource	*resource;

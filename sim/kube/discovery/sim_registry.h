@@ -22,8 +22,7 @@ void sim_registry_free(struct sim_registry **rp);
 
 /* NULL: not served. */
 const struct sim_resource *sim_registry_find(const struct sim_registry *g, const char *group,
-    const char *version,
-    const char *plural);
+    const char *version, const char *plural);
 /* Any version of that kind; NULL: none. */
 const struct sim_resource *sim_registry_kind(const struct sim_registry *g, const char *group,
     const char *kind);

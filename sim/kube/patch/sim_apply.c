@@ -3,16 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim_apply.h"
-#include "sim_apply_check.h"
-#include "sim_apply_conflict.h"
-#include "sim_apply_managers.h"
-#include "sim_apply_track.h"
-#include "sim_apply_walk.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/schema/sim_schema.h"
-#include "sim/base/sim_json_member.h"
 #include "sim/kube/semantics/sim_semantics_rules.h"
+#include "sim_apply.h"
+#include "sim_apply_managers.h"
+#include "sim_apply_walk.h"
 
 static json_t *config_refusal(const struct sim_write_params *a, const json_t *config);
 static json_t *pruned(const json_t *schema, json_t *merged, const json_t *managers, const json_t *last);

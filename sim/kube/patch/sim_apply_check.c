@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim_apply_check.h"
-#include "sim_apply_walk.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/schema/sim_schema.h"
 #include "sim/kube/semantics/sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
+#include "sim_apply.h"
+#include "sim_apply_walk.h"
 
 static void check(const json_t *schema, bool whole, const json_t *value, const char *path, json_t *errors);
 static void check_members(const json_t *schema, bool whole, const json_t *value, const char *path,

@@ -3,20 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim_apply_conflict.h"
+#include "obj.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/schema/sim_schema.h"
+#include "sim_apply.h"
 #include "sim_apply_managers.h"
 #include "sim_apply_walk.h"
-#include "obj.h"
-#include "sim/kube/schema/sim_schema.h"
-#include "sim/base/sim_json_member.h"
 
 static char *manager_text(const json_t *entry);
 static json_t *allowed_by_kubectl(const struct sim_write_params *a, const json_t *live);
 
 json_t *
 sim_conflict_find(const struct sim_write_params *a, const json_t *managers, const char *me,
-    const json_t *changed,
-    const json_t *live)
+    const json_t *changed, const json_t *live)
 {
 	json_t *conflicts = json_object(), *entry;
 	json_t *allowed = strcmp(a->field_manager, "kubectl") == 0 ? allowed_by_kubectl(a, live) : NULL;

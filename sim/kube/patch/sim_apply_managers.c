@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/semantics/sim_semantics_rules.h"
 #include "sim_apply_managers.h"
 #include "sim_fieldset.h"
-#include "obj.h"
-#include "sim/base/sim_json_member.h"
-#include "sim/kube/semantics/sim_semantics_rules.h"
 
 enum { UPDATERS_MAX = 10, MANAGER_MAX = 128 };
 

@@ -26,8 +26,7 @@ char *sim_managers_key(const struct sim_write_params *a, const char *operation);
 const json_t *sim_managers_set(const json_t *managers, const char *key);
 /* Gives him this set (taken); an empty one removes him. now NULL: his time stays. */
 void sim_managers_assign(json_t *managers, const struct sim_write_params *a, const char *operation,
-    json_t *set,
-    const char *now);
+    json_t *set, const char *now);
 /* Takes fields away from everybody but `key` (NULL: from everybody). */
 void sim_managers_remove(json_t *managers, const json_t *set, const char *except);
 /* At most ten that update: the oldest are put together as "ancient-changes". */

@@ -3,14 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/schema/sim_schema.h"
+#include "sim/kube/semantics/sim_semantics_rules.h"
 #include "sim_apply.h"
 #include "sim_apply_managers.h"
-#include "sim_apply_track.h"
 #include "sim_apply_walk.h"
-#include "obj.h"
-#include "sim/kube/schema/sim_schema.h"
-#include "sim/base/sim_json_member.h"
-#include "sim/kube/semantics/sim_semantics_rules.h"
 
 static void track(const struct sim_write_params *a, json_t *managers, const json_t *object,
     const json_t *old);

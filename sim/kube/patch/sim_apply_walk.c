@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim_apply_walk.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/schema/sim_schema.h"
-#include "sim/base/sim_json_member.h"
+#include "sim_apply_walk.h"
 
 enum walk_shape { SHAPE_LEAF, SHAPE_MEMBERS, SHAPE_ITEMS };
 

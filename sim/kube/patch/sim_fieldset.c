@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim_fieldset.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/semantics/sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
+#include "sim_fieldset.h"
 
 #define SELF	"."
 

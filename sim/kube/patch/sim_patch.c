@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_patch.h"
-#include "sim/base/sim_json_member.h"
 
 /* The place an operation speaks of: a container, and a member or an index of it. */
 struct pointer_target {

@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/schema/sim_schema.h"
 #include "sim/kube/semantics/sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
 #include "sim/kube/semantics/sim_semantics_rules.h"
 #include "sim_strategic.h"
 
@@ -37,8 +37,7 @@ static bool merge_member(const json_t *schema, json_t *object, const char *key, 
 static json_t *merge_list(const struct strategic_list_rule *rule, const json_t *target, const json_t *patch,
     json_t **status);
 static json_t *merge_objects(const struct strategic_list_rule *rule, const json_t *target,
-    const json_t *patch,
-    json_t **status);
+    const json_t *patch, json_t **status);
 static json_t *merge_values(const json_t *target, const json_t *patch);
 static json_t *ordered(const json_t *merged, const json_t *wanted, const json_t *server, const char *key);
 static json_t *picked(const json_t *from, const json_t *order, const char *key, const json_t *except);

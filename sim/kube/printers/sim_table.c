@@ -6,11 +6,11 @@
 
 #include <string.h>
 
+#include "obj.h"
 #include "sim/base/sim_buf.h"
+#include "sim/base/sim_json.h"
 #include "sim_duration.h"
 #include "sim_jsonpath.h"
-#include "sim/base/sim_json.h"
-#include "obj.h"
 
 static const struct {
 	const char		*plural;

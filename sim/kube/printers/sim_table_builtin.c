@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj.h"
 #include "sim/base/sim_buf.h"
 #include "sim/base/sim_json.h"
-#include "obj.h"
 #include "sim_table.h"
 
 static json_t *node_status(const json_t *, int64_t);

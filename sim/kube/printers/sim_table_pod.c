@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim_duration.h"
-#include "sim/base/sim_json.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
+#include "sim_duration.h"
 #include "sim_table.h"
 
 enum { REASON_MAX = 256 };

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/http/sim_accept.h"
-#include "sim/base/sim_buf.h"
-#include "sim/base/sim_json.h"
 #include "clock.h"
 #include "obj.h"
+#include "sim/base/sim_buf.h"
+#include "sim/base/sim_json.h"
+#include "sim/http/sim_accept.h"
 #include "sim/kube/store/sim_store.h"
 #include "sim_table.h"
 

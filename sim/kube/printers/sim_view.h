@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/kube/store/sim_blob.h"
 #include "sim/http/sim_request.h"
+#include "sim/kube/store/sim_blob.h"
 
 enum sim_shape { SHAPE_OBJECT, SHAPE_PARTIAL, SHAPE_TABLE };
 

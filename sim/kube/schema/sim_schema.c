@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_schema.h"
-#include "sim/base/sim_json_member.h"
 
 static const char *const whole_fields[] = { "apiVersion", "kind", "metadata" };
 

@@ -49,8 +49,7 @@ enum sim_list_type sim_schema_list(const json_t *schema, const json_t **keys);
  * another way, and says so in other words.
  */
 json_t *sim_schema_decode(const struct sim_write_params *a, const json_t *body, const json_t *patch,
-    bool strategic,
-    json_t **status);
+    bool strategic, json_t **status);
 /* Its last step, which an apply needs alone: zeroes, defaults, what a kind completes. */
 void sim_schema_complete(const struct sim_write_params *a, json_t *object);
 /* The parts of it. Unknown fields are put in `unknown`, an array of paths. */

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/semantics/sim_field_errors.h"
 #include "sim_schema.h"
 #include "sim_schema_format.h"
 #include "sim_schema_rules.h"
-#include "sim/kube/semantics/sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
 
 static void check_members(const struct sim_schema_at *at, const json_t *old);
 static void check_items(const struct sim_schema_at *at, const json_t *old);
@@ -55,8 +55,7 @@ void
 sim_schema_check_value(json_t *errors, const json_t *schema, const json_t *value, const char *path)
 {
 	sim_schema_check_at(&(struct sim_schema_at){ .errors = errors, .path = path,
-	    .skip = strlen(path), .schema = schema,
-	    .value = value }, NULL);
+	    .skip = strlen(path), .schema = schema, .value = value }, NULL);
 }
 
 void

@@ -7,18 +7,17 @@
 #include <string.h>
 
 #include "obj.h"
-#include "sim_schema.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/semantics/sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
 #include "sim/kube/semantics/sim_semantics_rules.h"
+#include "sim_schema.h"
 
 static json_t *type_refusal(const struct sim_write_params *a, const json_t *body);
 static json_t *builtin_refusal(const struct sim_resource *r, const char *kind, const char *version,
     const char *expected);
 static json_t *decode_custom(const struct sim_resource *r, const json_t *body, json_t *unknown, char **flaw);
 static json_t *refusal(const struct sim_write_params *a, const json_t *body,
-    const json_t *strategic, bool patched,
-    const char *why);
+    const json_t *strategic, bool patched, const char *why);
 static char *unknown_text(const json_t *unknown);
 static void warn(const struct sim_write_params *a, const json_t *unknown);
 static void set_type(const struct sim_write_params *a, json_t *object);

@@ -6,9 +6,9 @@
 #include "kube/pb.h"
 #include "kube/time.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_schema.h"
 #include "sim_schema_pb.h"
-#include "sim/base/sim_json_member.h"
 
 enum { DEPTH_MAX = 64 };
 

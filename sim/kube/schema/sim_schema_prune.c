@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_schema.h"
-#include "sim/base/sim_json_member.h"
 
 static void prune(const json_t *schema, json_t *value, const char *path, bool whole, bool keep,
     json_t *unknown);
@@ -73,8 +73,7 @@ prune(const json_t *schema, json_t *value, const char *path, bool whole, bool ke
 
 		MUST(asprintf(&deeper, "%s[%zu]", path, i) > 0);
 		prune(sim_schema_items(schema), child, deeper, false, keep
-		    && sim_schema_items(schema) == NULL,
-		    unknown);
+		    && sim_schema_items(schema) == NULL, unknown);
 		free(deeper);
 	}
 }

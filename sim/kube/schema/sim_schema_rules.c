@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/semantics/sim_field_errors.h"
 #include "sim_schema_format.h"
 #include "sim_schema_rules.h"
-#include "sim/kube/semantics/sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
 
 typedef void rule(const struct sim_schema_at *at, const json_t *limit);
 
@@ -336,7 +336,6 @@ say(const struct sim_schema_at *at, const char *words, const json_t *limit)
 	char *shown = sim_field_error_value(limit);
 
 	sim_field_error(at->errors, FIELD_INVALID, at->path, at->value, "%s in body %s %s",
-	    at->path + at->skip, words,
-	    shown);
+	    at->path + at->skip, words, shown);
 	free(shown);
 }

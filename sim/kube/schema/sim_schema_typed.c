@@ -12,8 +12,8 @@
 #include "kube/quantity.h"
 #include "kube/time.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_schema.h"
-#include "sim/base/sim_json_member.h"
 
 struct typed_decoder {
 	json_t		*unknown;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_schema.h"
-#include "sim/base/sim_json_member.h"
 
 struct type_section {
 	const char	*name, *prefix;

@@ -4,7 +4,7 @@
 
 #include "obj.h"
 #include "sim/base/sim_buf.h"
-#include "sim/base/sim_json_member.h"
+#include "sim/base/sim_json.h"
 #include "sim_schema.h"
 
 static const json_t *member_schema(const json_t *schema, const char *key);

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "obj.h"
-#include "sim_semantics.h"
+#include "sim/base/sim_json.h"
 #include "sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
+#include "sim_semantics.h"
 
 static const struct {
 	const char	*reason, *words;
@@ -29,8 +29,7 @@ static const struct {
 };
 
 static void add(json_t *errors, enum sim_field_error what, const char *field, const json_t *value,
-    const char *format,
-    va_list args) __attribute__((format(printf, 5, 0)));
+    const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 static void write_go(FILE *out, const json_t *value);
 static const char **sorted_names(const json_t *object);
 static int by_text(const void *a, const void *b);

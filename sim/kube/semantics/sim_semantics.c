@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/kube/patch/sim_apply.h"
 #include "obj.h"
+#include "sim/base/sim_json.h"
+#include "sim/kube/patch/sim_apply.h"
 #include "sim/kube/schema/sim_schema.h"
-#include "sim_semantics.h"
 #include "sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
+#include "sim_semantics.h"
 #include "sim_semantics_rules.h"
 
 static json_t *create(const struct sim_write_params *a, json_t *object, json_t **status);
@@ -81,8 +81,7 @@ sim_semantics_update(const struct sim_write_params *a, const json_t *old, const 
 
 json_t *
 sim_semantics_patch(const struct sim_write_params *a, const json_t *old, enum sim_patch_type type,
-    const char *bytes, size_t len,
-    json_t **status)
+    const char *bytes, size_t len, json_t **status)
 {
 	if ((*status = sim_refuse_options(a, "PatchOptions", true, type == PATCH_APPLY)) != NULL)
 		return NULL;

@@ -58,8 +58,7 @@ json_t *sim_semantics_update(const struct sim_write_params *a, const json_t *old
 
 /* old NULL: PATCH_APPLY creates, the others are not found. The bytes of an apply patch may be YAML. */
 json_t *sim_semantics_patch(const struct sim_write_params *a, const json_t *old,
-    enum sim_patch_type type, const char *bytes,
-    size_t len, json_t **status);
+    enum sim_patch_type type, const char *bytes, size_t len, json_t **status);
 
 enum sim_deletion {
 	DELETION_REFUSED,	/* *status says why (preconditions) */
@@ -72,8 +71,7 @@ enum sim_deletion {
  * finalizer is ever set.
  */
 enum sim_deletion sim_semantics_delete(const struct sim_write_params *a, const json_t *old,
-    const json_t *options, json_t **marked,
-    json_t **status);
+    const json_t *options, json_t **marked, json_t **status);
 /* NULL, or the Status of an Eviction that names another Pod than the path. */
 json_t *sim_semantics_eviction_refusal(const struct sim_write_params *a, const json_t *eviction);
 /* What DELETE answers once `object` (marked or removed) is dealt with: the object, or a Status "Success". */

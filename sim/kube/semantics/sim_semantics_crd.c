@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim/kube/schema/sim_schema.h"
-#include "sim_semantics.h"
 #include "sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
+#include "sim_semantics.h"
 #include "sim_semantics_rules.h"
 
 static void check_group(json_t *errors, const json_t *crd);

@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "obj.h"
-#include "sim_semantics.h"
+#include "sim/base/sim_json.h"
 #include "sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
+#include "sim_semantics.h"
 #include "sim_semantics_rules.h"
 
 static json_t *options_refusal(const json_t *options);
@@ -29,8 +29,7 @@ static json_t *time_of(time_t seconds);
 
 enum sim_deletion
 sim_semantics_delete(const struct sim_write_params *a, const json_t *old, const json_t *options,
-    json_t **marked,
-    json_t **status)
+    json_t **marked, json_t **status)
 {
 	if (strcmp(a->subresource, "eviction") == 0)
 		options = json_object_get(options, "deleteOptions");

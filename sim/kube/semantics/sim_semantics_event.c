@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
 #include "sim_semantics_rules.h"
 
 /* stored: as the texts call it; the other two: as the forms call it. */

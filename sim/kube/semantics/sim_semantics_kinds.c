@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
 #include "sim_semantics_rules.h"
 
 static void namespace_complete(json_t *object);

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
 #include "sim_semantics_rules.h"
 
 enum { ANNOTATIONS_MAX = 256 << 10, GENERATED_BASE_MAX = 58 };

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_field_errors.h"
-#include "sim/base/sim_json_member.h"
 #include "sim_semantics_rules.h"
 
 #define NOT_READY	"node.kubernetes.io/not-ready"

@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/kube/patch/sim_apply.h"
 #include "obj.h"
-#include "sim/kube/patch/sim_patch.h"
-#include "sim/kube/schema/sim_schema.h"
-#include "sim/base/sim_json_member.h"
-#include "sim_semantics_rules.h"
-#include "sim/kube/patch/sim_strategic.h"
+#include "sim/base/sim_json.h"
 #include "sim/base/sim_yaml.h"
+#include "sim/kube/patch/sim_apply.h"
+#include "sim/kube/patch/sim_patch.h"
+#include "sim/kube/patch/sim_strategic.h"
+#include "sim/kube/schema/sim_schema.h"
+#include "sim_semantics_rules.h"
 
 enum { OPERATIONS_MAX = 10000 };
 
@@ -19,8 +19,7 @@ static json_t *operations(const json_t *old, const json_t *patch, json_t **statu
 
 json_t *
 sim_patch_object(const struct sim_write_params *a, const json_t *old, enum sim_patch_type type,
-    const char *bytes, size_t len,
-    json_t **status)
+    const char *bytes, size_t len, json_t **status)
 {
 	json_t *patch = parse(type, bytes, len, status);
 	json_t *raw = NULL, *object = NULL;

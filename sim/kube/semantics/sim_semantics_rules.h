@@ -74,8 +74,7 @@ json_t *sim_refuse_orphan_uid(const struct sim_write_params *a, const json_t *ob
 
 /* What a patch makes of old, decoded; an apply also of nothing (old NULL). NULL: *status says why not. */
 json_t *sim_patch_object(const struct sim_write_params *a, const json_t *old,
-    enum sim_patch_type type, const char *bytes,
-    size_t len, json_t **status);
+    enum sim_patch_type type, const char *bytes, size_t len, json_t **status);
 
 json_t *sim_status_bad_request(const char *format, ...) __attribute__((format(printf, 1, 2)));
 json_t *sim_status_other_namespace(void);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_semantics.h"
-#include "sim/base/sim_json_member.h"
 #include "sim_semantics_rules.h"
 
 static json_t *about_name(int code, const char *reason, const struct sim_resource *r, const char *name,

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "obj.h"
 #include "sim/base/sim_buf.h"
 #include "sim/base/sim_json.h"
-#include "obj.h"
 #include "sim/kube/schema/sim_schema.h"
 
 static void put_json(struct sim_buf *, const json_t *, const struct sim_resource *, struct sim_blob *);

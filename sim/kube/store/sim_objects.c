@@ -31,8 +31,7 @@ sim_object_create(struct simulator *s, const struct sim_resource *r, const json_
 		.now = sim_now(now),
 		.new_uid = sim_uid(s, uid),
 		.suffix = sim_suffix(s, suffix),
-	    },
-	    object, &status);
+	    }, object, &status);
 	if (made != NULL && strcmp(r->kind, "CustomResourceDefinition") == 0)
 		status = sim_semantics_crd_refusal(made);
 	snprintf(key, sizeof(key), "%s%s%s", ns, ns[0] != '\0' ? "/" : "",
@@ -64,8 +63,7 @@ sim_object_delete(struct simulator *s, struct sim_storage *st, struct sim_blob *
 		.user_agent = own_name,
 		.field_validation = "",
 		.now = sim_now(now),
-	    },
-	    old, options, &marked, &status);
+	    }, old, options, &marked, &status);
 
 	if (how == DELETION_GONE)
 		sim_store_remove(s->store, st, sim_blob_key(b));

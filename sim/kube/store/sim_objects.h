@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "sim_blob.h"
 #include "sim/sim.h"
+#include "sim_blob.h"
 
 struct sim_storage;
 

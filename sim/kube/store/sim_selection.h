@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "sim_blob.h"
 #include "sim/http/sim_request.h"
+#include "sim_blob.h"
 
 struct selector;
 

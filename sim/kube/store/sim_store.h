@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/kube/discovery/sim_resource.h"
 #include "sim_blob.h"
 #include "sim_history.h"
-#include "sim/kube/discovery/sim_resource.h"
 
 struct sim_store;
 

@@ -8,13 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/http/sim_accept.h"
 #include "clock.h"
-#include "sim/kube/verbs/sim_list.h"
-#include "sim/kube/verbs/sim_list_options.h"
 #include "obj.h"
-#include "sim/sim_options.h"
 #include "random.h"
+#include "sim/http/sim_accept.h"
+#include "sim/kube/verbs/sim_verbs.h"
+#include "sim/sim_options.h"
 #include "sim_watch_private.h"
 
 enum {

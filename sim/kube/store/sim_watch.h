@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-#include "sim/http/sim_request.h"
 #include "sim/faults/sim_faults.h"
+#include "sim/http/sim_request.h"
 
 enum { WATCH_PENDING_MAX = 8 * 1024 * 1024 };
 

@@ -2,8 +2,8 @@
 #include <event2/buffer.h>
 #include <string.h>
 
-#include "sim/base/sim_buf.h"
 #include "obj.h"
+#include "sim/base/sim_buf.h"
 #include "sim/kube/semantics/sim_semantics.h"
 #include "sim_watch_private.h"
 

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "sim_selection.h"
-#include "sim_store.h"
 #include "sim/http/sim_stream.h"
 #include "sim/kube/printers/sim_view.h"
+#include "sim_selection.h"
+#include "sim_store.h"
 #include "sim_watch.h"
 
 struct sim_watch {

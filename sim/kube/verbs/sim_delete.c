@@ -3,17 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/kube/sim_api.h"
-#include "sim/cluster/sim_pdb.h"
-#include "sim/base/sim_json_member.h"
 #include "obj.h"
-#include "sim/kube/store/sim_selection.h"
-#include "sim/kube/semantics/sim_semantics.h"
-#include "sim/kube/store/sim_store.h"
-#include "sim/kube/printers/sim_view.h"
-#include "sim_write.h"
-#include "sim_write_request.h"
+#include "sim/base/sim_json.h"
 #include "sim/base/sim_yaml.h"
+#include "sim/cluster/sim_pdb.h"
+#include "sim/kube/printers/sim_view.h"
+#include "sim/kube/semantics/sim_semantics.h"
+#include "sim/kube/sim_api.h"
+#include "sim/kube/store/sim_selection.h"
+#include "sim/kube/store/sim_store.h"
+#include "sim_verbs.h"
+#include "sim_write_request.h"
 
 static json_t *read_options(struct sim_request *);
 static bool is_dry_run(const json_t *);

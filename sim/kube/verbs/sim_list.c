@@ -1,6 +1,4 @@
 /* sim/kube/verbs/sim_list.c - LIST. */
-#include "sim_list.h"
-
 #include <errno.h>
 #include <event2/buffer.h>
 #include <inttypes.h>
@@ -8,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/http/sim_accept.h"
-#include "sim_list_options.h"
 #include "obj.h"
-#include "sim_page.h"
-#include "sim/kube/store/sim_selection.h"
-#include "sim/kube/semantics/sim_semantics.h"
-#include "sim/kube/store/sim_store.h"
+#include "sim/http/sim_accept.h"
 #include "sim/http/sim_stream.h"
 #include "sim/kube/printers/sim_view.h"
+#include "sim/kube/semantics/sim_semantics.h"
+#include "sim/kube/store/sim_selection.h"
+#include "sim/kube/store/sim_store.h"
+#include "sim_page.h"
+#include "sim_verbs.h"
 
 /* Answers above this are compressed for who accepts it; pieces of this size are handed over at a time. */
 enum { GZIP_ABOVE = 128 * 1024, PIECE = 256 * 1024 };

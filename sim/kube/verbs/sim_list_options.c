@@ -1,9 +1,8 @@
 /* sim/kube/verbs/sim_list_options.c - the rules of metav1.ListOptions, with the words of the apiserver. */
-#include "sim_list_options.h"
-
 #include <string.h>
 
 #include "sim/kube/semantics/sim_field_errors.h"
+#include "sim_verbs.h"
 
 static void check_list(json_t *, const struct sim_request *, const char *);
 static void check_watch(json_t *, const struct sim_request *, const char *);

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "obj.h"
 #include "sim/base/sim_buf.h"
 #include "sim/base/sim_json.h"
-#include "obj.h"
 
 static char *to_base64url(const char *, size_t);
 static char *from_base64url(const char *, size_t *);

@@ -1,16 +1,14 @@
 /* sim/kube/verbs/sim_read.c - GET of one object; the reviews. */
-#include "sim_read.h"
-
 #include <event2/buffer.h>
 #include <string.h>
 
-#include "sim/kube/sim_api.h"
 #include "sim/base/sim_json.h"
-#include "sim_list.h"
-#include "sim/kube/semantics/sim_semantics.h"
-#include "sim/kube/store/sim_store.h"
-#include "sim/kube/printers/sim_view.h"
 #include "sim/base/sim_yaml.h"
+#include "sim/kube/printers/sim_view.h"
+#include "sim/kube/semantics/sim_semantics.h"
+#include "sim/kube/sim_api.h"
+#include "sim/kube/store/sim_store.h"
+#include "sim_verbs.h"
 
 static struct sim_blob *find(const struct sim_request *);
 

@@ -1,20 +1,19 @@
 /* sim/kube/verbs/sim_write.c - POST, PUT and PATCH. */
-#include "sim_write.h"
-
 #include <event2/buffer.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "sim/kube/sim_api.h"
-#include "sim/http/sim_audit.h"
-#include "sim/base/sim_json.h"
 #include "obj.h"
-#include "sim/kube/semantics/sim_semantics.h"
-#include "sim/kube/store/sim_store.h"
-#include "sim/kube/printers/sim_view.h"
-#include "sim_write_request.h"
+#include "sim/base/sim_json.h"
 #include "sim/base/sim_yaml.h"
+#include "sim/http/sim_audit.h"
+#include "sim/kube/printers/sim_view.h"
+#include "sim/kube/semantics/sim_semantics.h"
+#include "sim/kube/sim_api.h"
+#include "sim/kube/store/sim_store.h"
+#include "sim_verbs.h"
+#include "sim_write_request.h"
 
 static const struct {
 	const char	*type;
@@ -30,8 +29,7 @@ static bool namespace_takes(struct sim_request *, const char *);
 static bool patch_type_of(struct sim_request *, enum sim_patch_type *);
 static bool is_type(const char *, const char *);
 static void finish(struct sim_request *, const struct sim_write_request *, struct sim_view *,
-    struct sim_blob *,
-    const json_t *, json_t *, json_t *);
+    struct sim_blob *, const json_t *, json_t *, json_t *);
 static void answer(struct sim_request *, const struct sim_write_request *, struct sim_view *, int,
     struct sim_blob *);
 
@@ -116,8 +114,7 @@ sim_write_patch(struct sim_request *c)
 /* Takes object and status: one of them is NULL. before and old (the same, read) NULL: the object is new. */
 static void
 finish(struct sim_request *c, const struct sim_write_request *w, struct sim_view *view,
-    struct sim_blob *before, const json_t *old,
-    json_t *object, json_t *status)
+    struct sim_blob *before, const json_t *old, json_t *object, json_t *status)
 {
 	const bool crd =
 	    strcmp(c->resource->plural, "customresourcedefinitions") == 0 && c->resource->builtin;

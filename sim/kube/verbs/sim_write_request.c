@@ -6,8 +6,8 @@
 #include <strings.h>
 
 #include "sim/base/sim_json.h"
-#include "sim/kube/schema/sim_schema_pb.h"
 #include "sim/base/sim_yaml.h"
+#include "sim/kube/schema/sim_schema_pb.h"
 
 static const char *param(const struct sim_request *, const char *);
 static void fail_body(struct sim_request *, const char *);

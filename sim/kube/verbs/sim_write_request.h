@@ -5,9 +5,9 @@
 #ifndef MUSTER_SIM_WRITE_REQUEST_H
 #define MUSTER_SIM_WRITE_REQUEST_H
 
-#include "sim/kube/sim_api.h"
 #include "sim/http/sim_request.h"
 #include "sim/kube/semantics/sim_semantics.h"
+#include "sim/kube/sim_api.h"
 
 struct sim_write_request {
 	struct sim_write_params	ask;
