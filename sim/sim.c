@@ -1,4 +1,4 @@
-/* sim/sim.c - the parts put together; now, and names that nobody else has. */
+/* sim/sim.c - the parts put together; the time, uids and name suffixes. */
 #include "sim.h"
 
 #include <stdio.h>

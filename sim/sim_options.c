@@ -1,4 +1,4 @@
-/* sim/sim_options.c - reads the command line; says what is wrong with it. */
+/* sim/sim_options.c - reads the command line; describes what is wrong with it. */
 #include "sim_options.h"
 
 #include <errno.h>
@@ -45,33 +45,33 @@ static const struct option_row {
 static const char usage[] =
     "usage: muster-sim --kube ADDRESS:PORT [option ...]\n"
     "\n"
-    "A simulated Kubernetes apiserver with a world behind it. Port 0 takes a free port; the addresses are\n"
-    "printed on one line once it serves. It ends on SIGTERM or SIGINT.\n"
+    "A simulated Kubernetes apiserver and the cluster behind it. Port 0 takes a free port; the\n"
+    "addresses are printed on one line once it serves. It ends on SIGTERM or SIGINT.\n"
     "\n"
     "  --kube ADDRESS:PORT       where the Kubernetes API is served\n"
-    "  --control ADDRESS:PORT    where faults, audit and the world are controlled (default 127.0.0.1:0)\n"
+    "  --control ADDRESS:PORT    the control endpoint: faults, audit, cluster (default 127.0.0.1:0)\n"
     "  --crds PATH ...           CRDs to begin with: YAML or JSON files, or folders; may be repeated\n"
     "  --nodes N                 Nodes to begin with (default 0)\n"
     "  --node-bytes N            grow each Node to about N bytes of JSON (default: as they come, 4 KB)\n"
     "  --openshift               an OpenShift: pools, MachineConfigs, a ClusterVersion, and updates\n"
     "  --masters N --infra N --workers N   its Nodes by role (default 3, 0 and 3)\n"
-    "  --release VERSION         what it begins with (default 4.20.3)\n"
-    "  --churn N                 changes of the world per second (default 0: it stands still)\n"
-    "  --speed X                 how much faster than real time the world runs (default 1)\n"
-    "  --seed N                  of everything that is random (default 1)\n"
+    "  --release VERSION         its version at the start (default 4.20.3)\n"
+    "  --churn N                 changes of the cluster per second (default 0)\n"
+    "  --speed X                 how much faster than real time the cluster runs (default 1)\n"
+    "  --seed N                  the seed of everything that is random (default 1)\n"
     "  --write-kubeconfig FILE   write a kubeconfig for this server\n"
     "  --tls-cert FILE --tls-key FILE   serve the Kubernetes API over TLS\n"
     "  --client-ca FILE          accept client certificates that it signed\n"
     "  --token-file FILE         accept the bearer tokens of its lines: token,user,uid[,\"group,group\"]\n"
     "  --help, --version\n"
     "\n"
-    "docs/simulator.md tells what it serves and how to break it.\n";
+    "docs/simulator.md describes what it serves and the faults it can make.\n";
 
 static bool take(struct sim_options *, const struct option_row *, const char *, char *);
 static bool add_crds(struct sim_options *, const char *, char *);
 static bool number(const struct option_row *, const char *, double *, char *);
 static bool check(const struct sim_options *, char *);
-static bool says_more_of_openshift(const struct sim_options *);
+static bool uses_openshift_options(const struct sim_options *);
 static void set_openshift_defaults(struct sim_options *);
 
 bool
@@ -167,7 +167,7 @@ number(const struct option_row *row, const char *value, double *n, char *why)
 	if (end != value && *end == '\0' && errno == 0 && *n >= row->least && *n <= row->most
 	    && (row->kind == REAL || *n == (double)(long)*n))
 		return true;
-	snprintf(why, OPTIONS_WHY_MAX, "--%s wants a %snumber from %.9g to %.9g, not \"%s\"", row->name,
+	snprintf(why, OPTIONS_WHY_MAX, "--%s takes a %snumber from %.9g to %.9g, not \"%s\"", row->name,
 	    row->kind == WHOLE ? "whole " : "", row->least, row->most, value);
 	return false;
 }
@@ -183,7 +183,7 @@ check(const struct sim_options *o, char *why)
 		wrong = "--tls-cert and --tls-key go together";
 	else if (o->client_ca != NULL && o->tls_cert == NULL)
 		wrong = "--client-ca needs --tls-cert and --tls-key";
-	else if (!o->openshift && says_more_of_openshift(o))
+	else if (!o->openshift && uses_openshift_options(o))
 		wrong = "--masters, --infra, --workers and --release need --openshift";
 	if (wrong != NULL)
 		snprintf(why, OPTIONS_WHY_MAX, "%s", wrong);
@@ -191,7 +191,7 @@ check(const struct sim_options *o, char *why)
 }
 
 static bool
-says_more_of_openshift(const struct sim_options *o)
+uses_openshift_options(const struct sim_options *o)
 {
 	return o->masters != NOT_SAID || o->infra != NOT_SAID || o->workers != NOT_SAID || o->release != NULL;
 }

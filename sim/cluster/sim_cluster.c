@@ -30,8 +30,9 @@ struct sim_cluster {
 /* What can happen to a Node. change: in place; false: nothing changed. */
 struct cluster_op {
 	const char	 *name;
-	unsigned	  weight;	/* in a churning world, of all weights */
-	bool		(*change)(struct sim_cluster *w, json_t *node, const json_t *order, const char *now);
+	unsigned	  weight;	/* in the churn, of all weights */
+	bool		(*change)(struct sim_cluster *w, json_t *node, const json_t *command,
+	    const char *now);
 };
 
 static bool beat(struct sim_cluster *, json_t *, const json_t *, const char *);
@@ -130,25 +131,25 @@ sim_cluster_node(struct sim_cluster *w, const char *name)
 }
 
 json_t *
-sim_cluster_command(struct sim_cluster *w, const json_t *order, char *err, size_t size)
+sim_cluster_command(struct sim_cluster *w, const json_t *command, char *err, size_t size)
 {
-	if (openshift_has_command(sim_json_text(order, "op")))
-		return openshift_command(w->rollout, order, err, size);
-	const long n = do_to_nodes(w, order, err, size);
+	if (openshift_has_command(sim_json_text(command, "op")))
+		return openshift_command(w->rollout, command, err, size);
+	const long n = do_to_nodes(w, command, err, size);
 	return n < 0 ? NULL : json_pack("{s:I}", "changed", (json_int_t)n);
 }
 
 /* How many it changed; -1 with a text in err. */
 static long
-do_to_nodes(struct sim_cluster *w, const json_t *order, char *err, size_t size)
+do_to_nodes(struct sim_cluster *w, const json_t *command, char *err, size_t size)
 {
-	const char *const name = sim_json_text(order, "op");
+	const char *const name = sim_json_text(command, "op");
 	const struct cluster_op *const op = find(name);
 	const bool removes = strcmp(name, "remove") == 0;
-	const int64_t count = sim_json_int_at(order, "count", 1);
+	const int64_t count = sim_json_int_at(command, "count", 1);
 
 	if (strcmp(name, "churn") == 0) {
-		sim_cluster_churn(w, json_number_value(json_object_get(order, "per_second")));
+		sim_cluster_churn(w, json_number_value(json_object_get(command, "per_second")));
 		return 0;
 	}
 	if (strcmp(name, "add") == 0) {
@@ -162,7 +163,7 @@ do_to_nodes(struct sim_cluster *w, const json_t *order, char *err, size_t size)
 		    name);
 		return -1;
 	}
-	json_t *const names = targets(w, order, err, size);
+	json_t *const names = targets(w, command, err, size);
 	if (names == NULL)
 		return -1;
 	size_t i;
@@ -171,7 +172,7 @@ do_to_nodes(struct sim_cluster *w, const json_t *order, char *err, size_t size)
 		if (removes)
 			sim_store_remove(w->sim->store, w->nodes, json_string_value(target));
 		else
-			apply(w, op, json_string_value(target), order);
+			apply(w, op, json_string_value(target), command);
 	}
 	const long n = (long)json_array_size(names);
 	json_decref(names);
@@ -191,7 +192,7 @@ add(struct sim_cluster *w)
 }
 
 static void
-apply(struct sim_cluster *w, const struct cluster_op *op, const char *name, const json_t *order)
+apply(struct sim_cluster *w, const struct cluster_op *op, const char *name, const json_t *command)
 {
 	const struct sim_blob *const b = sim_storage_get(w->nodes, name);
 	char now[SIM_TIME_MAX];
@@ -199,12 +200,12 @@ apply(struct sim_cluster *w, const struct cluster_op *op, const char *name, cons
 	if (b == NULL)
 		return;
 	json_t *const node = sim_blob_parse(b, w->nodes->form);
-	if (op->change(w, node, order, sim_now(now)))
+	if (op->change(w, node, command, sim_now(now)))
 		sim_store_put(w->sim->store, w->nodes, node);
 	json_decref(node);
 }
 
-/* One change of a churning world. */
+/* One change of the churn. */
 static void
 something(struct sim_cluster *w)
 {
@@ -256,9 +257,9 @@ find(const char *name)
 
 /* "names": these; "count": so many, at random; neither: all. */
 static json_t *
-targets(struct sim_cluster *w, const json_t *order, char *err, size_t size)
+targets(struct sim_cluster *w, const json_t *command, char *err, size_t size)
 {
-	const json_t *const names = json_object_get(order, "names");
+	const json_t *const names = json_object_get(command, "names");
 	json_t *const out = json_array();
 	size_t i;
 	json_t *name;
@@ -275,7 +276,7 @@ targets(struct sim_cluster *w, const json_t *order, char *err, size_t size)
 	}
 	if (names != NULL)
 		return out;
-	const int64_t all = (int64_t)w->nodes->n, count = sim_json_int_at(order, "count", all);
+	const int64_t all = (int64_t)w->nodes->n, count = sim_json_int_at(command, "count", all);
 	const size_t first = count < all ? random_below(&w->sim->seed, w->nodes->n) : 0;
 	for (size_t n = 0; n < w->nodes->n && (int64_t)n < count; n++)
 		json_array_append_new(
@@ -284,25 +285,25 @@ targets(struct sim_cluster *w, const json_t *order, char *err, size_t size)
 }
 
 static bool
-beat(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
+beat(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
-	(void)w, (void)order;
+	(void)w, (void)command;
 	sim_node_beat(node, now);
 	return true;
 }
 
 /* {"key": ..., "value": ...}; by itself a counter in a label of its own. */
 static bool
-label(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
+label(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
-	const char *const key = sim_json_text(order, "key"), *const value = sim_json_text(order, "value");
+	const char *const key = sim_json_text(command, "key"), *const value = sim_json_text(command, "value");
 	json_t *const labels = sim_json_branch(sim_json_branch(node, "metadata"), "labels");
 
 	(void)now;
 	if (key[0] == '\0')
 		json_object_set_new(labels, "sim.muster.dev/round",
 		    json_sprintf("%llu", (unsigned long long)random_below(&w->sim->seed, 1000)));
-	else if (json_object_get(order, "value") == NULL)
+	else if (json_object_get(command, "value") == NULL)
 		json_object_del(labels, key);
 	else
 		json_object_set_new(labels, key, json_string(value));
@@ -310,25 +311,25 @@ label(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 }
 
 static bool
-annotate(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
+annotate(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
-	const char *const key = sim_json_text(order, "key");
+	const char *const key = sim_json_text(command, "key");
 	json_t *const annotations = sim_json_branch(sim_json_branch(node, "metadata"), "annotations");
 
 	(void)w;
 	json_object_set_new(annotations, key[0] != '\0' ? key : "sim.muster.dev/touched",
-	    json_string(key[0] != '\0' ? sim_json_text(order, "value") : now));
+	    json_string(key[0] != '\0' ? sim_json_text(command, "value") : now));
 	return true;
 }
 
 static bool
-taint(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
+taint(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
 	size_t i;
 	json_t *t;
 	bool there = false;
 
-	(void)w, (void)order, (void)now;
+	(void)w, (void)command, (void)now;
 	json_array_foreach(sim_json_at(node, "spec.taints"), i, t)
 		there |= strcmp(sim_json_text(t, "key"), "sim.muster.dev/maintenance") == 0;
 	sim_node_set_taint(node, "sim.muster.dev/maintenance", "NoSchedule", !there);
@@ -336,13 +337,13 @@ taint(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 }
 
 static bool
-flap(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
+flap(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
 	size_t i;
 	json_t *c;
 	bool ready = false;
 
-	(void)w, (void)order;
+	(void)w, (void)command;
 	json_array_foreach(sim_json_at(node, "status.conditions"), i, c) ready |=
 	    strcmp(sim_json_text(c, "type"), "Ready") == 0
 	    && strcmp(sim_json_text(c, "status"), "True") == 0;
@@ -351,27 +352,27 @@ flap(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
 }
 
 static bool
-make_ready(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
+make_ready(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
-	(void)w, (void)order;
+	(void)w, (void)command;
 	sim_node_set_ready(node, true, now);
 	return true;
 }
 
 static bool
-make_unready(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
+make_unready(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
-	(void)w, (void)order;
+	(void)w, (void)command;
 	sim_node_set_ready(node, false, now);
 	return true;
 }
 
 static bool
-cordon(struct sim_cluster *w, json_t *node, const json_t *order, const char *now)
+cordon(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
 	json_t *const spec = sim_json_branch(node, "spec");
 
-	(void)w, (void)order, (void)now;
+	(void)w, (void)command, (void)now;
 	if (json_is_true(json_object_get(spec, "unschedulable")))
 		json_object_del(spec, "unschedulable");
 	else

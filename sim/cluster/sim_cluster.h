@@ -1,8 +1,8 @@
 /*
  * sim/cluster/sim_cluster.h - what lives behind the API: Nodes that come, beat, change and go.
  *
- * The world writes to the store directly, as kubelets and operators would through the API, and only
- * what it made itself or is told to.
+ * Writes to the store directly, as kubelets and operators would through the API, and only objects
+ * that it made itself or that a command names.
  */
 #ifndef MUSTER_SIM_CLUSTER_H
 #define MUSTER_SIM_CLUSTER_H
@@ -29,6 +29,6 @@ json_t *sim_cluster_node(struct sim_cluster *w, const char *name);
  * {"op": ..., ...}: docs/simulator.md. {"changed": how many objects, ...}, a new reference; NULL
  * with a text in err.
  */
-json_t *sim_cluster_command(struct sim_cluster *w, const json_t *order, char *err, size_t size);
+json_t *sim_cluster_command(struct sim_cluster *w, const json_t *command, char *err, size_t size);
 
 #endif

@@ -26,7 +26,7 @@ struct sim_controllers {
 	struct simulator	*sim;
 	struct sim_storage	*crds, *namespaces, *pods;
 	struct event		*soon;
-	struct event		*tick;		/* while somebody's end takes time */
+	struct event		*tick;		/* while a deletion takes time */
 	json_t			*changed_crds;	/* names */
 	bool			 orphans;	/* objects without an owner may be left */
 	bool			 going;		/* namespaces or Pods are on their way out */

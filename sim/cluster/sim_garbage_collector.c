@@ -20,7 +20,7 @@ sim_collect_orphans(struct simulator *s)
 	for (size_t i = 0; i < sim_store_nstorages(s->store); i++) {
 		struct sim_storage *const st = sim_store_nth(s->store, i);
 
-		/* Backwards: a deletion moves only what was looked at already. */
+		/* Backwards: a deletion moves only what was visited already. */
 		for (size_t n = st->n; n-- > 0;) {
 			if (is_orphan(st->objects[n], alive))
 				sim_object_delete(s, st, st->objects[n], NULL);

@@ -1,4 +1,4 @@
-/* sim/cluster/sim_node.h - what a Node looks like. */
+/* sim/cluster/sim_node.h - the objects of Nodes. */
 #ifndef MUSTER_SIM_NODE_H
 #define MUSTER_SIM_NODE_H
 

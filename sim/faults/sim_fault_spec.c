@@ -1,6 +1,6 @@
 /*
  * sim/faults/sim_fault_spec.c - one table of keys: which kind reads which, and what they are when
- * they are not said.
+ * they are missing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static const struct fault_key {
 	enum fault_key_type	 type;
 	bool			 wide;		/* a number: int64_t, else int */
 	size_t			 offset;
-	unsigned		 kinds;		/* that know it */
+	unsigned		 kinds;		/* that have it */
 } keys[] = {
 	{ "verb",        TEXT,      false, AT(verb),        ANY },
 	{ "resource",    TEXT,      false, AT(resource),    ANY },
@@ -55,7 +55,7 @@ static const struct fault_key {
 	{ "text",        LONG_TEXT, false, AT(text),        OF(MALFORMED) },
 };
 
-/* What a kind takes when nothing is said, and which words its mode knows (the first is the default). */
+/* The default of each kind, and the values of its mode (the first is the default). */
 static const struct given {
 	int		 code;
 	int64_t		 amount;

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ID, name, where it is asked for: CALL once per request, EVENT once per event of a watch */
+/* ID, name, where it is checked: CALL once per request, EVENT once per event of a watch */
 #define FAULTS(F)						\
 	F(STATUS,          "status",          CALL)		\
 	F(DROP_CONNECTION, "drop_connection", CALL)		\
@@ -51,7 +51,10 @@ enum { FAULT_TEXT_MAX = 128 };
 struct sim_fault {
 	uint32_t		 id;
 	enum sim_fault_kind	 kind;
-	/* Whom: "" is anybody. verb is a comma list; resource "nodes" or "machines.cluster.x-k8s.io". */
+	/*
+	 * Which requests: "" matches all. verb is a comma list; resource "nodes" or
+	 * "machines.cluster.x-k8s.io".
+	 */
 	char			 verb[FAULT_TEXT_MAX], resource[FAULT_TEXT_MAX], name[FAULT_TEXT_MAX];
 	char			 user_agent[FAULT_TEXT_MAX];	/* its beginning */
 	char			 event[FAULT_TEXT_MAX];		/* ADDED, MODIFIED or DELETED */
@@ -71,7 +74,7 @@ struct sim_fault_subject {
 	const char	*verb, *resource, *qualified, *name, *user_agent, *event;
 };
 
-/* What hits one call: NULL where nothing does. */
+/* The faults that hit one request; NULL: none of that kind. */
 struct sim_fault_plan {
 	const struct sim_fault	*of[FAULT_MAX];
 };

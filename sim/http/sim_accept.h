@@ -1,4 +1,4 @@
-/* sim/http/sim_accept.h - which form of an answer the client wants. Pure. */
+/* sim/http/sim_accept.h - the form of an answer that the client accepts. Pure. */
 #ifndef MUSTER_SIM_ACCEPT_H
 #define MUSTER_SIM_ACCEPT_H
 

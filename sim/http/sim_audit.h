@@ -1,4 +1,4 @@
-/* sim/http/sim_audit.h - who asked for what, and what came of it: the last AUDIT_MAX requests. */
+/* sim/http/sim_audit.h - the last AUDIT_MAX requests: who sent what, and the answer. */
 #ifndef MUSTER_SIM_AUDIT_H
 #define MUSTER_SIM_AUDIT_H
 

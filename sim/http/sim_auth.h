@@ -20,8 +20,8 @@ enum { AUTH_USER_MAX = 128 };
 struct sim_auth *sim_auth_new(const struct sim_options *o, char *err, size_t size);
 void sim_auth_free(struct sim_auth **ap);
 /*
- * False: 401. Without any means of identification configured everybody is the administrator; and so
- * is who shows none over plain HTTP, as with the insecure port that apiservers once had: client-go
+ * False: 401. Without any means of identification configured every client is the administrator; and so
+ * is one without credentials over plain HTTP, as with the insecure port that apiservers once had: client-go
  * sends no credentials there.
  */
 bool sim_auth_identify(struct sim_auth *a, struct evhttp_request *req, char user[AUTH_USER_MAX]);

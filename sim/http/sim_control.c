@@ -1,4 +1,4 @@
-/* sim/http/sim_control.c - orders to the simulator. */
+/* sim/http/sim_control.c - the commands of the control endpoint. */
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/http.h>
@@ -19,26 +19,27 @@
 
 enum { WHY_MAX = 256 };
 
-/* One order: the answer to it, or NULL with what is wrong in why. */
-typedef json_t *order_fn(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX]);
+/* One command: its answer, or NULL with the error in why. */
+typedef json_t *command_fn(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX]);
 
-static order_fn list_faults, arm_faults, clear_faults, list_audit, clear_audit, compact, do_world, tell_state,
+static command_fn list_faults, arm_faults, clear_faults, list_audit, clear_audit, compact,
+    change_cluster, report_state,
     disconnect, stop_listening, listen_again;
 
-/* number: the query parameter that the order reads as a whole number. */
+/* number: the query parameter that the command reads as a whole number. */
 static const struct {
 	enum evhttp_cmd_type	 method;
 	const char		*path, *number;
-	order_fn		*run;
-} orders[] = {
+	command_fn		*run;
+} commands[] = {
 	{ EVHTTP_REQ_GET,    "/faults",  "",      list_faults },
 	{ EVHTTP_REQ_POST,   "/faults",  "",      arm_faults },
 	{ EVHTTP_REQ_DELETE, "/faults",  "id",    clear_faults },
 	{ EVHTTP_REQ_GET,    "/audit",   "since", list_audit },
 	{ EVHTTP_REQ_DELETE, "/audit",   "",      clear_audit },
 	{ EVHTTP_REQ_POST,   "/compact", "",      compact },
-	{ EVHTTP_REQ_POST,   "/world",   "",      do_world },
-	{ EVHTTP_REQ_GET,    "/state",   "",      tell_state },
+	{ EVHTTP_REQ_POST,   "/cluster", "",      change_cluster },
+	{ EVHTTP_REQ_GET,    "/state",   "",      report_state },
 	{ EVHTTP_REQ_POST,   "/disconnect", "",   disconnect },
 	{ EVHTTP_REQ_POST,   "/down",    "",      stop_listening },
 	{ EVHTTP_REQ_POST,   "/up",      "",      listen_again },
@@ -61,17 +62,18 @@ sim_control_serve(struct evhttp_request *req, void *arg)
 	    uri != NULL && evhttp_uri_get_path(uri) != NULL ? evhttp_uri_get_path(uri) : "/";
 	char why[WHY_MAX] = "";
 
-	/* /api and /apis: a second door to the same API, for changes while the first one is down. */
+	/* /api and /apis: the same API on this endpoint, for changes while the other one is down. */
 	if (strncmp(path, "/api", 4) == 0) {
 		sim_api_serve(req, arg);
 		return;
 	}
-	for (size_t i = 0; i < NITEMS(orders); i++) {
-		if (orders[i].method != evhttp_request_get_command(req) || strcmp(orders[i].path, path) != 0)
+	for (size_t i = 0; i < NITEMS(commands); i++) {
+		if (commands[i].method != evhttp_request_get_command(req)
+		    || strcmp(commands[i].path, path) != 0)
 			continue;
 		json_t *const body = read_body(req, why);
 		json_t *const answer = why[0] == '\0'
-		    ? orders[i].run(s, body, read_number(req, orders[i].number), why) : NULL;
+		    ? commands[i].run(s, body, read_number(req, commands[i].number), why) : NULL;
 		json_decref(body);
 		if (answer != NULL)
 			reply(req, 200, answer);
@@ -79,7 +81,7 @@ sim_control_serve(struct evhttp_request *req, void *arg)
 			reply(req, 400, json_pack("{s:s}", "error", why));
 		return;
 	}
-	reply(req, 404, json_pack("{s:s}", "error", "there is no such order: see docs/simulator.md"));
+	reply(req, 404, json_pack("{s:s}", "error", "there is no such command: see docs/simulator.md"));
 }
 
 static json_t *
@@ -128,14 +130,14 @@ compact(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MA
 }
 
 static json_t *
-do_world(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
+change_cluster(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)number;
 	return each_of(s, body, do_one, why);
 }
 
 static json_t *
-tell_state(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
+report_state(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	const struct sim_history *const h = sim_store_history(s->store);
 	json_t *const objects = json_object();
@@ -219,9 +221,9 @@ arm_one(struct simulator *s, const json_t *spec, char *why)
 }
 
 static json_t *
-do_one(struct simulator *s, const json_t *order, char *why)
+do_one(struct simulator *s, const json_t *command, char *why)
 {
-	json_t *const answer = sim_cluster_command(s->cluster, order, why, WHY_MAX);
+	json_t *const answer = sim_cluster_command(s->cluster, command, why, WHY_MAX);
 
 	if (answer != NULL)
 		json_object_set_new(answer, "rv", json_integer((json_int_t)sim_store_rv(s->store)));

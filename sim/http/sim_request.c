@@ -16,7 +16,7 @@
 #include "sim/kube/semantics/sim_semantics.h"
 #include "sim_audit.h"
 
-#define CALL_MAGIC	0x43414c4cu
+#define REQUEST_MAGIC	0x43414c4cu
 
 struct bandwidth {
 	size_t				 bytes;
@@ -45,7 +45,7 @@ sim_request_new(struct simulator *s, struct evhttp_request *req)
 	const struct evhttp_uri *const uri = evhttp_request_get_evhttp_uri(req);
 	struct sim_request *c;
 
-	OBJ_NEW(c, CALL_MAGIC);
+	OBJ_NEW(c, REQUEST_MAGIC);
 	c->sim = s;
 	c->http = req;
 	c->method = evhttp_request_get_command(req);
@@ -65,7 +65,7 @@ sim_request_close(struct sim_request **cp)
 
 	if (*cp == NULL)
 		return;
-	OBJ_TAKE(c, cp, CALL_MAGIC);
+	OBJ_TAKE(c, cp, REQUEST_MAGIC);
 	evhttp_clear_headers(&c->params);
 	if (c->delay != NULL)
 		event_free(c->delay);
@@ -385,7 +385,7 @@ on_later(evutil_socket_t fd, short what, void *arg)
 	l.fn(l.call);
 }
 
-/* The connection ended during the delay: nobody is there to be answered. */
+/* The connection ended during the delay: there is no one to answer. */
 static void
 on_gone(struct evhttp_connection *connection, void *arg)
 {

@@ -2,8 +2,8 @@
  * sim/http/sim_request.h - one request to the Kubernetes API, from its first byte to its answer.
  *
  * Every path ends in exactly one of the sim_request_reply functions, sim_request_drop, or
- * sim_stream_open (which takes the call): they free it, write the audit's last words, and do what
- * the call's faults ask for.
+ * sim_stream_open (which takes the request): they free it, write the audit's last words, and do what
+ * the request's faults require.
  */
 #ifndef MUSTER_SIM_REQUEST_H
 #define MUSTER_SIM_REQUEST_H
@@ -33,7 +33,7 @@ struct sim_request {
 	struct sim_route		 route;
 	const struct sim_resource	*resource;	/* NULL: not about a resource */
 	enum sim_verb			 verb;
-	const char			*verb_name;	/* as the audit says it; of other paths the method */
+	const char			*verb_name;	/* as in the audit; of other paths the method */
 	const char			*user_agent;
 	char				 user[AUTH_USER_MAX];
 	struct sim_fault_plan		 plan;
@@ -61,7 +61,7 @@ void sim_request_add_header(struct sim_request *c, const char *name, const char 
 
 /* From now on its connection sends no more than that. */
 void sim_request_throttle(struct sim_request *c, size_t bytes_per_second);
-/* ms later, fn gets the call. */
+/* ms later, fn gets the request. */
 void sim_request_delay(struct sim_request *c, int64_t ms, sim_request_handler *fn);
 
 /* Takes what is in out. */

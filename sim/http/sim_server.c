@@ -92,7 +92,7 @@ sim_server_url(const struct sim_server *s)
 	return s->url;
 }
 
-/* "127.0.0.1:80", "[::1]:80", ":80". evutil_parse_sockaddr_port knows no port 0. */
+/* "127.0.0.1:80", "[::1]:80", ":80". evutil_parse_sockaddr_port refuses port 0. */
 static bool
 read_address(struct sim_server *s, const char *address)
 {

@@ -1,6 +1,6 @@
 /*
  * sim/http/sim_stream.h - the body of a long answer: written in pieces, with pauses, perhaps compressed;
- * and, where a fault says so, cut, stalled or slow.
+ * and, where a fault requires it, cut, stalled or slow.
  */
 #ifndef MUSTER_SIM_STREAM_H
 #define MUSTER_SIM_STREAM_H
@@ -25,7 +25,7 @@ enum sim_ending {
 };
 
 /*
- * Takes the call and begins the answer. `drained` is called when everything handed over is on its
+ * Takes the request and begins the answer. `drained` is called when everything handed over is on its
  * way; `closed` when the client has gone or a fault has ended the stream: then the stream is free
  * already.
  */
@@ -54,7 +54,7 @@ bool sim_stream_mute(const struct sim_stream *s);
 void sim_stream_stall(struct sim_stream *s);
 /* After n more bytes it ends like this, and `closed` is called. */
 void sim_stream_cut_after(struct sim_stream *s, size_t n, enum sim_ending how);
-/* How a fault of kind "cut" wants it. */
+/* The ending that a fault of kind "cut" requires. */
 enum sim_ending sim_stream_ending(const struct sim_fault *f);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * sim/http/sim_tls.c - OpenSSL under evhttp.
  *
- * A client without a certificate, or with a bad one, still gets its connection: it is told 401 in
+ * A client without a certificate, or with a bad one, still gets its connection: it gets 401 in
  * HTTP, as the apiserver does.
  */
 #include "sim_tls.h"

@@ -1,4 +1,4 @@
-/* sim/kube/sim_api.c - who asks, what goes wrong on purpose, and who answers. */
+/* sim/kube/sim_api.c - authentication, faults, and the dispatch of a request. */
 #include "sim_api.h"
 
 #include <event2/buffer.h>
@@ -31,7 +31,7 @@ static const struct verb_row {
 	{ VERB_DELETECOLLECTION, "deletecollection", sim_write_delete_collection },
 };
 
-/* Codes as people and clients know them by reason. */
+/* The reason of each code. */
 static const struct {
 	int		 code;
 	const char	*reason;
@@ -48,7 +48,7 @@ static void note(struct sim_request *);
 static void plan(struct sim_request *);
 static void proceed(struct sim_request *);
 static void dispatch(struct sim_request *);
-static bool knows_subresource(const struct sim_request *);
+static bool has_subresource(const struct sim_request *);
 static void answer_fault(struct sim_request *, const struct sim_fault *);
 static const char *reason_of(int);
 
@@ -190,11 +190,11 @@ dispatch(struct sim_request *c)
 
 	/* The CRD may have gone during a delay. */
 	c->resource = sim_registry_find(c->sim->registry, c->route.group, c->route.version, c->route.plural);
-	if (c->resource != NULL && !c->resource->builtin && !knows_subresource(c)) {
+	if (c->resource != NULL && !c->resource->builtin && !has_subresource(c)) {
 		sim_request_reply_status(c, sim_semantics_not_found(c->resource, c->route.name));
 		return;
 	}
-	if (c->resource == NULL || !knows_subresource(c)
+	if (c->resource == NULL || !has_subresource(c)
 	    || (c->route.ns[0] != '\0' && !c->resource->namespaced)) {
 		sim_request_reply_text(c, 404, "404 page not found\n");
 		return;
@@ -218,7 +218,7 @@ dispatch(struct sim_request *c)
 }
 
 static bool
-knows_subresource(const struct sim_request *c)
+has_subresource(const struct sim_request *c)
 {
 	const char *const sub = c->route.subresource;
 

@@ -9,7 +9,7 @@ struct evhttp_request;
 /* arg is the struct simulator. A sim_server_handler. */
 void sim_api_serve(struct evhttp_request *req, void *arg);
 
-/* "NAMESPACE/NAME" or "NAME" of what the call is about, for the store. */
+/* "NAMESPACE/NAME" or "NAME" of what the request is about, for the store. */
 const char *sim_request_key(const struct sim_request *c, char *buf, size_t size);
 enum { SIM_KEY_MAX = 1024 };
 

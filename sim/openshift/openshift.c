@@ -1,4 +1,4 @@
-/* sim/openshift/openshift.c - the engine: rounds of moves, by the clock of the world or by order. */
+/* sim/openshift/openshift.c - the engine: rounds of moves, by the simulated clock or by command. */
 #include "openshift.h"
 
 #include <event2/event.h>
@@ -28,7 +28,7 @@ openshift_new(struct simulator *s)
 {
 	struct openshift *r;
 
-	OBJ_NEW(r, ROLLOUT_MAGIC);
+	OBJ_NEW(r, OPENSHIFT_MAGIC);
 	r->sim = s;
 	r->version = obj_strdup("");
 	r->last = obj_strdup("");
@@ -48,7 +48,7 @@ openshift_free(struct openshift **rp)
 
 	if (*rp == NULL)
 		return;
-	OBJ_TAKE(r, rp, ROLLOUT_MAGIC);
+	OBJ_TAKE(r, rp, OPENSHIFT_MAGIC);
 	event_free(r->timer);
 	openshift_fleet_free(r);
 	free(r->version);
@@ -98,7 +98,7 @@ openshift_update_status(struct openshift *r)
 	for (size_t i = 0; i < r->npools; i++)
 		settle_pool(r, &r->pools[i], now);
 	settle_version(r, now);
-	/* What was just written is read, but says nothing new. */
+	/* What was just written is read again without effect. */
 	openshift_fleet_refresh(r);
 	r->reported_nodes = r->read_nodes;
 	r->reported_pools = r->read_pools;
@@ -142,7 +142,7 @@ on_tick(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	OBJ_CHECK(r, ROLLOUT_MAGIC);
+	OBJ_CHECK(r, OPENSHIFT_MAGIC);
 	if (!r->manual)
 		openshift_round(r, TICK_MS * r->sim->options->speed, SIZE_MAX, NULL, NULL);
 }
@@ -186,7 +186,7 @@ advance(struct openshift *r, struct openshift_fleet_node *n, enum openshift_step
 	char now[SIM_TIME_MAX], boot[SIM_UID_MAX];
 
 	openshift_node_take_step(node, to, &(struct openshift_node_change){
-	    /* A node that was told its config by somebody else keeps that one. */
+	    /* A node whose config another writer set keeps that one. */
 	    .config = n->may_start ? r->pools[n->pool].target : n->facts.desired,
 	    .boot_id = sim_uid(r->sim, boot), .now = sim_now(now),
 	});
@@ -222,7 +222,7 @@ tell(json_t *list, const struct openshift_fleet_node *n, const char *key, const 
 		json_array_append_new(list, json_pack("{s:s, s:s}", "node", n->name, key, what));
 }
 
-/* The index from which a round goes: nobody is left behind where only some may move. */
+/* The index from which a round starts: each node gets its turn where only some may move. */
 static size_t
 after_last(const struct openshift *r)
 {
@@ -246,7 +246,7 @@ settle_pool(struct openshift *r, const struct openshift_pool *p, const char *now
 	json_decref(pool);
 }
 
-/* The control plane must be there, and every other pool that nobody holds back. */
+/* The control plane must be there, and every other pool that is not paused. */
 static void
 settle_version(struct openshift *r, const char *now)
 {

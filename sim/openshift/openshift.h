@@ -3,7 +3,7 @@
  * that roll over the Nodes.
  *
  * Level-triggered: what happens next follows from the objects as they are now, whoever changed
- * them; beside them only the step of each node is remembered. docs/simulator.md lists the orders.
+ * them; beside them only the step of each node is remembered. docs/simulator.md lists the commands.
  */
 #ifndef MUSTER_OPENSHIFT_H
 #define MUSTER_OPENSHIFT_H
@@ -22,7 +22,7 @@ void openshift_free(struct openshift **rp);
 /* Is that the "op" of an order to it? */
 bool openshift_has_command(const char *op);
 /* {"changed": n, ...}; NULL with a text in err. A new reference. */
-json_t *openshift_command(struct openshift *r, const json_t *order, char *err, size_t size);
+json_t *openshift_command(struct openshift *r, const json_t *command, char *err, size_t size);
 /* --openshift. False with a text in err. */
 bool openshift_begin(struct openshift *r, char *err, size_t size);
 

@@ -1,4 +1,4 @@
-/* sim/openshift/openshift_commands.c - orders to the simulated OpenShift; a wrong one changes nothing. */
+/* sim/openshift/openshift_commands.c - commands to the simulated OpenShift; a wrong one changes nothing. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 enum { VERSION_MAX = 253, NODES_MAX = 100000 };
 
-/* What a failing daemon says: long, and in lines. */
+/* The reason of a failing daemon: long, and in lines. */
 static const char trouble[] =
     "unexpected on-disk state validating against the new config:\n"
     "content mismatch for file \"/etc/kubernetes/kubelet.conf\":\n"
@@ -28,17 +28,18 @@ struct command_error {
 	size_t	 size;
 };
 
-/* How many objects it changed; -1: wrong, and why says so. More to answer goes into answer. */
-typedef long order_fn(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why);
+/* How many objects it changed; -1: wrong, see why. More to answer goes into answer. */
+typedef long command_fn(struct openshift *r, json_t *command, json_t *answer,
+    const struct command_error *why);
 
-static order_fn openshift, roll, step, pause_pool, unpause_pool, change_pool, degrade, recover, stick,
+static command_fn openshift, roll, step, pause_pool, unpause_pool, change_pool, degrade, recover, stick,
     unstick, join_nodes;
 
 static const struct {
 	const char	*op;
-	order_fn	*run;
+	command_fn	*run;
 	bool		 first;		/* it makes the OpenShift that the others need */
-} orders[] = {
+} commands[] = {
 	{ "openshift", openshift, true },
 	{ "rollout", roll, false },
 	{ "step", step, false },
@@ -53,11 +54,11 @@ static const struct {
 };
 
 /* The reading of an order: strict, so that a word that is not known is an error. */
-#define READ(order, why, format, ...)						\
-	read_order(                                                             \
-	    (order), json_unpack_ex((order), &wrong, JSON_STRICT, format, __VA_ARGS__), &wrong, (why))
+#define READ(command, why, format, ...)						\
+	read_command(                                                             \
+	    (command), json_unpack_ex((command), &wrong, JSON_STRICT, format, __VA_ARGS__), &wrong, (why))
 
-static bool read_order(const json_t *, int, const json_error_t *, const struct command_error *);
+static bool read_command(const json_t *, int, const json_error_t *, const struct command_error *);
 static long refuse(const struct command_error *, const char *, ...) __attribute__((format(printf, 2, 3)));
 static bool is_max_unavailable(const json_t *);
 static json_t *named(struct openshift *, const json_t *, const struct command_error *);
@@ -69,33 +70,33 @@ static const struct openshift_fleet_node *find_node(const struct openshift *, co
 bool
 openshift_has_command(const char *op)
 {
-	for (size_t i = 0; i < NITEMS(orders); i++) {
-		if (strcmp(orders[i].op, op) == 0)
+	for (size_t i = 0; i < NITEMS(commands); i++) {
+		if (strcmp(commands[i].op, op) == 0)
 			return true;
 	}
 	return false;
 }
 
 json_t *
-openshift_command(struct openshift *r, const json_t *order, char *err, size_t size)
+openshift_command(struct openshift *r, const json_t *command, char *err, size_t size)
 {
-	const char *const op = sim_json_text(order, "op");
+	const char *const op = sim_json_text(command, "op");
 	const struct command_error why = { err, size };
 	size_t i = 0;
 
-	while (i < NITEMS(orders) && strcmp(orders[i].op, op) != 0)
+	while (i < NITEMS(commands) && strcmp(commands[i].op, op) != 0)
 		i++;
-	MUST(i < NITEMS(orders));
-	if (orders[i].first == r->on) {
+	MUST(i < NITEMS(commands));
+	if (commands[i].first == r->on) {
 		refuse(&why, "%s: %s", op,
 		    r->on ? "there is an OpenShift already"
 			  : "there is no OpenShift; begin with --openshift or {\"op\": \"openshift\"}");
 		return NULL;
 	}
-	json_t *const copy = json_deep_copy(order), *const answer = json_object();
+	json_t *const copy = json_deep_copy(command), *const answer = json_object();
 	if (r->on)
 		openshift_fleet_refresh(r);
-	const long n = orders[i].run(r, copy, answer, &why);
+	const long n = commands[i].run(r, copy, answer, &why);
 	json_decref(copy);
 	if (n < 0) {
 		json_decref(answer);
@@ -110,19 +111,19 @@ bool
 openshift_begin(struct openshift *r, char *err, size_t size)
 {
 	const struct sim_options *const o = r->sim->options;
-	json_t *const order = json_pack("{s:s, s:I, s:I, s:I, s:s}", "op", "openshift", "masters",
+	json_t *const command = json_pack("{s:s, s:I, s:I, s:I, s:s}", "op", "openshift", "masters",
 	    (json_int_t)o->masters, "infra", (json_int_t)o->infra, "workers", (json_int_t)o->workers,
 	    "version", o->release);
-	json_t *const answer = openshift_command(r, order, err, size);
+	json_t *const answer = openshift_command(r, command, err, size);
 	const bool fine = answer != NULL;
 
 	json_decref(answer);
-	json_decref(order);
+	json_decref(command);
 	return fine;
 }
 
 static long
-openshift(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+openshift(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op, *version = "4.20.3";
 	json_int_t sizes[ROLES] = { [ROLE_MASTER] = 3, [ROLE_INFRA] = 0, [ROLE_WORKER] = 3 };
@@ -130,7 +131,7 @@ openshift(struct openshift *r, json_t *order, json_t *answer, const struct comma
 	json_error_t wrong;
 
 	(void)answer;
-	if (!READ(order, why, "{s:s, s?I, s?I, s?I, s?s, s?o}", "op", &op, "masters", &sizes[ROLE_MASTER],
+	if (!READ(command, why, "{s:s, s?I, s?I, s?I, s?s, s?o}", "op", &op, "masters", &sizes[ROLE_MASTER],
 		"infra", &sizes[ROLE_INFRA], "workers", &sizes[ROLE_WORKER], "version", &version,
 		"max_unavailable", &max))
 		return -1;
@@ -167,7 +168,7 @@ openshift(struct openshift *r, json_t *order, json_t *answer, const struct comma
 }
 
 static long
-roll(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+roll(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op, *version = NULL;
 	char now[SIM_TIME_MAX], name[CONFIG_NAME_MAX];
@@ -175,13 +176,13 @@ roll(struct openshift *r, json_t *order, json_t *answer, const struct command_er
 	json_error_t wrong;
 
 	(void)answer;
-	if (!READ(order, why, "{s:s, s?s, s?b}", "op", &op, "version", &version, "manual", &manual))
+	if (!READ(command, why, "{s:s, s?s, s?b}", "op", &op, "version", &version, "manual", &manual))
 		return -1;
 	if (version != NULL && (version[0] == '\0' || strlen(version) > VERSION_MAX))
 		return refuse(why, "rollout: version: 1 to %d characters", VERSION_MAX);
 	json_t *const cv = openshift_get(r->version_store, "version");
 	if (version != NULL && cv == NULL)
-		return refuse(why, "rollout: somebody deleted the ClusterVersion \"version\"");
+		return refuse(why, "rollout: there is no ClusterVersion \"version\"");
 	if (version != NULL) {
 		openshift_version_begin(cv, version, sim_now(now));
 		openshift_put(r, r->version_store, json_incref(cv), true);
@@ -204,15 +205,15 @@ roll(struct openshift *r, json_t *order, json_t *answer, const struct command_er
 }
 
 static long
-step(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+step(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op;
 	json_int_t most = -1;
 	json_error_t wrong;
 
-	if (!READ(order, why, "{s:s, s?I}", "op", &op, "nodes", &most))
+	if (!READ(command, why, "{s:s, s?I}", "op", &op, "nodes", &most))
 		return -1;
-	if (json_object_get(order, "nodes") != NULL && most < 1)
+	if (json_object_get(command, "nodes") != NULL && most < 1)
 		return refuse(why, "step: nodes: at least 1, not %lld", (long long)most);
 	if (!r->manual)
 		return refuse(why, "step: the rollout goes by itself; begin it with \"manual\": true");
@@ -224,21 +225,21 @@ step(struct openshift *r, json_t *order, json_t *answer, const struct command_er
 }
 
 static long
-pause_pool(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+pause_pool(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	(void)answer;
-	return set_paused(r, order, true, why);
+	return set_paused(r, command, true, why);
 }
 
 static long
-unpause_pool(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+unpause_pool(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	(void)answer;
-	return set_paused(r, order, false, why);
+	return set_paused(r, command, false, why);
 }
 
 static long
-change_pool(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+change_pool(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op, *name;
 	char err[256];
@@ -247,7 +248,7 @@ change_pool(struct openshift *r, json_t *order, json_t *answer, const struct com
 	json_error_t wrong;
 
 	(void)answer;
-	if (!READ(order, why, "{s:s, s:s, s?o, s?o, s?b}", "op", &op, "name", &name, "selector", &selector,
+	if (!READ(command, why, "{s:s, s:s, s?o, s?o, s?b}", "op", &op, "name", &name, "selector", &selector,
 		"max_unavailable", &max, "remove", &gone))
 		return -1;
 	if (max != NULL && !is_max_unavailable(max))
@@ -282,7 +283,7 @@ change_pool(struct openshift *r, json_t *order, json_t *answer, const struct com
 }
 
 static long
-degrade(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+degrade(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op, *state = "Degraded", *reason = trouble;
 	json_t *names = NULL, *name;
@@ -290,7 +291,7 @@ degrade(struct openshift *r, json_t *order, json_t *answer, const struct command
 	size_t i;
 
 	(void)answer;
-	if (!READ(order, why, "{s:s, s:o, s?s, s?s}", "op", &op, "names", &names, "state", &state,
+	if (!READ(command, why, "{s:s, s:o, s?s, s?s}", "op", &op, "names", &names, "state", &state,
 		"reason", &reason))
 		return -1;
 	if (strcmp(state, "Degraded") != 0 && strcmp(state, "Unreconcilable") != 0)
@@ -310,7 +311,7 @@ degrade(struct openshift *r, json_t *order, json_t *answer, const struct command
 }
 
 static long
-recover(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+recover(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op;
 	json_t *names = NULL, *name;
@@ -319,7 +320,7 @@ recover(struct openshift *r, json_t *order, json_t *answer, const struct command
 	long n = 0;
 
 	(void)answer;
-	if (!READ(order, why, "{s:s, s?o}", "op", &op, "names", &names))
+	if (!READ(command, why, "{s:s, s?o}", "op", &op, "names", &names))
 		return -1;
 	json_t *const chosen = named(r, names, why);
 	if (chosen == NULL)
@@ -339,21 +340,21 @@ recover(struct openshift *r, json_t *order, json_t *answer, const struct command
 }
 
 static long
-stick(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+stick(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	(void)answer;
-	return each_node(r, order, openshift_pods_block, why);
+	return each_node(r, command, openshift_pods_block, why);
 }
 
 static long
-unstick(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+unstick(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	(void)answer;
-	return each_node(r, order, openshift_pods_unblock, why);
+	return each_node(r, command, openshift_pods_unblock, why);
 }
 
 static long
-join_nodes(struct openshift *r, json_t *order, json_t *answer, const struct command_error *why)
+join_nodes(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op, *role;
 	json_int_t count = 1;
@@ -361,7 +362,7 @@ join_nodes(struct openshift *r, json_t *order, json_t *answer, const struct comm
 	enum openshift_role i = 0;
 
 	(void)answer;
-	if (!READ(order, why, "{s:s, s:s, s?I}", "op", &op, "role", &role, "count", &count))
+	if (!READ(command, why, "{s:s, s:s, s?I}", "op", &op, "role", &role, "count", &count))
 		return -1;
 	while (i < ROLES && strcmp(openshift_role_name(i), role) != 0)
 		i++;
@@ -373,10 +374,10 @@ join_nodes(struct openshift *r, json_t *order, json_t *answer, const struct comm
 }
 
 static bool
-read_order(const json_t *order, int rc, const json_error_t *wrong, const struct command_error *why)
+read_command(const json_t *command, int rc, const json_error_t *wrong, const struct command_error *why)
 {
 	if (rc != 0)
-		refuse(why, "%s: %s", sim_json_text(order, "op"), wrong->text);
+		refuse(why, "%s: %s", sim_json_text(command, "op"), wrong->text);
 	return rc == 0;
 }
 
@@ -433,7 +434,7 @@ named(struct openshift *r, const json_t *names, const struct command_error *why)
 
 /* The Pods of these nodes: one that no drain gets rid of, or one that gives way. */
 static long
-each_node(struct openshift *r, json_t *order, bool (*fn)(struct simulator *, const char *),
+each_node(struct openshift *r, json_t *command, bool (*fn)(struct simulator *, const char *),
     const struct command_error *why)
 {
 	const char *op;
@@ -442,7 +443,7 @@ each_node(struct openshift *r, json_t *order, bool (*fn)(struct simulator *, con
 	size_t i;
 	long n = 0;
 
-	if (!READ(order, why, "{s:s, s:o}", "op", &op, "names", &names))
+	if (!READ(command, why, "{s:s, s:o}", "op", &op, "names", &names))
 		return -1;
 	json_t *const chosen = named(r, names, why);
 	if (chosen == NULL)
@@ -454,12 +455,12 @@ each_node(struct openshift *r, json_t *order, bool (*fn)(struct simulator *, con
 }
 
 static long
-set_paused(struct openshift *r, json_t *order, bool paused, const struct command_error *why)
+set_paused(struct openshift *r, json_t *command, bool paused, const struct command_error *why)
 {
 	const char *op, *name;
 	json_error_t wrong;
 
-	if (!READ(order, why, "{s:s, s:s}", "op", &op, "pool", &name))
+	if (!READ(command, why, "{s:s, s:s}", "op", &op, "pool", &name))
 		return -1;
 	json_t *const pool = openshift_get(r->pool_store, name);
 	if (pool == NULL)
@@ -480,11 +481,11 @@ find_node(const struct openshift *r, const char *name)
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
-		const int order = strcmp(r->nodes[middle].name, name);
+		const int command = strcmp(r->nodes[middle].name, name);
 
-		if (order == 0)
+		if (command == 0)
 			return &r->nodes[middle];
-		if (order < 0)
+		if (command < 0)
 			low = middle + 1;
 		else
 			high = middle;

@@ -183,9 +183,9 @@ by_turn(const void *a, const void *b)
 {
 	const struct openshift_fleet_node *const x = *(struct openshift_fleet_node *const *)a;
 	const struct openshift_fleet_node *const y = *(struct openshift_fleet_node *const *)b;
-	int order = strcmp(x->facts.zone, y->facts.zone);
+	int command = strcmp(x->facts.zone, y->facts.zone);
 
-	if (order == 0)
-		order = strcmp(x->facts.created, y->facts.created);
-	return order != 0 ? order : strcmp(x->name, y->name);
+	if (command == 0)
+		command = strcmp(x->facts.created, y->facts.created);
+	return command != 0 ? command : strcmp(x->name, y->name);
 }

@@ -4,8 +4,8 @@
  *
  * Pure: what a node shows goes in, what happens next comes out. The order is that of the Machine
  * Config Operator (MCO): its node controller chooses the node and names the config; the daemon on
- * the node asks for the drain; the drain controller cordons and evicts; the daemon applies, reboots
- * and asks for the uncordon; only then it says Done, together with the new currentConfig.
+ * the node requests the drain; the drain controller cordons and evicts; the daemon applies, reboots
+ * and requests the uncordon; only then its state is Done, together with the new currentConfig.
  */
 #ifndef MUSTER_OPENSHIFT_FSM_H
 #define MUSTER_OPENSHIFT_FSM_H
@@ -17,15 +17,15 @@
 /* What has happened last. */
 enum openshift_step {
 	ROLLOUT_IDLE,			/* state Done, currentConfig = desiredConfig */
-	ROLLOUT_TARGETED,		/* desiredConfig is the new one; the daemon has not looked yet */
+	ROLLOUT_TARGETED,		/* desiredConfig is the new one; the daemon has not begun */
 	ROLLOUT_WORKING,		/* state Working */
-	ROLLOUT_DRAIN_ASKED,		/* desiredDrain drain-X */
+	ROLLOUT_DRAIN_REQUESTED,		/* desiredDrain drain-X */
 	ROLLOUT_CORDONED,		/* unschedulable, with its taint; Pods are evicted from now on */
 	ROLLOUT_DRAINED,		/* lastAppliedDrain drain-X; the daemon applies */
 	ROLLOUT_REBOOTING,		/* state Rebooting */
 	ROLLOUT_DOWN,			/* Ready turned Unknown */
 	ROLLOUT_UP,			/* Ready turned True, another bootID */
-	ROLLOUT_UNCORDON_ASKED,		/* desiredDrain uncordon-X */
+	ROLLOUT_UNCORDON_REQUESTED,		/* desiredDrain uncordon-X */
 	ROLLOUT_UNCORDONED,		/* schedulable */
 	ROLLOUT_RELEASED,		/* lastAppliedDrain uncordon-X */
 	ROLLOUT_STEPS,
@@ -34,7 +34,7 @@ enum openshift_step {
 struct openshift_step_row {
 	const char	*name;
 	const char	*state;		/* the annotation of that name while the step lasts */
-	int64_t		 lasts_ms;	/* in the world's time */
+	int64_t		 lasts_ms;	/* in simulated time */
 };
 const struct openshift_step_row *openshift_step_row(enum openshift_step step);
 
@@ -42,7 +42,7 @@ struct openshift_node_view {
 	enum openshift_step	step;
 	bool			targeted;	/* desiredConfig differs from currentConfig */
 	bool			failing;	/* state Degraded or Unreconcilable */
-	bool			may_start;	/* its pool wants another config and has room */
+	bool			may_start;	/* its pool has another config and room */
 	bool			due;		/* the step has lasted long enough */
 	size_t			pods;		/* that a drain must evict, or that are on their way out */
 };

@@ -18,21 +18,22 @@ static const struct {
 };
 
 typedef void step_fn(json_t *node, const struct openshift_node_change *c);
-static step_fn finish, target, work, ask_drain, cordon, confirm, reboot, go_down, come_up, ask_uncordon,
+static step_fn finish, target, work, request_drain, cordon, confirm, reboot, go_down, come_up,
+    request_uncordon,
     uncordon;
 
-/* What somebody does to the Node so that the step begins. */
+/* The write to the Node with which the step begins. */
 static step_fn *const steps[ROLLOUT_STEPS] = {
 	[ROLLOUT_IDLE]		 = finish,
 	[ROLLOUT_TARGETED]	 = target,
 	[ROLLOUT_WORKING]	 = work,
-	[ROLLOUT_DRAIN_ASKED]	 = ask_drain,
+	[ROLLOUT_DRAIN_REQUESTED]	 = request_drain,
 	[ROLLOUT_CORDONED]	 = cordon,
 	[ROLLOUT_DRAINED]	 = confirm,
 	[ROLLOUT_REBOOTING]	 = reboot,
 	[ROLLOUT_DOWN]		 = go_down,
 	[ROLLOUT_UP]		 = come_up,
-	[ROLLOUT_UNCORDON_ASKED] = ask_uncordon,
+	[ROLLOUT_UNCORDON_REQUESTED] = request_uncordon,
 	[ROLLOUT_UNCORDONED]	 = uncordon,
 	[ROLLOUT_RELEASED]	 = confirm,
 };
@@ -162,7 +163,7 @@ work(json_t *node, const struct openshift_node_change *c)
 }
 
 static void
-ask_drain(json_t *node, const struct openshift_node_change *c)
+request_drain(json_t *node, const struct openshift_node_change *c)
 {
 	set_drain(node, "drain-", c->config);
 }
@@ -204,7 +205,7 @@ come_up(json_t *node, const struct openshift_node_change *c)
 }
 
 static void
-ask_uncordon(json_t *node, const struct openshift_node_change *c)
+request_uncordon(json_t *node, const struct openshift_node_change *c)
 {
 	set_drain(node, "uncordon-", c->config);
 }

@@ -14,7 +14,7 @@ enum openshift_role { ROLE_MASTER, ROLE_INFRA, ROLE_WORKER, ROLES };
 /* As in names and pools: "master". */
 const char *openshift_role_name(enum openshift_role role);
 
-/* Where the operator's rules look. Texts are copies, never NULL. */
+/* What the operator's rules read. Texts are copies, never NULL. */
 struct openshift_node_facts {
 	char	*current, *desired;	/* configs; "": none */
 	char	*reason;

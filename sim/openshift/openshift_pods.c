@@ -176,7 +176,7 @@ make_ready(struct simulator *s, const struct sim_blob *b)
 	json_decref(pod);
 }
 
-/* The disruption controller's part: it has looked at this budget, and so many may go. */
+/* The disruption controller's part: it has observed this budget; so many may be evicted. */
 static bool
 set_allowed(struct simulator *s, const char *node, int allowed)
 {

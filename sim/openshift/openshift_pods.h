@@ -12,7 +12,7 @@ size_t openshift_pods_left(struct simulator *s, const char *node);
 /* Asks for the eviction of each; a PodDisruptionBudget may refuse. How many were granted. */
 size_t openshift_pods_evict(struct simulator *s, const char *node, bool at_once);
 
-/* A Pod on that node whose budget lets nobody go; the budget gives way. False: it is so already. */
+/* A Pod on that node whose budget allows no disruption; the budget allows it. False: unchanged. */
 bool openshift_pods_block(struct simulator *s, const char *node);
 bool openshift_pods_unblock(struct simulator *s, const char *node);
 

@@ -177,7 +177,7 @@ openshift_pool_set_status(json_t *pool, const struct openshift_pool *p, const ch
 	    json_integer(sim_json_int_at(pool, "metadata.generation", 0)));
 	for (size_t i = 0; i < NITEMS(counts); i++)
 		json_object_set_new(status, counts[i].key, json_integer((json_int_t)counts[i].n));
-	/* A pool that was never settled begins with what it asks for. */
+	/* A pool that was never updated begins with its target. */
 	if (openshift_pool_updated(p) || sim_json_text_at(status, "configuration.name")[0] == '\0')
 		json_object_set_new(
 		    status, "configuration", json_deep_copy(sim_json_at(pool, "spec.configuration")));

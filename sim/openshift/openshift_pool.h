@@ -1,6 +1,6 @@
 /*
- * sim/openshift/openshift_pool.h - a MachineConfigPool: what it asks for, whom it owns, what its
- * status says.
+ * sim/openshift/openshift_pool.h - a MachineConfigPool: its target, its nodes, its
+ * status.
  */
 #ifndef MUSTER_OPENSHIFT_POOL_H
 #define MUSTER_OPENSHIFT_POOL_H
@@ -27,7 +27,7 @@ struct openshift_pool {
 	bool		 percent;
 	/* Of its nodes, counted anew each time. */
 	size_t		 nodes, updated, ready, unavailable, degraded, failing;
-	json_t		*troubles;	/* what the degraded ones say */
+	json_t		*troubles;	/* the reasons of the degraded ones */
 	size_t		 room;		/* nodes that may begin now */
 };
 
@@ -36,7 +36,7 @@ void openshift_pool_free(struct openshift_pool *p);
 bool openshift_pool_matches(const struct openshift_pool *p, const struct sim_blob *node);
 
 /*
- * Which of n pools owns a node, by the rule of the MCO: matches[i] says whether the selector of
+ * Which of n pools owns a node, by the rule of the MCO: matches[i] is whether the selector of
  * names[i] does. Two custom pools: none; master before all, any custom pool before worker.
  */
 int openshift_pool_owner(const char *const *names, const bool *matches, size_t n);

@@ -25,7 +25,7 @@ struct openshift_fleet_node {
 
 struct openshift {
 	uint32_t			 magic;
-#define ROLLOUT_MAGIC	0x524f4c4cu
+#define OPENSHIFT_MAGIC	0x524f4c4cu
 	struct simulator		*sim;
 	struct event			*timer;
 	bool				 on, manual;

@@ -9,7 +9,7 @@
 #include "random.h"
 #include "sim/base/sim_json.h"
 
-/* The role stands between. Only rendered configs tell a version. */
+/* The role stands between. Only rendered configs have a version. */
 static const struct {
 	const char	*before, *after;
 } sources[] = { { "00-", "" }, { "01-", "-kubelet" }, { "99-", "-ssh" } };

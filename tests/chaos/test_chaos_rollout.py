@@ -73,7 +73,7 @@ def B4_B5_kills_during_a_rollout_change_nothing_about_its_end():
     chance = random.Random(SEED)
     with SimServer(options=["--seed", str(SEED % (1 << 31)), "--speed", str(SPEED)]) as server:
         server.install(*rolloutcrds.insights())
-        server.order("POST", "world", {"op": "openshift", "masters": MASTERS, "workers": WORKERS,
+        server.order("POST", "cluster", {"op": "openshift", "masters": MASTERS, "workers": WORKERS,
                                        "version": "4.20.3", "max_unavailable": "20%"})
         with NodesTree(server) as tree:
             tree.wait_up()
@@ -81,7 +81,7 @@ def B4_B5_kills_during_a_rollout_change_nothing_about_its_end():
             uids = {(kind, name): item["metadata"]["uid"] for kind in INSIGHTS
                     for name, item in tree.insights(kind).items()}
             with Watched(server) as watched, Watched(server, INSIGHTS[1]) as pools:
-                server.order("POST", "world", {"op": "rollout", "version": "4.20.4"})
+                server.order("POST", "cluster", {"op": "rollout", "version": "4.20.4"})
                 kills = rage(tree, server, chance)
                 tap.note(f"kills {dict(kills)}")
                 everybody_runs(tree)

@@ -198,7 +198,7 @@ def stay(tree, server):
           f"inside:   MUSTER_RUN_DIR={tree.run_dir} {muster.BIN}/muster explain node/worker-00\n"
           f"          MUSTER_RUN_DIR={tree.run_dir} {muster.BIN}/muster tap --link nodes\n"
           f"metrics:  curl {tree.metrics_url}\n"
-          f"again:    curl {server.control}/world -d '{{\"op\": \"rollout\", \"version\": \"4.20.5\"}}'")
+          f"again:    curl {server.control}/cluster -d '{{\"op\": \"rollout\", \"version\": \"4.20.5\"}}'")
     try:
         signal.pause()
     except KeyboardInterrupt:

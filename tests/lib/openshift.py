@@ -33,7 +33,7 @@ class World:
         self.server, self.kube = server, server.kube
 
     def do(self, op, **more):
-        return self.server.order("POST", "world", {"op": op, **more})
+        return self.server.order("POST", "cluster", {"op": op, **more})
 
     def step(self, **more):
         """node -> the step that it took."""

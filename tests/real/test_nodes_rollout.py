@@ -45,7 +45,7 @@ class Story:
 def B2_B5_a_rollout_of_200_nodes_equals_the_oracle_step_by_step():
     with SimServer() as sim, RealServer() as server:
         rolloutcrds.install(server)
-        sim.order("POST", "world", {"op": "openshift", "masters": MASTERS, "workers": WORKERS,
+        sim.order("POST", "cluster", {"op": "openshift", "masters": MASTERS, "workers": WORKERS,
                                     "version": FROM, "max_unavailable": "50%"})
         ill = [name for name in sim.kube.names("nodes") if name.startswith("worker")][7]
         relay = Relay(sim.kube, server.kube)
@@ -57,14 +57,14 @@ def B2_B5_a_rollout_of_200_nodes_equals_the_oracle_step_by_step():
             story.record()
             orders = [{"op": "rollout", "version": TO, "manual": True}]
             for number in range(STEPS_MAX):
-                answer = sim.order("POST", "world", orders[0] if orders else {"op": "step"})
+                answer = sim.order("POST", "cluster", orders[0] if orders else {"op": "step"})
                 if not orders and not answer["changed"]:
                     break
                 if number == 5:
-                    sim.order("POST", "world", {"op": "degrade", "names": [ill],
+                    sim.order("POST", "cluster", {"op": "degrade", "names": [ill],
                                                 "reason": "it\nfailed " * 40})
                 if number == 9:
-                    sim.order("POST", "world", {"op": "recover"})
+                    sim.order("POST", "cluster", {"op": "recover"})
                 orders.clear()
                 for _ in relay.carry():
                     story.record()

@@ -14,8 +14,8 @@ from kubeservers import SimServer
 from muster import wait_for
 from openshift import CONFIGS, POOLS, World, condition, is_ready, mco
 
-WAY = ["targeted", "working", "drain-asked", "cordoned", "drained", "rebooting", "down", "up",
-       "uncordon-asked", "uncordoned", "released", "idle"]
+WAY = ["targeted", "working", "drain-requested", "cordoned", "drained", "rebooting", "down", "up",
+       "uncordon-requested", "uncordoned", "released", "idle"]
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 
 
@@ -102,15 +102,15 @@ def each_step_is_what_the_operator_writes():
         target = mco(seen["targeted"])["desiredConfig"]
         notes = {step: mco(node) for step, node in seen.items()}
         assert notes["targeted"]["state"] == "Done" and notes["working"]["state"] == "Working"
-        assert notes["drain-asked"]["desiredDrain"] == f"drain-{target}"
-        assert "unschedulable" not in seen["drain-asked"]["spec"]
+        assert notes["drain-requested"]["desiredDrain"] == f"drain-{target}"
+        assert "unschedulable" not in seen["drain-requested"]["spec"]
         cordoned = seen["cordoned"]["spec"]
         assert cordoned["unschedulable"] and [t["key"] for t in cordoned["taints"]] == [UNSCHEDULABLE]
         assert notes["cordoned"]["lastAppliedDrain"] != f"drain-{target}"
         assert notes["drained"]["lastAppliedDrain"] == f"drain-{target}"
         assert notes["rebooting"]["state"] == "Rebooting" and is_ready(seen["rebooting"])
         assert not is_ready(seen["down"]) and is_ready(seen["up"])
-        assert notes["uncordon-asked"]["desiredDrain"] == f"uncordon-{target}"
+        assert notes["uncordon-requested"]["desiredDrain"] == f"uncordon-{target}"
         assert "unschedulable" not in seen["uncordoned"]["spec"]
         assert notes["released"]["lastAppliedDrain"] == f"uncordon-{target}"
         assert notes["released"]["currentConfig"] != target, "currentConfig comes with Done"

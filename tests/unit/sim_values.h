@@ -103,7 +103,7 @@ gadgets(void)
 }
 
 static inline struct sim_write_params
-ask_of(const struct sim_resource *r, const char *name)
+params_of(const struct sim_resource *r, const char *name)
 {
 	return (struct sim_write_params){
 		.resource = r, .namespace = r->namespaced ? "default" : "", .name = name, .subresource = "",

@@ -218,7 +218,7 @@ old_updaters_are_put_together(void **state)
 static json_t *
 do_write(const struct write *w, const json_t *old, const char *now, json_t **status)
 {
-	struct sim_write_params a = ask_of(gadgets(), "g");
+	struct sim_write_params a = params_of(gadgets(), "g");
 	json_t *body = J(w->body);
 	char *bytes = json_dumps(body, 0);
 	const bool applies = w->how == APPLY || w->how == FORCE || w->how == APPLY_STATUS;

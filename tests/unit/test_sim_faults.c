@@ -244,7 +244,7 @@ a_stale_list_is_of_that_version(void **state)
 
 	(void)state;
 	rig_open(&r, 3);		/* four namespaces, three nodes: version 7 */
-	rig_must_order(&r, "POST", "/world", "{\"op\":\"remove\",\"names\":[\"node-00002\"]}");
+	rig_must_order(&r, "POST", "/cluster", "{\"op\":\"remove\",\"names\":[\"node-00002\"]}");
 	arm(&r, "{'kind':'stale','rv':7,'verb':'list,get','count':2}");
 	struct rig_answer a = rig_get(&r, LIST);
 	assert_non_null(strstr(a.body, "\"metadata\":{\"resourceVersion\":\"7\"}"));

@@ -146,7 +146,7 @@ pages_are_of_one_version(void **state)
 		snprintf(path, sizeof(path), NODES "?limit=2&continue=%s", token);
 		rig_free(&a);
 		if (i == 0)
-			rig_must_order(&r, "POST", "/world",
+			rig_must_order(&r, "POST", "/cluster",
 			    "[{\"op\":\"remove\",\"names\":[\"node-00005\"]},"
 			    "{\"op\":\"add\",\"count\":3},{\"op\":\"label\"}]");
 	}
@@ -165,7 +165,7 @@ an_expired_page_goes_on_if_asked(void **state)
 	struct rig_answer a = rig_get(&r, NODES "?limit=2");
 	token_of(&a, token, sizeof(token));
 	rig_free(&a);
-	rig_must_order(&r, "POST", "/world", "{\"op\":\"remove\",\"names\":[\"node-00003\"]}");
+	rig_must_order(&r, "POST", "/cluster", "{\"op\":\"remove\",\"names\":[\"node-00003\"]}");
 	rig_must_order(&r, "POST", "/compact", "");
 	snprintf(path, sizeof(path), NODES "?limit=2&continue=%s", token);
 	a = rig_get(&r, path);

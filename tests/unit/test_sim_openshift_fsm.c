@@ -31,7 +31,7 @@ static const struct row {
 	{ "no pods, no drain", { .step = ROLLOUT_CORDONED, .due = true },
 	    ROLLOUT_ADVANCE, ROLLOUT_DRAINED, "" },
 	{ "pods hold nothing else", { .step = ROLLOUT_WORKING, .due = true, .pods = 2 },
-	    ROLLOUT_ADVANCE, ROLLOUT_DRAIN_ASKED, "" },
+	    ROLLOUT_ADVANCE, ROLLOUT_DRAIN_REQUESTED, "" },
 	{ "the last step ends it", { .step = ROLLOUT_RELEASED, .due = true },
 	    ROLLOUT_ADVANCE, ROLLOUT_IDLE, "" },
 };

@@ -192,7 +192,7 @@ static void
 check_decoded(void **state)
 {
 	const struct decoded *r = *state;
-	struct sim_write_params a = ask_of(r->kind == NULL ? gadgets()
+	struct sim_write_params a = params_of(r->kind == NULL ? gadgets()
 	    : builtin(strcmp(r->kind, "Lease") == 0 ? "coordination.k8s.io" : "", r->kind), "x");
 	json_t *sent = J(r->sent), *status = NULL;
 

@@ -199,7 +199,7 @@ static const struct row {
 static json_t *
 run(const struct row *r, const json_t *old, json_t **status)
 {
-	struct sim_write_params a = ask_of(r->kind == NULL ? gadgets() : builtin(r->group, r->kind), "g");
+	struct sim_write_params a = params_of(r->kind == NULL ? gadgets() : builtin(r->group, r->kind), "g");
 	json_t *body = J(r->body), *object;
 	char *bytes = json_dumps(body, 0);
 
@@ -270,7 +270,7 @@ a_refusal_is_a_status(void **state)
 static void
 finalizers_without_a_domain_are_warned_of(void **state)
 {
-	struct sim_write_params a = ask_of(gadgets(), "g");
+	struct sim_write_params a = params_of(gadgets(), "g");
 	json_t *body = J(GADGET("'name':'g','finalizers':['foo','a.b/c','foo.bar']", "{'size':1}")),
 	    *status = NULL;
 

@@ -89,7 +89,7 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	struct sim_write_params a = ask_of(r->kind == NULL ? gadgets() : builtin("", r->kind), "x");
+	struct sim_write_params a = params_of(r->kind == NULL ? gadgets() : builtin("", r->kind), "x");
 	json_t *old = J(r->old), *options = J(r->options), *marked = NULL, *status = NULL;
 
 	a.namespace = "default";
@@ -142,8 +142,8 @@ the_last_finalizer_ends_it(void **state)
 static void
 answers(void **state)
 {
-	struct sim_write_params a = ask_of(gadgets(), "x"), n = ask_of(builtin("", "Node"), "x"),
-	    p = ask_of(builtin("", "Pod"), "x");
+	struct sim_write_params a = params_of(gadgets(), "x"), n = params_of(builtin("", "Node"), "x"),
+	    p = params_of(builtin("", "Pod"), "x");
 	json_t *object = J(PLAIN), *held = J(MARKED);
 
 	(void)state;

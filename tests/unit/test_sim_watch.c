@@ -61,7 +61,7 @@ check_row(void **state)
 	struct rig_answer a = rig_wait_head(&r, &c);
 	assert_int_equal(a.code, w->code);
 	rig_free(&a);
-	rig_must_order(&r, "POST", "/world", "{\"op\":\"add\"}");
+	rig_must_order(&r, "POST", "/cluster", "{\"op\":\"add\"}");
 	a = rig_wait(&r, &c, blind ? NULL : "node-00004");
 	assert_int_equal(rig_count(a.body, "\"type\":\"ADDED\""), w->added + (w->code == 200 && !blind));
 	assert_int_equal(strstr(a.body, END) != NULL, w->told);
@@ -134,7 +134,7 @@ check_story(void **state)
 	rig_connect(&r, &c, sim_server_url(r.sim.kube));
 	rig_send(&c, "GET", path, "", "");
 	char *const orders = quoted(s->orders);
-	rig_must_order(&r, "POST", "/world", orders);
+	rig_must_order(&r, "POST", "/cluster", orders);
 	struct rig_answer a = rig_wait(&r, &c, s->until);
 	/* The last line may have come in part. */
 	while (a.end == RIG_OPEN && a.body[a.len - 1] != '\n') {
@@ -191,7 +191,7 @@ bookmarks_tell_how_far_it_is(void **state)
 	r.options.speed = 1200;		/* a bookmark every 50 ms */
 	rig_connect(&r, &c, sim_server_url(r.sim.kube));
 	rig_send(&c, "GET", "/apis/coordination.k8s.io/v1/leases?watch=1&resourceVersion=7" MARKS, "", "");
-	rig_must_order(&r, "POST", "/world", "{\"op\":\"add\"}");
+	rig_must_order(&r, "POST", "/cluster", "{\"op\":\"add\"}");
 	struct rig_answer a = rig_wait(&r, &c, "\"8\"");
 	assert_non_null(strstr(a.body, "{\"type\":\"BOOKMARK\",\"object\":{\"kind\":\"Lease\",\"apiVersion\":"
 	    "\"coordination.k8s.io/v1\",\"metadata\":{\"resourceVersion\":\"8\"}}}\n"));
@@ -234,14 +234,14 @@ a_slow_reader_is_let_go(void **state)
 	rig_connect(&r, &quick, sim_server_url(r.sim.kube));
 	rig_send(&slow, "GET", WATCH "&resourceVersion=1004", "", "");
 	rig_send(&quick, "GET", WATCH "&resourceVersion=1004", "", "");
-	rig_must_order(&r, "POST", "/world", "{\"op\":\"heartbeat\",\"count\":1}");
+	rig_must_order(&r, "POST", "/cluster", "{\"op\":\"heartbeat\",\"count\":1}");
 	struct rig_answer a = rig_wait(&r, &slow, "MODIFIED");
 	rig_free(&a);
 	bufferevent_disable(slow.bev, EV_READ);
 	for (int i = 0; i < ROUNDS; i++)
-		rig_must_order(&r, "POST", "/world", "{\"op\":\"heartbeat\"}");
+		rig_must_order(&r, "POST", "/cluster", "{\"op\":\"heartbeat\"}");
 	rig_must_order(
-	    &r, "POST", "/world", "{\"op\":\"label\",\"count\":1,\"key\":\"last\",\"value\":\"one\"}");
+	    &r, "POST", "/cluster", "{\"op\":\"label\",\"count\":1,\"key\":\"last\",\"value\":\"one\"}");
 	a = rig_wait(&r, &quick, "\"last\":\"one\"");
 	assert_int_equal(a.end, RIG_OPEN);
 	assert_int_equal(rig_count(a.body, "\"type\":\"MODIFIED\""), ROUNDS * MANY + 2);

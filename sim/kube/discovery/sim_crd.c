@@ -15,7 +15,7 @@
 enum { NAME_MAX_LEN = 128 };
 
 struct crd_resource {
-	struct sim_resource	 r;	/* first: the registry knows only this */
+	struct sim_resource	 r;	/* first: the registry points to it */
 	json_t			*crd;
 	char			 singular[NAME_MAX_LEN], list_kind[NAME_MAX_LEN];
 	struct sim_selectable	*fields;

@@ -1,4 +1,4 @@
-/* sim/kube/discovery/sim_discovery.c - what the server says of itself. */
+/* sim/kube/discovery/sim_discovery.c - version, health, discovery, OpenAPI. */
 #include "sim_discovery.h"
 
 #include <event2/buffer.h>
@@ -104,8 +104,8 @@ serve_groups(struct sim_request *c)
 }
 
 /*
- * kubectl asks for it, as protobuf, when it is to check the items of a List by itself; what the
- * document does not know it does not check. So this one knows nothing: the field `swagger` and no
+ * kubectl requests it, as protobuf, when it is to check the items of a List by itself; what the
+ * document does not contain is not checked. So this one is empty: the field `swagger` and no
  * more. The server checks anyway.
  */
 static void
@@ -158,7 +158,7 @@ serve_deeper(struct sim_request *c)
 	return true;
 }
 
-/* False: the client wants the legacy form. */
+/* False: the client accepts only the legacy form. */
 static bool
 serve_aggregated(struct sim_request *c, bool core)
 {

@@ -196,7 +196,7 @@ operation(const struct sim_resource *r, const char *action)
 	return op;
 }
 
-/* kubectl looks whether a PATCH knows dryRun and fieldValidation before it sends them. */
+/* kubectl checks whether a PATCH has dryRun and fieldValidation before it sends them. */
 static json_t *
 parameters(const char *action)
 {

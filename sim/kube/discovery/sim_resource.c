@@ -1,4 +1,4 @@
-/* sim/kube/discovery/sim_resource.c - names of a resource as messages and documents say them. */
+/* sim/kube/discovery/sim_resource.c - names of a resource as in messages and documents. */
 #include "sim_resource.h"
 
 #include <stdio.h>

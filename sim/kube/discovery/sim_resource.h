@@ -3,14 +3,14 @@
  * brought by a CRD.
  *
  * One struct sim_resource is one (group, version, plural): a CRD with two versions makes two, which
- * share one `storage`: objects are kept in the stored version's form and given the asked apiVersion
+ * share one `storage`: objects are kept in the stored version's form and given the requested apiVersion
  * on the way out (conversion strategy None).
  *
- * The law between server and semantics (sim/kube/semantics/sim_semantics.h): the server finds the
+ * The contract between server and semantics (sim/kube/semantics/sim_semantics.h): the server finds the
  * resource and the old object, decodes the body (JSON or YAML, sim/base/sim_yaml.h) and checks that
  * it is an object; semantics turns it into the new object or a Status; the server gives it
  * metadata.resourceVersion and keeps it. What semantics returns has apiVersion, kind and metadata;
- * its resourceVersion is not looked at. A resource lives as long as its CRD: semantics may keep a
+ * its resourceVersion is ignored. A resource lives as long as its CRD: semantics may keep a
  * pointer to one during a call, never after it.
  */
 #ifndef MUSTER_SIM_RESOURCE_H
@@ -36,7 +36,7 @@ enum sim_verb {
 
 enum { RESOURCE_NAMES_MAX = 8 };
 
-/* What a field selector may ask. */
+/* A field that a selector may name. */
 struct sim_selectable {
 	const char	*name;
 	const char	*path;		/* dotted; NULL: the name is the path */
@@ -75,9 +75,9 @@ struct sim_resource {
 extern const struct sim_resource sim_resource_builtin[];
 extern const size_t sim_resource_nbuiltin;
 
-/* "v1", "apps/v1": as apiVersion says it. */
+/* "v1", "apps/v1": as in apiVersion. */
 const char *sim_resource_api_version(const struct sim_resource *r, char *buf, size_t size);
-/* "nodes", "machines.cluster.x-k8s.io": as errors say it. */
+/* "nodes", "machines.cluster.x-k8s.io": as in errors. */
 const char *sim_resource_qualified(const struct sim_resource *r, char *buf, size_t size);
 
 #endif

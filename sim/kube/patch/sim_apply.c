@@ -90,9 +90,9 @@ config_refusal(const struct sim_write_params *a, const json_t *config)
 }
 
 /*
- * Takes merged. What this manager applied last time and no longer does goes, unless somebody owns
- * it. Three steps, as the real one: remove all of it; put back what is owned; put back what was not
- * his.
+ * Takes merged. What this manager applied last time and no longer does is removed, unless another
+ * manager owns it. Three steps, as the real one: remove all of it; put back what is owned; put back
+ * what was not his.
  */
 static json_t *
 pruned(const json_t *schema, json_t *merged, const json_t *managers, const json_t *last)
@@ -152,20 +152,20 @@ static json_t *
 settled(const struct sim_write_params *a, json_t *object, const json_t *config, json_t **status)
 {
 	const json_t *schema = sim_schema_of(a->resource);
-	char *flaw = NULL;
+	char *error_text = NULL;
 
 	if (a->resource->builtin && schema != NULL) {
 		json_t *unknown = json_array(), *merged = object;
 
-		object = sim_schema_typed(schema, merged, "", unknown, false, &flaw);
+		object = sim_schema_typed(schema, merged, "", unknown, false, &error_text);
 		json_decref(unknown);
 		json_decref(merged);
 	}
 	if (object != NULL)
 		sim_schema_complete(a, object);
 	else
-		*status = conversion_failure(a->resource, config, flaw);
-	free(flaw);
+		*status = conversion_failure(a->resource, config, error_text);
+	free(error_text);
 	return object;
 }
 

@@ -3,9 +3,9 @@
  * on top of it.
  *
  * A write by PUT, POST or PATCH makes its manager own (operation Update) what it changed and takes
- * that from everybody else. An apply makes its manager own exactly what it sent (operation Apply),
- * takes away what it owned before and nobody else does, and is refused where it would change what
- * somebody else owns, unless it is forced.
+ * that from every other manager. An apply makes its manager own exactly what it sent (operation Apply),
+ * removes what it alone owned before, and is refused where it would change what
+ * another manager owns, unless it is forced.
  */
 #ifndef MUSTER_SIM_APPLY_H
 #define MUSTER_SIM_APPLY_H
@@ -44,7 +44,7 @@ json_t *sim_conflict_status(const json_t *conflicts, const json_t *managers);
 void sim_apply_track_first(const struct sim_write_params *a, json_t *managers, const json_t *live);
 /* The object before it is created, as Go has it: a built-in kind starts with its zero values. */
 json_t *sim_apply_initial_object(const struct sim_write_params *a);
-/* Sets of fields: what nobody owns; what this endpoint does not change, whatever was sent. */
+/* Sets of fields: what no manager owns; what this endpoint does not change, whatever was sent. */
 json_t *sim_apply_unowned_fields(void);
 json_t *sim_apply_reset_fields(const struct sim_write_params *a);
 

@@ -142,7 +142,7 @@ check_item_name(const json_t *schema, const json_t *list, size_t index, const ch
 	free(name);
 }
 
-/* "[id=\"a\"]": the element as the path of a set says it. */
+/* "[id=\"a\"]": the element as in the path of a set. */
 static char *
 item_element(const char *name)
 {
@@ -158,7 +158,7 @@ item_element(const char *name)
 	return element;
 }
 
-/* true: the value is of no type that the schema allows, and that is told. */
+/* true: the value is of no type that the schema allows, and that is reported. */
 static bool
 is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t *errors)
 {
@@ -220,7 +220,7 @@ add(json_t *errors, const char *format, ...)
 	free(text);
 }
 
-/* Several are told in order, each on its line. */
+/* Several are listed in order, each on its line. */
 static char *
 errors_text(const json_t *errors)
 {

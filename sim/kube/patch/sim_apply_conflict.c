@@ -1,4 +1,4 @@
-/* sim/kube/patch/sim_apply_conflict.c - what an apply would take from others, and how that is said. */
+/* sim/kube/patch/sim_apply_conflict.c - what an apply would take from other managers, and the message. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@ sim_apply_track(const struct sim_write_params *a, json_t *object, const json_t *
 	json_t *managers = managers_before(a, object, old);
 
 	json_object_del(sim_metadata_of(object), "managedFields");
-	/* What is not tracked from its creation on is not tracked until somebody applies it. */
+	/* What is not tracked from its creation on is not tracked until an apply. */
 	if (old == NULL || json_object_size(managers) > 0) {
 		track(a, managers, object, old);
 		sim_managers_cap(managers);
@@ -89,7 +89,7 @@ sim_apply_reset_fields(const struct sim_write_params *a)
 	return set;
 }
 
-/* The manager owns what differs; nobody else does any more. */
+/* The manager owns what differs, and alone. */
 static void
 track(const struct sim_write_params *a, json_t *managers, const json_t *object, const json_t *old)
 {

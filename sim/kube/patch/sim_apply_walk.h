@@ -4,7 +4,7 @@
  * without some fields.
  *
  * A list is one field, or a set of its values, or a map by its keys; an object is one field or has
- * its members as fields. Where the schema says nothing, objects have members and lists are one
+ * its members as fields. Without a schema, objects have members and lists are one
  * field.
  */
 #ifndef MUSTER_SIM_APPLY_WALK_H

@@ -211,9 +211,9 @@ do_test(json_t **root, const json_t *op)
 		return json_equal(*root, want);
 	if (place_find(&p, *root, path) && place_get(&p, &value)) {
 		const bool no_value = value == NULL || json_is_null(value);
-		const bool no_want = want == NULL || json_is_null(want);
+		const bool no_expected = want == NULL || json_is_null(want);
 
-		same = no_value || no_want ? no_value && no_want : json_equal(value, want);
+		same = no_value || no_expected ? no_value && no_expected : json_equal(value, want);
 	}
 	place_free(&p);
 	return same;
@@ -221,7 +221,7 @@ do_test(json_t **root, const json_t *op)
 
 /*
  * The container that holds the last token of the pointer. What stands before the first '/' is not
- * looked at, as in the real server.
+ * checked, as in the real server.
  */
 static bool
 place_find(struct pointer_target *p, json_t *root, const char *pointer)

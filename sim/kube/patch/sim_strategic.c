@@ -283,7 +283,7 @@ ordered(const json_t *merged, const json_t *wanted, const json_t *server, const 
 }
 
 /*
- * The items of `from` in the order that `order` has them, then those it does not know; without
+ * The items of `from` in the order that `order` has them, then those it does not name; without
  * those of `except`.
  */
 static json_t *

@@ -97,7 +97,7 @@ walk_each(const json_t *at, const char *rest, const char *filter, size_t len, in
 	return NULL;
 }
 
-/* @.type=="Ready", @.a != 'b'; the left side alone asks whether it is there. */
+/* @.type=="Ready", @.a != 'b'; the left side alone tests whether it exists. */
 static bool
 passes(const json_t *element, const char *filter, size_t len)
 {

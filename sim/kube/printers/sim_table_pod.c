@@ -38,9 +38,9 @@ const struct sim_column sim_table_pods[] = {
 
 static struct pod_summary summarise(const json_t *);
 static bool initialising(const json_t *, struct pod_summary *);
-static void look_at_containers(const json_t *, struct pod_summary *);
+static void check_containers(const json_t *, struct pod_summary *);
 static void note_restarts(const json_t *, struct pod_summary *);
-static void say_terminated(const json_t *, const char *, char *);
+static void describe_terminated(const json_t *, const char *, char *);
 static bool has_condition(const json_t *, const char *, const char *);
 static bool is_sidecar(const json_t *, const char *);
 
@@ -106,7 +106,7 @@ summarise(const json_t *pod)
 	json_array_foreach(sim_json_at(pod, "spec.initContainers"), i, c)
 		s.total += strcmp(sim_json_text(c, "restartPolicy"), "Always") == 0;
 	if (!initialising(pod, &s) || has_condition(pod, "Initialized", "True"))
-		look_at_containers(pod, &s);
+		check_containers(pod, &s);
 	if (sim_json_at(pod, "metadata.deletionTimestamp") == NULL)
 		return s;
 	if (strcmp(why, "NodeLost") == 0)
@@ -116,7 +116,7 @@ summarise(const json_t *pod)
 	return s;
 }
 
-/* True while an init container is still at work or has failed; the reason says which. */
+/* True while an init container is still at work or has failed; see the reason. */
 static bool
 initialising(const json_t *pod, struct pod_summary *s)
 {
@@ -140,7 +140,7 @@ initialising(const json_t *pod, struct pod_summary *s)
 			continue;
 		}
 		if (ended != NULL)
-			say_terminated(ended, "Init:", s->reason);
+			describe_terminated(ended, "Init:", s->reason);
 		else if (waiting[0] != '\0' && strcmp(waiting, "PodInitializing") != 0)
 			snprintf(s->reason, sizeof(s->reason), "Init:%s", waiting);
 		else
@@ -155,7 +155,7 @@ initialising(const json_t *pod, struct pod_summary *s)
 }
 
 static void
-look_at_containers(const json_t *pod, struct pod_summary *s)
+check_containers(const json_t *pod, struct pod_summary *s)
 {
 	const json_t *const statuses = sim_json_at(pod, "status.containerStatuses");
 	char error[REASON_MAX] = "";
@@ -170,7 +170,7 @@ look_at_containers(const json_t *pod, struct pod_summary *s)
 		if (waiting[0] != '\0') {
 			snprintf(s->reason, sizeof(s->reason), "%s", waiting);
 		} else if (ended != NULL) {
-			say_terminated(ended, "", s->reason);
+			describe_terminated(ended, "", s->reason);
 			if (sim_json_int_at(ended, "exitCode", 0) != 0)
 				memcpy(error, s->reason, sizeof(error));
 		} else if (json_is_true(json_object_get(c, "ready"))
@@ -200,7 +200,7 @@ note_restarts(const json_t *container, struct pod_summary *s)
 }
 
 static void
-say_terminated(const json_t *ended, const char *prefix, char *reason)
+describe_terminated(const json_t *ended, const char *prefix, char *reason)
 {
 	const char *const why = sim_json_text(ended, "reason");
 	const int64_t signal = sim_json_int_at(ended, "signal", 0);

@@ -70,10 +70,10 @@ sim_view_object(struct sim_view *v, const struct sim_blob *b, uint64_t rv, struc
 		return;
 	case SHAPE_TABLE:
 		write_table_head(v, &(struct sim_list_meta){ rv != 0 ? rv : b->rv, "", -1 },
-		    !v->columns_told, out);
+		    !v->columns_sent, out);
 		write_row(v, b, rv, out);
 		evbuffer_add(out, "]}", 2);
-		v->columns_told = true;
+		v->columns_sent = true;
 		return;
 	}
 }
@@ -86,8 +86,8 @@ sim_view_bookmark(struct sim_view *v, uint64_t rv, bool end, struct evbuffer *ou
 	char version[256];
 
 	if (v->shape == SHAPE_TABLE) {
-		write_table_head(v, &(struct sim_list_meta){ rv, "", -1 }, !v->columns_told, out);
-		v->columns_told = true;
+		write_table_head(v, &(struct sim_list_meta){ rv, "", -1 }, !v->columns_sent, out);
+		v->columns_sent = true;
 		evbuffer_add_printf(out,
 		    "{\"cells\":[],\"object\":{\"kind\":\"PartialObjectMetadata\",\"apiVersion\":"
 		    "\"meta.k8s.io/%s\",\"metadata\":{\"resourceVersion\":\"%" PRIu64 "\"%s%s}}}",
@@ -213,7 +213,7 @@ write_partial(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, s
 static void
 write_row(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, struct evbuffer *out)
 {
-	/* The columns of events are those of the stored form, whatever version is asked for. */
+	/* The columns of events are those of the stored form, whatever version is requested. */
 	json_t *const object = sim_blob_parse(b, v->resource->builtin ? v->resource->storage->form
 	    : v->resource);
 	json_t *const cells = sim_table_cells(v->resource, object, clock_wall_ms() * 1000);

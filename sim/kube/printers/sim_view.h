@@ -1,5 +1,5 @@
 /*
- * sim/kube/printers/sim_view.h - stored objects as the client wants to see them: whole, metadata
+ * sim/kube/printers/sim_view.h - stored objects in the form that the client accepts: whole, metadata
  * only, or as rows of a Table.
  */
 #ifndef MUSTER_SIM_VIEW_H
@@ -18,15 +18,18 @@ struct sim_view {
 	enum sim_shape			 shape;
 	const char			*meta_version;	/* of meta.k8s.io: v1 or v1beta1 */
 	enum { WITH_METADATA, WITH_NOTHING, WITH_OBJECT } row_object;
-	bool				 columns_told;	/* the Tables of a watch name them once */
+	bool				 columns_sent;	/* the Tables of a watch name them once */
 };
 
-/* From Accept and the query. False: the call is answered already (406). */
+/* From Accept and the query. False: the request is answered already (406). */
 bool sim_view_read(struct sim_view *v, struct sim_request *c);
 
 /* One object by itself. rv: see sim_blob_write. */
 void sim_view_object(struct sim_view *v, const struct sim_blob *b, uint64_t rv, struct evbuffer *out);
-/* An object that carries only a resourceVersion, and with `end` says that the initial events are over. */
+/*
+ * An object that carries only a resourceVersion, and with `end` the mark that the initial events
+ * are complete.
+ */
 void sim_view_bookmark(struct sim_view *v, uint64_t rv, bool end, struct evbuffer *out);
 
 /* An object that is not stored, as an answer. */

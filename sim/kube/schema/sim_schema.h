@@ -2,7 +2,7 @@
  * sim/kube/schema/sim_schema.h - the types of objects: a CRD's openAPIV3Schema, or our table of the
  * built-in kinds (sim_schema_types.def).
  *
- * Both are JSON schemas of the form a CRD has; a built-in one also says
+ * Both are JSON schemas of the form a CRD has; a built-in one also has
  *	$ref				the name of another type of the table
  *	x-kubernetes-patch-strategy	and -merge-key: for strategic merge patches
  *	x-muster-name, x-muster-go	how Go calls the type in its messages
@@ -46,7 +46,7 @@ enum sim_list_type sim_schema_list(const json_t *schema, const json_t **keys);
  * What the server makes of the object it got: unknown fields dropped (refused or warned of, by
  * field_validation), text brought into its form, defaults set. patch: what was patched in, NULL
  * where the object itself was sent; strategic: the real server reads the result of such a patch
- * another way, and says so in other words.
+ * another way, with other messages.
  */
 json_t *sim_schema_decode(const struct sim_write_params *a, const json_t *body, const json_t *patch,
     bool strategic, json_t **status);
@@ -54,7 +54,7 @@ json_t *sim_schema_decode(const struct sim_write_params *a, const json_t *body, 
 void sim_schema_complete(const struct sim_write_params *a, json_t *object);
 /* The parts of it. Unknown fields are put in `unknown`, an array of paths. */
 json_t *sim_schema_typed(const json_t *schema, const json_t *value, const char *path, json_t *unknown,
-    bool strategic, char **flaw);
+    bool strategic, char **error_text);
 void sim_schema_prune(const json_t *schema, json_t *object, json_t *unknown);
 void sim_schema_default(const json_t *schema, json_t *value);
 /* What Go prints where nothing is set: of a whole object, and added to what is there. */

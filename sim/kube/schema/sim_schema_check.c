@@ -2,7 +2,7 @@
  * sim/kube/schema/sim_schema_check.c - values against the schema of a CRD, with the words of the real server.
  *
  * What an update did not change is not judged again (ratcheting). CEL rules are not evaluated; that
- * they were not is said as the real server says it when the object is refused for something else.
+ * they were not is reported as the real server does when the object is refused for something else.
  */
 #include <math.h>
 #include <stdio.h>

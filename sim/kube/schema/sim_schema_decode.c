@@ -15,7 +15,8 @@
 static json_t *type_refusal(const struct sim_write_params *a, const json_t *body);
 static json_t *builtin_refusal(const struct sim_resource *r, const char *kind, const char *version,
     const char *expected);
-static json_t *decode_custom(const struct sim_resource *r, const json_t *body, json_t *unknown, char **flaw);
+static json_t *decode_custom(const struct sim_resource *r, const json_t *body, json_t *unknown,
+    char **error_text);
 static json_t *refusal(const struct sim_write_params *a, const json_t *body,
     const json_t *strategic, bool patched, const char *why);
 static char *unknown_text(const json_t *unknown);
@@ -28,7 +29,7 @@ sim_schema_decode(const struct sim_write_params *a, const json_t *body, const js
 {
 	const json_t *schema = sim_schema_of(a->resource);
 	json_t *unknown = json_array(), *object;
-	char *flaw = NULL;
+	char *error_text = NULL;
 
 	if (patch == NULL && (*status = type_refusal(a, body)) != NULL) {
 		json_decref(unknown);
@@ -37,12 +38,13 @@ sim_schema_decode(const struct sim_write_params *a, const json_t *body, const js
 	if (schema == NULL)
 		object = json_deep_copy(body);
 	else
-		object = a->resource->builtin ? sim_schema_typed(schema, body, "", unknown, strategic, &flaw)
-		    : decode_custom(a->resource, body, unknown, &flaw);
-	if (flaw == NULL && json_array_size(unknown) > 0 && strcmp(a->field_validation, "Strict") == 0)
-		flaw = unknown_text(unknown);
-	if (flaw != NULL) {
-		*status = refusal(a, body, strategic ? patch : NULL, patch != NULL, flaw);
+		object = a->resource->builtin
+		    ? sim_schema_typed(schema, body, "", unknown, strategic, &error_text)
+		    : decode_custom(a->resource, body, unknown, &error_text);
+	if (error_text == NULL && json_array_size(unknown) > 0 && strcmp(a->field_validation, "Strict") == 0)
+		error_text = unknown_text(unknown);
+	if (error_text != NULL) {
+		*status = refusal(a, body, strategic ? patch : NULL, patch != NULL, error_text);
 		json_decref(object);
 		object = NULL;
 	} else {
@@ -50,7 +52,7 @@ sim_schema_decode(const struct sim_write_params *a, const json_t *body, const js
 		set_type(a, object);
 		sim_schema_complete(a, object);
 	}
-	free(flaw);
+	free(error_text);
 	json_decref(unknown);
 	return object;
 }
@@ -70,7 +72,7 @@ sim_schema_complete(const struct sim_write_params *a, json_t *object)
 		sim_kind_rules(a->resource)->complete(object);
 }
 
-/* Whether the body is of the kind that the URL names; a built-in kind need not say what it is. */
+/* Whether the body is of the kind that the URL names; a built-in kind may leave it out. */
 static json_t *
 type_refusal(const struct sim_write_params *a, const json_t *body)
 {
@@ -95,7 +97,7 @@ type_refusal(const struct sim_write_params *a, const json_t *body)
 	    "does not match the expected API version (%s)", version, expected);
 }
 
-/* Of another built-in kind, or of one that no one has heard of. */
+/* Of another built-in kind, or of an unknown one. */
 static json_t *
 builtin_refusal(const struct sim_resource *r, const char *kind, const char *version, const char *expected)
 {
@@ -115,7 +117,7 @@ builtin_refusal(const struct sim_resource *r, const char *kind, const char *vers
 
 /* metadata is read as Go reads it; the rest follows the structural schema. */
 static json_t *
-decode_custom(const struct sim_resource *r, const json_t *body, json_t *unknown, char **flaw)
+decode_custom(const struct sim_resource *r, const json_t *body, json_t *unknown, char **error_text)
 {
 	const json_t *meta = json_object_get(body, "metadata");
 	json_t *object = json_deep_copy(body);
@@ -123,7 +125,7 @@ decode_custom(const struct sim_resource *r, const json_t *body, json_t *unknown,
 	if (meta != NULL && !json_is_null(meta)) {
 		json_t *read = sim_schema_typed(sim_schema_member(r->schema, "metadata", true),
 		    meta, "metadata",
-		    unknown, false, flaw);
+		    unknown, false, error_text);
 
 		if (read == NULL)
 			return object;
@@ -133,7 +135,7 @@ decode_custom(const struct sim_resource *r, const json_t *body, json_t *unknown,
 	return object;
 }
 
-/* A patch that leads to a malformed object is told with the whole object, a strategic one with the patch. */
+/* A patch to a malformed object is reported with the whole object, a strategic one with the patch. */
 static json_t *
 refusal(const struct sim_write_params *a, const json_t *body, const json_t *strategic, bool patched,
     const char *why)
@@ -184,7 +186,7 @@ warn(const struct sim_write_params *a, const json_t *unknown)
 	}
 }
 
-/* What is kept always says what it is. */
+/* What is stored always has apiVersion and kind. */
 static void
 set_type(const struct sim_write_params *a, json_t *object)
 {

@@ -78,7 +78,7 @@ sim_schema_pattern_fits(const char *pattern, const char *text)
 	return fit;
 }
 
-/* NULL: it cannot be said in POSIX. */
+/* NULL: POSIX has no such pattern. */
 static char *
 translated(const char *pattern, int *flags)
 {

@@ -1,5 +1,5 @@
 /*
- * sim/kube/schema/sim_schema_format.h - what a text must look like: the formats and patterns of a schema.
+ * sim/kube/schema/sim_schema_format.h - the formats and patterns of a schema.
  *
  * Patterns are Go's (RE2); they are matched by the C library after a translation. A pattern that
  * cannot be translated (\p, \x, flags but i) and a format that is not known let every text through.

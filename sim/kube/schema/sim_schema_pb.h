@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* The object in the envelope ("k8s\0", runtime.Unknown); NULL: broken, or of a kind we do not know. */
+/* The object in the envelope ("k8s\0", runtime.Unknown); NULL: malformed, or of an unknown kind. */
 json_t *sim_schema_read_protobuf(const char *bytes, size_t len);
 
 #endif

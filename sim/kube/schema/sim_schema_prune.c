@@ -17,7 +17,7 @@ static void prune_object(const json_t *schema, json_t *object, const char *path,
 static void read_metadata(json_t *object, const char *path, json_t *unknown);
 static void forget(json_t *object, const char *key, const char *path, json_t *unknown);
 static void drop_nulls(const json_t *schema, json_t *value);
-static bool is_unwanted_null(const json_t *schema, const json_t *value);
+static bool is_refused_null(const json_t *schema, const json_t *value);
 static char *under(const char *path, const char *key);
 
 void
@@ -113,13 +113,13 @@ prune_object(const json_t *schema, json_t *object, const char *path, bool whole,
 static void
 read_metadata(json_t *object, const char *path, json_t *unknown)
 {
-	char *deeper = under(path, "metadata"), *flaw = NULL;
+	char *deeper = under(path, "metadata"), *error_text = NULL;
 	json_t *read = sim_schema_typed(sim_schema_member(NULL, "metadata", true),
-	    json_object_get(object, "metadata"), deeper, unknown, false, &flaw);
+	    json_object_get(object, "metadata"), deeper, unknown, false, &error_text);
 
 	if (read != NULL)
 		json_object_set_new(object, "metadata", read);
-	free(flaw);
+	free(error_text);
 	free(deeper);
 }
 
@@ -146,7 +146,7 @@ drop_nulls(const json_t *schema, json_t *value)
 		json_object_foreach_safe(value, next, key, child) {
 			const json_t *member = sim_schema_member(schema, key, false);
 
-			if (is_unwanted_null(member, child))
+			if (is_refused_null(member, child))
 				json_object_del(value, key);
 			else
 				drop_nulls(member, child);
@@ -158,7 +158,7 @@ drop_nulls(const json_t *schema, json_t *value)
 }
 
 static bool
-is_unwanted_null(const json_t *schema, const json_t *value)
+is_refused_null(const json_t *schema, const json_t *value)
 {
 	return json_is_null(value) && schema != NULL && json_object_get(schema, "default") == NULL
 	    && !json_is_true(json_object_get(schema, "nullable"));

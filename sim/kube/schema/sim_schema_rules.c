@@ -24,7 +24,7 @@ static json_t *tried(const struct sim_schema_at *at, const json_t *schema);
 static size_t count_satisfied(const struct sim_schema_at *at, const json_t *schemas, json_t **nearest);
 static void say(const struct sim_schema_at *at, const char *words, const json_t *limit);
 
-/* Of the rules about a text only the first that it breaks is told. */
+/* Of the rules about a text only the first that it breaks is reported. */
 static const struct {
 	const char	*keyword;
 	rule		*check;
@@ -297,7 +297,7 @@ not_that(const struct sim_schema_at *at, const json_t *limit)
 	json_decref(errors);
 }
 
-/* The flaws that the value would have by another schema. */
+/* The errors that the value would have by another schema. */
 static json_t *
 tried(const struct sim_schema_at *at, const json_t *schema)
 {
@@ -309,7 +309,7 @@ tried(const struct sim_schema_at *at, const json_t *schema)
 	return trial.errors;
 }
 
-/* *nearest: the flaws by the first of those that find the fewest. */
+/* *nearest: the errors by the first schema that finds the fewest. */
 static size_t
 count_satisfied(const struct sim_schema_at *at, const json_t *schemas, json_t **nearest)
 {

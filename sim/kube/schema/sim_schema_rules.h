@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* Where in the object we are. The words of a flaw leave out the first `skip` characters of the path. */
+/* The current place in the object. Messages leave out the first `skip` characters of the path. */
 struct sim_schema_at {
 	json_t		*errors;
 	const char	*path;

@@ -17,7 +17,7 @@
 
 struct typed_decoder {
 	json_t		*unknown;
-	char		*flaw;		/* the first one; then nothing more is read */
+	char		*error_text;		/* the first one; then nothing more is read */
 	const char	*type;		/* the struct that is being read */
 	bool		 strategic;	/* the words are those for the result of a strategic merge patch */
 	char		 path[1024];	/* as strict decoding names it: spec.taints[0].key */
@@ -54,14 +54,14 @@ static const struct {
 
 json_t *
 sim_schema_typed(const json_t *schema, const json_t *value, const char *path, json_t *unknown, bool strategic,
-    char **flaw)
+    char **error_text)
 {
 	struct typed_decoder r = { .unknown = unknown, .type = "", .strategic = strategic };
 
 	snprintf(r.path, sizeof(r.path), "%s", path);
 	json_t *read = read_value(&r, schema, value);
 
-	*flaw = r.flaw;
+	*error_text = r.error_text;
 	return read;
 }
 
@@ -98,7 +98,7 @@ sim_schema_fill_zero(const json_t *schema, json_t *value)
 	}
 }
 
-/* New reference; NULL: r->flaw says why. */
+/* New reference; NULL: see r->error_text. */
 static json_t *
 read_value(struct typed_decoder *r, const json_t *schema, const json_t *value)
 {
@@ -142,7 +142,7 @@ read_struct(struct typed_decoder *r, const json_t *schema, const json_t *value)
 			json_decref(read);
 		}
 		leave(r, m);
-		if (r->flaw != NULL) {
+		if (r->error_text != NULL) {
 			json_decref(object);
 			return NULL;
 		}
@@ -238,7 +238,7 @@ read_quantity(struct typed_decoder *r, const json_t *schema, const json_t *value
 
 	free(digits);
 	if (why != NULL) {
-		r->flaw = obj_strdup(why);
+		r->error_text = obj_strdup(why);
 		return NULL;
 	}
 	return json_stringn(canonical, quantity_print(&q, canonical, sizeof(canonical)));
@@ -257,7 +257,8 @@ read_time(struct typed_decoder *r, const json_t *schema, const json_t *value)
 	if (!(micro ? time_parse_micro : time_parse)(text, strlen(text), &us)) {
 		const bool no_fraction = micro && time_parse(text, strlen(text), &us);
 
-		MUST(asprintf(&r->flaw, "parsing time \"%s\" as \"2006-01-02T15:04:05%sZ07:00\": cannot "
+		MUST(asprintf(&r->error_text,
+		    "parsing time \"%s\" as \"2006-01-02T15:04:05%sZ07:00\": cannot "
 		    "parse \"%s\" as \"%s\"", text, micro ? ".000000" : "", no_fraction
 		    ? text + strcspn(text, ".Z+") : text, no_fraction ? ".000000" : "2006") > 0);
 		return NULL;
@@ -278,7 +279,8 @@ read_bytes(struct typed_decoder *r, const json_t *schema, const json_t *value)
 	const size_t len = strlen(text), good = strspn(text, letters), pad = strspn(text + good, "=");
 
 	if (len % 4 != 0 || pad > 2 || good + pad != len) {
-		MUST(asprintf(&r->flaw, "illegal base64 data at input byte %zu", good + pad != len ? good
+		MUST(asprintf(&r->error_text, "illegal base64 data at input byte %zu",
+		    good + pad != len ? good
 		    : len - len % 4) > 0);
 		return NULL;
 	}
@@ -356,9 +358,10 @@ mismatch(struct typed_decoder *r, const json_t *schema, const json_t *value)
 	char go[128];
 
 	if (r->strategic)
-		MUST(asprintf(&r->flaw, "unrecognized type: %s", go_type(schema, go, sizeof(go))) > 0);
+		MUST(asprintf(&r->error_text, "unrecognized type: %s", go_type(schema, go, sizeof(go))) > 0);
 	else
-		MUST(asprintf(&r->flaw, "json: cannot unmarshal %s%s%s into Go struct field %s.%s of type %s",
+		MUST(asprintf(&r->error_text,
+		    "json: cannot unmarshal %s%s%s into Go struct field %s.%s of type %s",
 	    called[json_typeof(value)], digits == NULL ? "" : " ", digits == NULL ? "" : digits, r->type,
 	    r->fields, go_type(schema, go, sizeof(go))) > 0);
 	free(digits);

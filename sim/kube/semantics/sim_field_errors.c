@@ -208,7 +208,7 @@ add(json_t *errors, enum sim_field_error what, const char *field, const json_t *
 	free(shown);
 }
 
-/* One as it is, several in brackets; the same text is said once. */
+/* One as it is, several in brackets; the same text only once. */
 static char *
 texts(const json_t *errors)
 {

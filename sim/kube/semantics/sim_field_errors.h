@@ -2,8 +2,8 @@
  * sim/kube/semantics/sim_field_errors.h - what is wrong with the fields of an object, collected as
  * the causes of one Status.
  *
- * A list of flaws is a JSON array of causes: { reason, message, field }. The texts are those of
- * apimachinery's field errors, so that `kubectl` and people read what they know.
+ * A list of field errors is a JSON array of causes: { reason, message, field }. The texts are those of
+ * apimachinery's field errors.
  */
 #ifndef MUSTER_SIM_FIELD_ERRORS_H
 #define MUSTER_SIM_FIELD_ERRORS_H
@@ -30,7 +30,7 @@ void sim_field_error_text(json_t *errors, enum sim_field_error what, const char 
     const char *value, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Takes the flaws. NULL where there are none, else the Status 422 "KIND.GROUP "NAME" is invalid: ...". */
+/* Takes the errors. NULL where there are none, else the Status 422 "KIND.GROUP "NAME" is invalid: ...". */
 json_t *sim_field_errors_status(json_t *errors, const char *group, const char *kind, const char *name);
 
 /* A value as Go prints it in these texts: %q for texts, %v for numbers, JSON for the rest. Free it. */

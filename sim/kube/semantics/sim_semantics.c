@@ -16,7 +16,7 @@ static json_t *update(const struct sim_write_params *a, json_t *object, const js
 static json_t *as_kept(const struct sim_write_params *a, const json_t *old);
 static void separate_status(const struct sim_write_params *a, json_t *object, const json_t *old);
 static void count_generation(const struct sim_write_params *a, json_t *object, const json_t *old);
-static json_t *flaws_of(const struct sim_write_params *a, const json_t *object, const json_t *old);
+static json_t *errors_of(const struct sim_write_params *a, const json_t *object, const json_t *old);
 static void check_type(json_t *errors, const struct sim_write_params *a, const json_t *object);
 static void warn_of_finalizers(const struct sim_write_params *a, const json_t *object, const json_t *old);
 static bool is_status(const struct sim_write_params *a);
@@ -136,7 +136,7 @@ create(const struct sim_write_params *a, json_t *object, json_t **status)
 		rules->prepare(a, object, NULL);
 	json_object_del(sim_metadata_of(object), "resourceVersion");
 
-	json_t *why = flaws_of(a, object, NULL);
+	json_t *why = errors_of(a, object, NULL);
 
 	return why == NULL ? object : refused(object, why, status);
 }
@@ -155,7 +155,7 @@ update(const struct sim_write_params *a, json_t *object, const json_t *old, json
 	count_generation(a, object, old);
 	if (sim_kind_rules(a->resource)->prepare != NULL)
 		sim_kind_rules(a->resource)->prepare(a, object, old);
-	if ((why = flaws_of(a, object, old)) != NULL)
+	if ((why = errors_of(a, object, old)) != NULL)
 		return refused(object, why, status);
 	take_member(object, old, "apiVersion");
 	sim_apply_keep_times(object, old);
@@ -214,7 +214,7 @@ count_generation(const struct sim_write_params *a, json_t *object, const json_t 
 }
 
 static json_t *
-flaws_of(const struct sim_write_params *a, const json_t *object, const json_t *old)
+errors_of(const struct sim_write_params *a, const json_t *object, const json_t *old)
 {
 	const struct sim_kind_rules *rules = sim_kind_rules(a->resource);
 	json_t *errors = json_array();

@@ -11,10 +11,10 @@
  *   - sim_semantics_finished(result): the last finalizer is gone: answer it and remove it;
  *   - otherwise keep it; the caller alone writes metadata.resourceVersion.
  * `old` carries its metadata.resourceVersion, because preconditions are checked here, and is in the
- * version of the resource asked for: so is the result.
+ * version of the requested resource: so is the result.
  *
  * Nothing here plays a controller. A Pod that runs on a node and a Namespace are only marked by a
- * delete, as the real server does: somebody has to play the kubelet (delete with gracePeriodSeconds
+ * delete, as the real server does: the caller plays the kubelet (delete with gracePeriodSeconds
  * 0) and the namespace controller.
  */
 #ifndef MUSTER_SIM_SEMANTICS_H
@@ -61,7 +61,7 @@ json_t *sim_semantics_patch(const struct sim_write_params *a, const json_t *old,
     enum sim_patch_type type, const char *bytes, size_t len, json_t **status);
 
 enum sim_deletion {
-	DELETION_REFUSED,	/* *status says why (preconditions) */
+	DELETION_REFUSED,	/* see *status (preconditions) */
 	DELETION_GONE,		/* remove it now */
 	DELETION_MARKED,	/* *marked is to be kept (finalizers, grace period); may equal `old` */
 };

@@ -199,7 +199,7 @@ check_storage(json_t *errors, const json_t *versions)
 	json_decref(stored);
 }
 
-/* What all versions have in common is told once, of the place where the inner form keeps it. */
+/* What all versions have in common is reported once, at the path of the internal version. */
 static void
 check_schemas(json_t *errors, const json_t *versions)
 {
@@ -249,7 +249,7 @@ check_columns(json_t *errors, const json_t *columns, const char *path)
 	}
 }
 
-/* A structural schema says the type of everything. */
+/* A structural schema has a type for everything. */
 static void
 check_schema(json_t *errors, const json_t *schema, const char *path, bool root, bool item)
 {

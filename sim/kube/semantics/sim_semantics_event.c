@@ -25,7 +25,7 @@ static const struct event_field {
 	{ "message",		"message",		"note",			1024,	false	},
 };
 
-/* In the order of the real one, which asks for the reason twice. */
+/* In the order of the real server, which requires the reason twice. */
 static const struct {
 	const char	*stored, *new;
 } immutable[] = {

@@ -1,5 +1,5 @@
 /*
- * sim/kube/semantics/sim_semantics_meta.c - metadata: what the server fills in, what nobody may
+ * sim/kube/semantics/sim_semantics_meta.c - metadata: what the server fills in, what no client may
  * change, what is malformed.
  */
 #include <ctype.h>
@@ -100,7 +100,7 @@ sim_metadata_check(json_t *errors, const struct sim_resource *r, const json_t *o
 	check_finalizers(errors, json_object_get(meta, "finalizers"));
 }
 
-/* The causes show how often the real server looks: its generic part twice, its kinds once or twice. */
+/* The causes show how often the real server checks: its generic part twice, its kinds once or twice. */
 void
 sim_metadata_check_update(json_t *errors, const json_t *object, const json_t *old, bool custom)
 {
@@ -202,7 +202,7 @@ check_annotations(json_t *errors, const json_t *annotations)
 static void
 check_owners(json_t *errors, const json_t *owners)
 {
-	static const struct { const char *key, *flaw; } wanted[] = {
+	static const struct { const char *key, *error_text; } wanted[] = {
 		{ "apiVersion",	"version must not be empty" },
 		{ "kind",	"must not be empty" },
 		{ "name",	"must not be empty" },
@@ -218,7 +218,8 @@ check_owners(json_t *errors, const json_t *owners)
 
 			snprintf(field, sizeof(field), "metadata.ownerReferences.%s", wanted[k].key);
 			if (*sim_json_text(owner, wanted[k].key) == '\0')
-				sim_field_error_text(errors, FIELD_INVALID, field, "", "%s", wanted[k].flaw);
+				sim_field_error_text(errors, FIELD_INVALID, field, "", "%s",
+				    wanted[k].error_text);
 		}
 		if (!json_is_true(json_object_get(owner, "controller")))
 			continue;

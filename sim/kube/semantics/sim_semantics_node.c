@@ -14,7 +14,7 @@ static void check_once_set(json_t *errors, const json_t *spec, const json_t *bef
 static void check_addresses(json_t *errors, const json_t *addresses);
 static const json_t *has_taint(const json_t *taints, size_t end, const char *key, const char *effect);
 
-/* podCIDR and podCIDRs are one; what can be used is what there is, until somebody says otherwise. */
+/* podCIDR and podCIDRs are one; allocatable is the capacity until a client sets it. */
 void
 sim_node_complete(json_t *object)
 {
@@ -65,7 +65,7 @@ sim_node_check(json_t *errors, const struct sim_write_params *a, const json_t *o
 	check_taints(errors, json_object_get(spec, "taints"));
 }
 
-/* They are a part of the spec, but the real server says metadata. */
+/* They are a part of the spec, but the real server reports metadata. */
 static void
 check_taints(json_t *errors, const json_t *taints)
 {

@@ -1,5 +1,6 @@
 /*
- * sim/kube/semantics/sim_semantics_pod.c - the rules of Pods, as far as a world without kubelets needs them.
+ * sim/kube/semantics/sim_semantics_pod.c - the rules of Pods, as far as a cluster without kubelets
+ * needs them.
  *
  * Checked: that there are containers, their names and images, and that an update changes only what
  * may change. What the real server checks beyond that (volumes, probes, security) is let through.
@@ -96,7 +97,7 @@ complete_container(json_t *container)
 			json_object_set(sim_json_branch(resources, "requests"), key, value);
 }
 
-/* A volume that says nothing but its name is an empty directory. */
+/* A volume that has nothing but a name is an empty directory. */
 static void
 complete_volume(json_t *volume)
 {

@@ -1,5 +1,5 @@
 /*
- * sim/kube/semantics/sim_semantics_refuse.c - what is refused before the object itself is looked at: address,
+ * sim/kube/semantics/sim_semantics_refuse.c - what is refused before the object itself is checked: address,
  * versions, identity, query.
  */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
  * sim/kube/semantics/sim_semantics_rules.h - what the files of the semantics share with each other,
- * and nobody else needs.
+ * and no other part needs.
  */
 #ifndef MUSTER_SIM_SEMANTICS_RULES_H
 #define MUSTER_SIM_SEMANTICS_RULES_H
@@ -27,13 +27,13 @@ void sim_metadata_place(const struct sim_write_params *a,
 void sim_metadata_fill(const struct sim_write_params *a, json_t *object);
 void sim_metadata_check(json_t *errors, const struct sim_resource *r, const json_t *object,
     enum sim_name_form form);
-/* custom: the kind's own rules, which look at metadata once more, are those of a CRD. */
+/* custom: the kind's own rules, which check metadata once more, are those of a CRD. */
 void sim_metadata_check_update(json_t *errors, const json_t *object, const json_t *old, bool custom);
 /* What a client cannot change is taken from the old object. */
 void sim_metadata_keep(json_t *object, const json_t *old);
 
 /*
- * Kinds: what holds for one kind alone. complete sets defaults that no schema can say, before
+ * Kinds: what holds for one kind alone. complete sets defaults that no schema can express, before
  * managedFields are reckoned; prepare sets what the server and its admission decide, after that;
  * check finds what the server refuses. `old` NULL: the object is being created.
  */
@@ -72,13 +72,13 @@ json_t *sim_refuse_version(const struct sim_write_params *a, const json_t *objec
 json_t *sim_refuse_uid(const struct sim_write_params *a, const json_t *object, const json_t *old);
 json_t *sim_refuse_orphan_uid(const struct sim_write_params *a, const json_t *object);
 
-/* What a patch makes of old, decoded; an apply also of nothing (old NULL). NULL: *status says why not. */
+/* What a patch makes of old, decoded; an apply also of nothing (old NULL). NULL: see *status. */
 json_t *sim_patch_object(const struct sim_write_params *a, const json_t *old,
     enum sim_patch_type type, const char *bytes, size_t len, json_t **status);
 
 json_t *sim_status_bad_request(const char *format, ...) __attribute__((format(printf, 1, 2)));
 json_t *sim_status_other_namespace(void);
-/* called: the plural, or where the real server says so the kind. */
+/* called: the plural, or where the real server names it the kind. */
 json_t *sim_status_conflict(const struct sim_resource *r, const char *called, const char *name,
     const char *format, ...) __attribute__((format(printf, 4, 5)));
 

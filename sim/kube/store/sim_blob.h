@@ -3,7 +3,7 @@
  * by counting.
  *
  * The JSON is kept with its keys in the order of the real server, without apiVersion and kind (they
- * depend on the version that is asked for): it is known where they and the resourceVersion belong,
+ * depend on the requested version): the blob has the offsets of these and of the resourceVersion,
  * so that a list is made by joining bytes and a tombstone by putting another number in. Beside it
  * stands what selectors and the garbage collector need, so that neither needs a parser.
  */
@@ -39,7 +39,7 @@ void sim_blob_unref(struct sim_blob **bp);
 const char *sim_blob_key(const struct sim_blob *b);
 const char *sim_blob_name(const struct sim_blob *b);
 const char *sim_blob_uid(const struct sim_blob *b);
-/* NULL: none. sim_blob_field knows metadata.name, metadata.namespace and the resource's `fields`. */
+/* NULL: none. sim_blob_field has metadata.name, metadata.namespace and the resource's `fields`. */
 const char *sim_blob_label(const struct sim_blob *b, const char *key);
 const char *sim_blob_field(const struct sim_blob *b, const char *path);
 /* The uids of its owners, one after the other, ended by "". */
@@ -56,7 +56,7 @@ void sim_blob_write_metadata(struct evbuffer *out, const struct sim_blob *b, con
     uint64_t rv);
 /* The whole object in the version of r. A new reference. */
 json_t *sim_blob_parse(const struct sim_blob *b, const struct sim_resource *r);
-/* Does that version look different from the stored one? Then bytes do not do, it takes sim_blob_parse. */
+/* Does that version differ from the stored one? Then the bytes cannot be sent: sim_blob_parse. */
 bool sim_blob_needs_conversion(const struct sim_resource *r);
 /* The members of an object in the version of r get the names they are stored by. Returns object. */
 json_t *sim_blob_stored_form(json_t *object, const struct sim_resource *r);

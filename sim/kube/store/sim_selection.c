@@ -12,7 +12,7 @@ struct unknown_field {
 	char				 name[256];
 };
 
-static void look_for_unknown(const char *, void *);
+static void find_unknown(const char *, void *);
 static bool is_selectable(const struct sim_resource *, const char *);
 static const char *get_label(const char *, const void *);
 static const char *get_field(const char *, const void *);
@@ -41,7 +41,7 @@ sim_selection_read(struct sim_selection *s, struct sim_request *c)
 		sim_request_fail(c, 400, "BadRequest", "%s", err);
 		return false;
 	}
-	selector_each_key(s->fields, look_for_unknown, &unknown);
+	selector_each_key(s->fields, find_unknown, &unknown);
 	if (unknown.name[0] != '\0') {
 		sim_selection_free(s);
 		if (c->resource->builtin && c->resource->fields == NULL)
@@ -84,7 +84,7 @@ sim_selection_is_all(const struct sim_selection *s)
 }
 
 static void
-look_for_unknown(const char *key, void *arg)
+find_unknown(const char *key, void *arg)
 {
 	struct unknown_field *const u = arg;
 
@@ -95,7 +95,7 @@ look_for_unknown(const char *key, void *arg)
 static bool
 is_selectable(const struct sim_resource *r, const char *name)
 {
-	/* Nodes are the one kind that does not even know the (empty) namespace. */
+	/* Nodes are the one kind without the selector metadata.namespace. */
 	if (strcmp(name, "metadata.name") == 0
 	    || (strcmp(name, "metadata.namespace") == 0 && strcmp(r->kind, "Node") != 0))
 		return true;

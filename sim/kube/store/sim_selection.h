@@ -15,7 +15,7 @@ struct sim_selection {
 	struct selector			*labels, *fields;
 };
 
-/* From the query. False: the call is answered already (400). */
+/* From the query. False: the request is answered already (400). */
 bool sim_selection_read(struct sim_selection *s, struct sim_request *c);
 void sim_selection_free(struct sim_selection *s);
 bool sim_selection_matches(const struct sim_selection *s, const struct sim_blob *b);

@@ -21,7 +21,7 @@ struct sim_store;
 
 struct sim_storage {
 	char				*group, *plural;
-	const struct sim_resource	*form;		/* the stored version: what the bytes look like */
+	const struct sim_resource	*form;		/* the stored version: the form of the bytes */
 	struct sim_blob			**objects;	/* by key */
 	size_t				 n, size;
 	size_t				 written;	/* bytes of all changes ever */
@@ -32,7 +32,7 @@ struct sim_storage {
 size_t sim_change_bytes(const struct sim_change *c);
 
 /*
- * Called after every change, before the call that made it returns. It notes; it never changes the
+ * Called after every change, before the request that made it returns. It notes; it never changes the
  * store itself.
  */
 typedef void sim_store_changed(const struct sim_change *c, void *arg);

@@ -28,8 +28,8 @@ enum {
 struct watch_start {
 	uint64_t	 rv;		/* the changes after this one */
 	bool		 initial;	/* and the present before them */
-	bool		 tells_end;
-	const char	*refusal;	/* told as an ERROR in the stream; NULL: none */
+	bool		 marks_end;
+	const char	*refusal;	/* sent as an ERROR in the stream; NULL: none */
 	int		 refusal_code;
 	const char	*refusal_reason;
 	char		 text[128];
@@ -39,8 +39,8 @@ static bool read_start(struct watch_start *, struct sim_request *);
 static bool without_watchlist(struct watch_start *, struct sim_request *, const struct sim_fault *);
 static int64_t timeout_ms(struct sim_request *);
 static void begin(struct sim_watch *, const struct watch_start *, struct sim_request *);
-static void tell_initial(struct sim_watch *);
-static void tell_change(struct sim_watch *);
+static void send_initial(struct sim_watch *);
+static void send_change(struct sim_watch *);
 static int64_t next_bookmark(const struct sim_watch *, int64_t);
 static void schedule(struct sim_watch *);
 static void on_timer(evutil_socket_t, short, void *);
@@ -76,9 +76,9 @@ sim_watch_pump(struct sim_watch *w)
 	while (!sim_stream_mute(w->stream) && !w->failing && !w->caught_up
 	    && pending + evbuffer_get_length(out) < HANDED_OVER_BYTES) {
 		if (w->initial != NULL)
-			tell_initial(w);
+			send_initial(w);
 		else
-			tell_change(w);
+			send_change(w);
 	}
 	sim_stream_flush(w->stream);
 	if (w->failing) {
@@ -120,19 +120,19 @@ sim_watch_subject(const struct sim_watch *w, const char *event, const char *name
 }
 
 static void
-tell_initial(struct sim_watch *w)
+send_initial(struct sim_watch *w)
 {
 	if (w->at < w->initial->n) {
 		sim_watch_event_initial(w, w->initial->objects[w->at++]);
 		return;
 	}
 	sim_snapshot_free(&w->initial);
-	if (w->tells_end)
+	if (w->marks_end)
 		sim_watch_event_bookmark(w, w->cursor, true);
 }
 
 static void
-tell_change(struct sim_watch *w)
+send_change(struct sim_watch *w)
 {
 	const struct sim_change *const change = sim_history_get(sim_store_history(w->sim->store),
 	    w->cursor + 1);
@@ -151,7 +151,7 @@ tell_change(struct sim_watch *w)
 	}
 }
 
-/* False: the call is answered. */
+/* False: the request is answered. */
 static bool
 read_start(struct watch_start *start, struct sim_request *c)
 {
@@ -166,7 +166,7 @@ read_start(struct watch_start *start, struct sim_request *c)
 	if (!sim_list_read_rv(c, rv, false, &start->rv))
 		return false;
 	start->initial = initial != NULL ? sim_request_flag(c, "sendInitialEvents") : start->rv == 0;
-	start->tells_end = start->initial && sim_request_flag(c, "allowWatchBookmarks");
+	start->marks_end = start->initial && sim_request_flag(c, "allowWatchBookmarks");
 	if (old_server != NULL && initial != NULL && !without_watchlist(start, c, old_server))
 		return false;
 	/* An initial state "not older than" a future one cannot be had. */
@@ -184,7 +184,7 @@ read_start(struct watch_start *start, struct sim_request *c)
 	return true;
 }
 
-/* What servers do that know no watch-lists. */
+/* The answers of servers without watch-lists. */
 static bool
 without_watchlist(struct watch_start *start, struct sim_request *c, const struct sim_fault *f)
 {
@@ -200,7 +200,7 @@ without_watchlist(struct watch_start *start, struct sim_request *c, const struct
 		    "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
 		return false;
 	}
-	start->tells_end = false;
+	start->marks_end = false;
 	if (strcmp(f->mode, "error_event") == 0) {
 		start->refusal =
 		    "a watch stream was requested by the client but the required storage feature "
@@ -233,7 +233,7 @@ begin(struct sim_watch *w, const struct watch_start *start, struct sim_request *
 	w->all = c->sim->watches;
 	w->storage = c->resource->storage;
 	w->cursor = start->rv;
-	w->tells_end = start->tells_end;
+	w->marks_end = start->marks_end;
 	w->bookmarks = sim_request_flag(c, "allowWatchBookmarks");
 	w->members = gzip;
 	w->taken_ms = clock_mono_ms();

@@ -1,5 +1,5 @@
 /*
- * sim/kube/store/sim_watch.h - WATCH: the present, if asked for, then every change, as lines of JSON.
+ * sim/kube/store/sim_watch.h - WATCH: the present, if requested, then every change, as lines of JSON.
  *
  * A watch is a position in the history. While it has not caught up it reads as fast as its client
  * does; once it has, a client that leaves more than WATCH_PENDING_MAX bytes untaken loses it.
@@ -22,7 +22,7 @@ struct sim_watches *sim_watches_new(struct simulator *s);
 void sim_watches_free(struct sim_watches **wp);
 size_t sim_watches_count(const struct sim_watches *all);
 
-/* Something changed: the watches look at it once the loop turns. */
+/* Something changed: the watches send it when the loop runs. */
 void sim_watches_wake(struct sim_watches *all);
 /* Ends those of a storage whose CRD has gone. */
 void sim_watches_end(struct sim_watches *all, const struct sim_storage *st);

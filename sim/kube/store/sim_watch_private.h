@@ -22,13 +22,13 @@ struct sim_watch {
 	struct sim_view		 view;
 	struct sim_selection	 selection;
 	struct sim_storage	*storage;
-	uint64_t		 cursor;	/* every change up to this one has been looked at */
-	struct sim_snapshot	*initial;	/* the present, while it is being told */
+	uint64_t		 cursor;	/* every change up to this one has been handled */
+	struct sim_snapshot	*initial;	/* the present, while it is being sent */
 	size_t			 at;
-	bool			 tells_end;	/* of the initial events, by a bookmark */
+	bool			 marks_end;	/* of the initial events, by a bookmark */
 	bool			 bookmarks;
 	bool			 caught_up;
-	size_t			 told;		/* of storage->written: the rest is still to be told */
+	size_t			 told;		/* of storage->written: the rest is still to be sent */
 	int64_t			 taken, taken_ms;	/* bytes taken when it last took some */
 	bool			 members;	/* every event is a gzip member of its own */
 	bool			 failing;	/* an ERROR event was its last word */
@@ -47,10 +47,10 @@ void sim_watch_event_error(struct sim_watch *w, int code, const char *reason, co
 /* A fault's own error, or its malformed bytes. */
 void sim_watch_event_fault(struct sim_watch *w, const struct sim_fault *f);
 
-/* Tells what there is to tell and the client takes. False: the watch has ended and is free. */
+/* Sends what there is as far as the client reads. False: the watch has ended and is freed. */
 bool sim_watch_pump(struct sim_watch *w);
 void sim_watch_finish(struct sim_watch *w, enum sim_ending how);
-/* Far behind, and nothing taken for a while? To be asked several times in that while. */
+/* Far behind, and nothing read by the client for a while? To be called several times in that while. */
 bool sim_watch_is_slow(struct sim_watch *w, int64_t now);
 /* event and name "": the watch itself. */
 struct sim_fault_subject sim_watch_subject(

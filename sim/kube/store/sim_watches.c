@@ -23,7 +23,7 @@ static void end(struct sim_watch *, const void *);
 static void strike(struct sim_watch *, const void *);
 static void drop_slow(struct sim_watch *, const void *);
 static void on_wake(evutil_socket_t, short, void *);
-static void on_look(evutil_socket_t, short, void *);
+static void on_slow_check(evutil_socket_t, short, void *);
 
 struct sim_watches *
 sim_watches_new(struct simulator *s)
@@ -34,7 +34,7 @@ sim_watches_new(struct simulator *s)
 	TAILQ_INIT(&all->open);
 	all->sim = s;
 	all->wake = event_new(s->base, -1, 0, on_wake, all);
-	all->look = event_new(s->base, -1, EV_PERSIST, on_look, all);
+	all->look = event_new(s->base, -1, EV_PERSIST, on_slow_check, all);
 	MUST(all->wake != NULL && all->look != NULL);
 	event_add(all->look, &(struct timeval){ .tv_usec = LOOK_MS * 1000 });
 	return all;
@@ -113,7 +113,7 @@ on_wake(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-on_look(evutil_socket_t fd, short what, void *arg)
+on_slow_check(evutil_socket_t fd, short what, void *arg)
 {
 	const int64_t now = clock_mono_ms();
 
@@ -139,7 +139,7 @@ pump(struct sim_watch *w, const void *arg)
 static void
 end(struct sim_watch *w, const void *arg)
 {
-	/* Its objects' ends are still told. */
+	/* The deletions of its objects are still sent. */
 	if (w->storage == arg && !sim_stream_mute(w->stream) && sim_watch_pump(w))
 		sim_watch_finish(w, ENDING_CLEAN);
 }

@@ -33,7 +33,7 @@ sim_write_delete(struct sim_request *c)
 	struct sim_blob *b = sim_blob_ref(sim_storage_get(c->resource->storage,
 	    sim_request_key(c, key, sizeof(key))));
 	sim_write_request_open(&w, c);
-	w.ask.dry_run = is_dry_run(options);
+	w.params.dry_run = is_dry_run(options);
 	if (b == NULL)
 		answer = sim_semantics_not_found(c->resource, c->route.name);
 	else
@@ -74,13 +74,13 @@ sim_write_delete_collection(struct sim_request *c)
 	struct evbuffer *const out = evbuffer_new(), *const items = evbuffer_new();
 	json_t *refusal = NULL;
 	sim_write_request_open(&w, c);
-	w.ask.dry_run = is_dry_run(options);
+	w.params.dry_run = is_dry_run(options);
 	for (size_t i = 0; i < snap->n && refusal == NULL; i++) {
 		json_t *answer = NULL;
 
 		if (!sim_selection_matches(&selection, snap->objects[i]))
 			continue;
-		w.ask.name = sim_blob_name(snap->objects[i]);
+		w.params.name = sim_blob_name(snap->objects[i]);
 		if (delete_one(c, &w, snap->objects[i], options, &answer) == DELETION_REFUSED) {
 			refusal = answer;
 			break;
@@ -119,13 +119,13 @@ sim_write_evict(struct sim_request *c)
 	struct sim_blob *b = sim_blob_ref(sim_storage_get(c->resource->storage,
 	    sim_request_key(c, key, sizeof(key))));
 	sim_write_request_open(&w, c);
-	w.ask.dry_run = w.ask.dry_run || is_dry_run(json_object_get(eviction, "deleteOptions"));
+	w.params.dry_run = w.params.dry_run || is_dry_run(json_object_get(eviction, "deleteOptions"));
 	enum sim_deletion how = DELETION_REFUSED;
-	answer = sim_semantics_eviction_refusal(&w.ask, eviction);
+	answer = sim_semantics_eviction_refusal(&w.params, eviction);
 	if (answer == NULL && b == NULL)
 		answer = sim_semantics_not_found(c->resource, c->route.name);
 	if (answer == NULL)
-		answer = sim_pdb_check(c->sim, b, w.ask.dry_run);
+		answer = sim_pdb_check(c->sim, b, w.params.dry_run);
 	if (answer == NULL)
 		how = delete_one(c, &w, b, eviction, &answer);
 	if (how != DELETION_REFUSED) {
@@ -139,26 +139,26 @@ sim_write_evict(struct sim_request *c)
 	sim_blob_unref(&b);
 }
 
-/* *answer is what DELETE says, whatever came of it. */
+/* *answer is the body of the answer, whatever the result. */
 static enum sim_deletion
 delete_one(struct sim_request *c, struct sim_write_request *w, struct sim_blob *b,
     const json_t *options, json_t **answer)
 {
 	json_t *const old = sim_blob_parse(b, c->resource);
 	json_t *marked = NULL, *status = NULL;
-	const enum sim_deletion how = sim_semantics_delete(&w->ask, old, options, &marked, &status);
+	const enum sim_deletion how = sim_semantics_delete(&w->params, old, options, &marked, &status);
 
 	if (how == DELETION_REFUSED) {
 		*answer = status;
 	} else if (how == DELETION_GONE) {
-		if (!w->ask.dry_run) {
+		if (!w->params.dry_run) {
 			c->rv = sim_store_remove(c->sim->store, c->resource->storage, sim_blob_key(b));
 			json_object_set_new(json_object_get(old, "metadata"), "resourceVersion",
 			    json_sprintf("%llu", (unsigned long long)c->rv));
 		}
-		*answer = sim_semantics_deleted(&w->ask, old, how);
+		*answer = sim_semantics_deleted(&w->params, old, how);
 	} else {
-		if (!w->ask.dry_run && !json_equal(old, marked)) {
+		if (!w->params.dry_run && !json_equal(old, marked)) {
 			const struct sim_blob *const now = sim_store_put(
 			    c->sim->store, c->resource->storage, sim_blob_stored_form(marked, c->resource));
 
@@ -166,14 +166,14 @@ delete_one(struct sim_request *c, struct sim_write_request *w, struct sim_blob *
 			json_decref(marked);
 			marked = sim_blob_parse(now, c->resource);
 		}
-		*answer = sim_semantics_deleted(&w->ask, marked, how);
+		*answer = sim_semantics_deleted(&w->params, marked, how);
 	}
 	json_decref(marked);
 	json_decref(old);
 	return how;
 }
 
-/* DeleteOptions of the body, or of the query where there is no body. NULL: the call is answered. */
+/* DeleteOptions of the body, or of the query where there is no body. NULL: the request is answered. */
 static json_t *
 read_options(struct sim_request *c)
 {

@@ -19,7 +19,7 @@
 /* Answers above this are compressed for who accepts it; pieces of this size are handed over at a time. */
 enum { GZIP_ABOVE = 128 * 1024, PIECE = 256 * 1024 };
 
-/* A list while it is asked for. */
+/* The parameters of a list. */
 struct list_params {
 	struct sim_selection	 selection;
 	struct sim_page		 page;		/* start NULL: from the first */
@@ -27,7 +27,7 @@ struct list_params {
 	int64_t			 limit;		/* 0: none */
 };
 
-/* And while it is sent. */
+/* A list that is being sent. */
 struct list_stream {
 	struct sim_stream	*stream;
 	struct sim_view		 view;
@@ -37,9 +37,9 @@ struct list_stream {
 	size_t			 at;
 };
 
-static bool read_ask(struct list_params *, struct sim_request *);
+static bool read_params(struct list_params *, struct sim_request *);
 static bool read_state(struct list_params *, struct sim_request *);
-static void free_ask(struct list_params *);
+static void free_params(struct list_params *);
 static struct sim_snapshot *take_snapshot(const struct list_params *, struct sim_request *);
 static char *choose(const struct list_params *, struct sim_snapshot *, int64_t *);
 static void hand_over(struct sim_request *, const struct sim_view *, struct sim_snapshot *, char *, int64_t);
@@ -50,20 +50,20 @@ static void gone(void *);
 void
 sim_list_serve(struct sim_request *c)
 {
-	struct list_params ask = { .limit = 0 };
+	struct list_params params = { .limit = 0 };
 	struct sim_view view;
 	int64_t remaining;
 
-	if (!sim_view_read(&view, c) || !read_ask(&ask, c))
+	if (!sim_view_read(&view, c) || !read_params(&params, c))
 		return;
-	struct sim_snapshot *const snap = take_snapshot(&ask, c);
+	struct sim_snapshot *const snap = take_snapshot(&params, c);
 	if (snap != NULL) {
-		char *const next = choose(&ask, snap, &remaining);
+		char *const next = choose(&params, snap, &remaining);
 
 		c->rv = snap->rv;
 		hand_over(c, &view, snap, next, remaining);
 	}
-	free_ask(&ask);
+	free_params(&params);
 }
 
 bool
@@ -104,32 +104,32 @@ sim_list_read_rv(struct sim_request *c, const char *text, bool exact, uint64_t *
 }
 
 static bool
-read_ask(struct list_params *ask, struct sim_request *c)
+read_params(struct list_params *params, struct sim_request *c)
 {
 	const char *const limit = sim_request_param(c, "limit");
 
-	if (!sim_list_options_valid(c, false) || !sim_selection_read(&ask->selection, c))
+	if (!sim_list_options_valid(c, false) || !sim_selection_read(&params->selection, c))
 		return false;
 	if (limit != NULL) {
 		char *end;
 
-		ask->limit = strtoll(limit, &end, 10);
+		params->limit = strtoll(limit, &end, 10);
 		if (*end != '\0' || limit[0] == '\0') {
-			sim_selection_free(&ask->selection);
+			sim_selection_free(&params->selection);
 			sim_request_fail(c, 400, "BadRequest",
 			    "strconv.ParseInt: parsing \"%.64s\": invalid syntax", limit);
 			return false;
 		}
 	}
-	if (read_state(ask, c))
+	if (read_state(params, c))
 		return true;
-	free_ask(ask);
+	free_params(params);
 	return false;
 }
 
-/* Which resourceVersion is listed: kube-client.md section 1 has the table. */
+/* Which resourceVersion is listed: the newest; that of a continue token; an exact one where requested. */
 static bool
-read_state(struct list_params *ask, struct sim_request *c)
+read_state(struct list_params *params, struct sim_request *c)
 {
 	const char *const rv = sim_request_param(c, "resourceVersion"),
 			  *const match = sim_request_param(c, "resourceVersionMatch");
@@ -139,7 +139,7 @@ read_state(struct list_params *ask, struct sim_request *c)
 	uint64_t asked;
 
 	if (next != NULL && next[0] != '\0') {
-		if (!sim_page_parse(&ask->page, next, err, sizeof(err))) {
+		if (!sim_page_parse(&params->page, next, err, sizeof(err))) {
 			sim_request_fail(c, 400, "BadRequest", "%s", err);
 			return false;
 		}
@@ -148,30 +148,30 @@ read_state(struct list_params *ask, struct sim_request *c)
 			    "specifying resource version is not allowed when using continue");
 			return false;
 		}
-		ask->rv = ask->page.rv > 0 ? (uint64_t)ask->page.rv : 0;
+		params->rv = params->page.rv > 0 ? (uint64_t)params->page.rv : 0;
 		return true;
 	}
 	if (!sim_list_read_rv(c, rv, exactly, &asked) || sim_list_too_large(c, asked))
 		return false;
 	/* From the watch cache, with any state allowed, there are no pages. */
 	if (rv != NULL && strcmp(rv, "0") == 0)
-		ask->limit = 0;
+		params->limit = 0;
 	/* Without a match, a limit makes it exact: the old trap (KEP-2523). */
-	if (exactly || ((match == NULL || match[0] == '\0') && ask->limit > 0))
-		ask->rv = asked;
+	if (exactly || ((match == NULL || match[0] == '\0') && params->limit > 0))
+		params->rv = asked;
 	return true;
 }
 
 static void
-free_ask(struct list_params *ask)
+free_params(struct list_params *params)
 {
-	sim_selection_free(&ask->selection);
-	free(ask->page.start);
+	sim_selection_free(&params->selection);
+	free(params->page.start);
 }
 
-/* NULL: the call is answered. */
+/* NULL: the request is answered. */
 static struct sim_snapshot *
-take_snapshot(const struct list_params *ask, struct sim_request *c)
+take_snapshot(const struct list_params *params, struct sim_request *c)
 {
 	static const char expired[] = "The resourceVersion for the provided list is too old.";
 	static const char page_expired[] =
@@ -181,17 +181,17 @@ take_snapshot(const struct list_params *ask, struct sim_request *c)
 	    "token results in an inconsistent list - objects that were created, modified, or deleted "
 	    "between the time the first chunk was returned and now may show up in the list.";
 	const struct sim_fault *const stale = c->plan.of[FAULT_STALE];
-	const uint64_t rv = stale != NULL ? (uint64_t)stale->amount : ask->rv;
+	const uint64_t rv = stale != NULL ? (uint64_t)stale->amount : params->rv;
 	struct sim_snapshot *const snap =
-	    sim_store_snapshot(c->sim->store, c->resource->storage, ask->selection.ns, rv);
+	    sim_store_snapshot(c->sim->store, c->resource->storage, params->selection.ns, rv);
 
 	if (snap != NULL)
 		return snap;
 	json_t *const status = sim_semantics_failure(
-	    410, "Expired", ask->page.start != NULL ? page_expired : expired, NULL, "", NULL);
-	if (ask->page.start != NULL) {
+	    410, "Expired", params->page.start != NULL ? page_expired : expired, NULL, "", NULL);
+	if (params->page.start != NULL) {
 		/* See sim_page_parse. */
-		char *const key = obj_strdup(ask->page.start);
+		char *const key = obj_strdup(params->page.start);
 		key[strcspn(key, "\1")] = '\0';
 		char *const token = sim_page_token(-1, key);
 		json_object_set_new(json_object_get(status, "metadata"), "continue", json_string(token));
@@ -204,19 +204,20 @@ take_snapshot(const struct list_params *ask, struct sim_request *c)
 
 /* Leaves in snap what this page shows. The token of the next page, to be freed; NULL: there is none. */
 static char *
-choose(const struct list_params *ask, struct sim_snapshot *snap, int64_t *remaining)
+choose(const struct list_params *params, struct sim_snapshot *snap, int64_t *remaining)
 {
-	const bool all = sim_selection_is_all(&ask->selection);
+	const bool all = sim_selection_is_all(&params->selection);
 	size_t kept = 0, i = 0;
 	char *next = NULL;
 
 	*remaining = -1;
 	for (; i < snap->n; i++) {
 		struct sim_blob *b = snap->objects[i];
-		const bool wanted = (ask->page.start == NULL || strcmp(sim_blob_key(b), ask->page.start) >= 0)
-		    && sim_selection_matches(&ask->selection, b);
+		const bool wanted = (params->page.start == NULL
+		    || strcmp(sim_blob_key(b), params->page.start) >= 0)
+		    && sim_selection_matches(&params->selection, b);
 
-		if (wanted && ask->limit > 0 && kept == (size_t)ask->limit) {
+		if (wanted && params->limit > 0 && kept == (size_t)params->limit) {
 			next = sim_page_token((int64_t)snap->rv, sim_blob_key(snap->objects[kept - 1]));
 			*remaining = all ? (int64_t)(snap->n - i) : -1;
 			break;

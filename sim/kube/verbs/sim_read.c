@@ -45,7 +45,7 @@ sim_read_review(struct sim_request *c)
 	char err[256], version[256];
 	json_t *body = sim_yaml_parse(text, len, err, sizeof(err));
 
-	/* As protobuf, which kubectl prefers: what it asks does not matter to the answer. */
+	/* As protobuf, which kubectl prefers: the answer does not depend on the body. */
 	if (!json_is_object(body)) {
 		json_decref(body);
 		body = json_pack("{s:s, s:s}", "kind", c->resource->kind, "apiVersion",

@@ -52,7 +52,7 @@ sim_write_create(struct sim_request *c)
 		return;
 	}
 	sim_write_request_open(&w, c);
-	json_t *const object = sim_semantics_create(&w.ask, body, &status);
+	json_t *const object = sim_semantics_create(&w.params, body, &status);
 	finish(c, &w, &view, NULL, NULL, object, status);
 	sim_write_request_close(&w);
 	json_decref(body);
@@ -79,7 +79,7 @@ sim_write_update(struct sim_request *c)
 		return;
 	}
 	sim_write_request_open(&w, c);
-	json_t *const object = sim_semantics_update(&w.ask, old, body, &status);
+	json_t *const object = sim_semantics_update(&w.params, old, body, &status);
 	finish(c, &w, &view, before, old, object, status);
 	sim_write_request_close(&w);
 	json_decref(old);
@@ -105,7 +105,7 @@ sim_write_patch(struct sim_request *c)
 	if (old == NULL && !namespace_takes(c, c->route.name))
 		return;
 	sim_write_request_open(&w, c);
-	json_t *const object = sim_semantics_patch(&w.ask, old, type, body, len, &status);
+	json_t *const object = sim_semantics_patch(&w.params, old, type, body, len, &status);
 	finish(c, &w, &view, before, old, object, status);
 	sim_write_request_close(&w);
 	json_decref(old);
@@ -133,7 +133,7 @@ finish(struct sim_request *c, const struct sim_write_request *w, struct sim_view
 	struct sim_blob *now;
 	if (old != NULL && json_equal(old, object)) {
 		now = sim_blob_ref(before);
-	} else if (w->ask.dry_run) {
+	} else if (w->params.dry_run) {
 		now = sim_blob_new(sim_blob_stored_form(object, c->resource), c->resource->storage->form,
 		    before != NULL ? before->rv : 0);
 	} else if (before != NULL && sim_semantics_finished(object)) {
@@ -165,7 +165,7 @@ answer(struct sim_request *c, const struct sim_write_request *w, struct sim_view
 	sim_blob_unref(&now);
 }
 
-/* False: the namespace is missing or going, and the call is answered. */
+/* False: the namespace is missing or going, and the request is answered. */
 static bool
 namespace_takes(struct sim_request *c, const char *name)
 {

@@ -1,4 +1,4 @@
-/* sim/kube/verbs/sim_write_request.c - from a call to an ask. */
+/* sim/kube/verbs/sim_write_request.c - from a request to the parameters of a write. */
 #include "sim_write_request.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ static void fail_body(struct sim_request *, const char *);
 void
 sim_write_request_open(struct sim_write_request *w, struct sim_request *c)
 {
-	w->ask = (struct sim_write_params){
+	w->params = (struct sim_write_params){
 		.resource = c->resource,
 		.namespace = c->route.ns,
 		.name = c->route.name,
@@ -35,7 +35,7 @@ sim_write_request_open(struct sim_write_request *w, struct sim_request *c)
 void
 sim_write_request_close(struct sim_write_request *w)
 {
-	json_decref(w->ask.warnings);
+	json_decref(w->params.warnings);
 }
 
 void
@@ -45,7 +45,7 @@ sim_write_warn(struct sim_request *c, const struct sim_write_request *w)
 	json_t *text;
 	char header[1024];
 
-	json_array_foreach(w->ask.warnings, i, text) {
+	json_array_foreach(w->params.warnings, i, text) {
 		char *const quoted = json_dumps(text, JSON_ENCODE_ANY);
 
 		snprintf(header, sizeof(header), "299 - %s", quoted);

@@ -10,7 +10,7 @@
 #include "sim/kube/sim_api.h"
 
 struct sim_write_request {
-	struct sim_write_params	ask;
+	struct sim_write_params	params;
 	char			now[SIM_TIME_MAX], uid[SIM_UID_MAX], suffix[SIM_SUFFIX_MAX];
 };
 
@@ -19,7 +19,7 @@ void sim_write_request_close(struct sim_write_request *w);
 /* The warnings that semantics left, as headers. */
 void sim_write_warn(struct sim_request *c, const struct sim_write_request *w);
 
-/* The body as a JSON object. NULL: the call is answered (400, 415). */
+/* The body as a JSON object. NULL: the request is answered (400, 415). */
 json_t *sim_write_body(struct sim_request *c);
 
 struct sim_write_key {
