@@ -44,8 +44,8 @@ session_out_hello(struct session_out *s, uint64_t epoch, uint64_t nonce, uint64_
 		.epoch = epoch,
 		.nonce = nonce,
 		.limit = window < SESSION_WINDOW_MAX ? window : SESSION_WINDOW_MAX,
-		.heard_ms = now_ms,
-		.said_ms = now_ms - SESSION_BEAT_MS,	/* the first word is due at once */
+		.received_ms = now_ms,
+		.sent_ms = now_ms - SESSION_BEAT_MS,	/* the first beat is due at once */
 	};
 }
 
@@ -56,7 +56,7 @@ session_out_ack(struct session_out *s, uint64_t epoch, uint64_t seq, uint64_t cr
 		return true;
 	if (seq > s->seq)
 		return false;
-	s->heard_ms = now_ms;
+	s->received_ms = now_ms;
 	if (seq >= s->acked) {
 		s->acked = seq;
 		s->limit = seq + (credit < SESSION_WINDOW_MAX ? credit : SESSION_WINDOW_MAX);
@@ -76,8 +76,8 @@ session_out_next(const struct session_out *s, const struct out_view *v, int64_t 
 
 	if (s->state == OUT_CLOSED)
 		return (struct out_step){ .verb = OUT_NOTHING, .at_ms = INT64_MAX };
-	if (now_ms - s->heard_ms >= SESSION_MUTE_MS)
-		return (struct out_step){ .verb = OUT_CLOSE, .why = "no word from the consumer for 10 s" };
+	if (now_ms - s->received_ms >= SESSION_CONSUMER_TIMEOUT_MS)
+		return (struct out_step){ .verb = OUT_CLOSE, .why = "no frame from the consumer for 10 s" };
 	return by_state[s->state](s, v, now_ms);
 }
 
@@ -87,7 +87,7 @@ session_out_sent(struct session_out *s, const struct out_step *step, uint32_t ke
 {
 	/* Keys that came and went unseen make no frame: the beat stays due. */
 	if (step->verb != OUT_SEND_ITEMS || items > 0)
-		s->said_ms = now_ms;
+		s->sent_ms = now_ms;
 	switch (step->verb) {
 	case OUT_SEND_BEGIN:
 		s->state = OUT_SNAPSHOT;
@@ -113,7 +113,7 @@ session_out_sent(struct session_out *s, const struct out_step *step, uint32_t ke
 	}
 }
 
-/* A consumer that waits keeps its session by answering beats, so heard_ms moves here too. */
+/* A consumer that waits keeps its session by answering beats, so received_ms moves here too. */
 static struct out_step
 out_waiting(const struct session_out *s, const struct out_view *v, int64_t now_ms)
 {
@@ -156,8 +156,8 @@ out_items(const struct session_out *s, enum msg type, uint32_t available)
 static struct out_step
 out_idle(const struct session_out *s, bool exact, int64_t now_ms)
 {
-	const int64_t beat_at = s->said_ms + SESSION_BEAT_MS;
-	const int64_t mute_at = s->heard_ms + SESSION_MUTE_MS;
+	const int64_t beat_at = s->sent_ms + SESSION_BEAT_MS;
+	const int64_t mute_at = s->received_ms + SESSION_CONSUMER_TIMEOUT_MS;
 
 	if (now_ms >= beat_at)
 		return (struct out_step){ .verb = OUT_SEND_BEAT, .exact = exact };
@@ -198,10 +198,10 @@ session_in_next(struct session_in *s, bool drained, int64_t now_ms)
 		}
 		return (struct in_step){ .verb = IN_WAIT, .at_ms = s->hello_at_ms };
 	}
-	if (now_ms - s->heard_ms >= SESSION_SILENT_MS)
+	if (now_ms - s->received_ms >= SESSION_PRODUCER_TIMEOUT_MS)
 		return resync(s, RESYNC_SILENT, now_ms);
 	const uint64_t taken = s->seq - s->acked;
-	const int64_t silent_at = s->heard_ms + SESSION_SILENT_MS;
+	const int64_t silent_at = s->received_ms + SESSION_PRODUCER_TIMEOUT_MS;
 	if ((taken > 0 && taken >= s->window / 2)
 	    || (drained && (s->answer_due || (taken > 0 && now_ms >= s->ack_at_ms))))
 		return (struct in_step){ .verb = IN_SEND_ACK };
@@ -241,10 +241,10 @@ session_in_connected(struct session_in *s, int64_t now_ms)
 }
 
 struct in_step
-session_in_kick(struct session_in *s, uint64_t incarnation, int64_t now_ms)
+session_in_producer_up(struct session_in *s, uint64_t incarnation, int64_t now_ms)
 {
 	if (s->epoch != 0 && EPOCH_INCARNATION(s->epoch) >= incarnation)
-		/* We found it, or a later one, before we were told. */
+		/* A session with it, or with a later one, is open already. */
 		return (struct in_step){ .verb = IN_IGNORE };
 	s->attempts = 0;
 	if (s->state == IN_SNAPSHOT || s->state == IN_LIVE)
@@ -268,7 +268,7 @@ in_snap_begin(struct session_in *s, const struct envelope *env, const union msg_
 	s->seq = env->seq;
 	s->acked = env->seq;
 	s->snap_taken = 0;
-	s->heard_ms = now_ms;
+	s->received_ms = now_ms;
 	s->answer_due = false;
 	return (struct in_step){ .verb = IN_BEGIN };
 }
@@ -288,7 +288,7 @@ in_items(struct session_in *s, const struct envelope *env, const union msg_body 
 	if (s->seq == s->acked)
 		s->ack_at_ms = now_ms + SESSION_ACK_MS;
 	s->seq += bodies;
-	s->heard_ms = now_ms;
+	s->received_ms = now_ms;
 	if (s->state == IN_SNAPSHOT)
 		s->snap_taken += bodies;
 	return (struct in_step){ .verb = IN_ITEMS };
@@ -309,7 +309,7 @@ in_snap_end(struct session_in *s, const struct envelope *env, const union msg_bo
 	if (first->snap_end.count != s->snap_taken)
 		return resync(s, RESYNC_COUNT, now_ms);
 	s->state = IN_LIVE;
-	s->heard_ms = now_ms;
+	s->received_ms = now_ms;
 	return (struct in_step){ .verb = IN_END };
 }
 
@@ -325,12 +325,12 @@ in_beat(struct session_in *s, const struct envelope *env, const union msg_body *
 		if (first->beat.ready)
 			return resync(s, RESYNC_GAP, now_ms);
 		/*
-		 * Alive, not ready: it will send the snapshot by itself. Ask again only when it
-		 * falls silent.
+		 * Alive, not ready: it will send the snapshot by itself. HELLO again only after a
+		 * timeout.
 		 */
 		s->epoch = env->epoch;
 		s->seq = s->acked = env->seq;
-		s->hello_at_ms = now_ms + SESSION_SILENT_MS;
+		s->hello_at_ms = now_ms + SESSION_PRODUCER_TIMEOUT_MS;
 		s->answer_due = true;
 		return (struct in_step){ .verb = IN_IGNORE };
 	}
@@ -340,9 +340,9 @@ in_beat(struct session_in *s, const struct envelope *env, const union msg_body *
 	if (first->beat.exact && s->state == IN_LIVE
 	    && (first->beat.count != v->count || first->beat.hash != v->hash))
 		return resync(s, RESYNC_HASH, now_ms);
-	if (first->beat.exact && s->state != IN_LIVE)	/* it believes that we have its SNAP_END */
+	if (first->beat.exact && s->state != IN_LIVE)	/* it has sent its SNAP_END, which was lost */
 		return resync(s, RESYNC_GAP, now_ms);
-	s->heard_ms = now_ms;
+	s->received_ms = now_ms;
 	s->answer_due = true;
 	if (s->state == IN_LIVE)	/* proven sound: the next fault is a new one */
 		s->attempts = 0;

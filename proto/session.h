@@ -3,8 +3,8 @@
  * comes out.
  *
  *	consumer                      producer
- *	HELLO {nonce} ------------->            who I am, what I can take
- *	         <------ BEAT {not ready}       every second until the picture is complete
+ *	HELLO {nonce} ------------->            role, token, window
+ *	         <------ BEAT {not ready}       every second until the store is complete
  *	         <------ SNAP_BEGIN {nonce}     a new epoch, numbers start
  *	         <------ SNAP_ITEMS ...         every key, bounded by credit
  *	ACK {seq, credit} --------->
@@ -13,8 +13,8 @@
  *	         <------ BEAT {count, hash}     every idle second: the loss of the last message is noticed
  *
  * State, not events: a consumer that is slow gets fewer, newer deltas; one that missed anything
- * (gap, repeat, foreign epoch, silence) says HELLO again and keeps its stale picture until the new
- * one is complete. Nothing is reported gone on the strength of an incomplete picture. The bytes,
+ * (gap, repeat, foreign epoch, timeout) sends HELLO again and keeps its stale mirror until the new
+ * snapshot is complete. Nothing is reported gone because of an incomplete snapshot. The bytes,
  * sockets, stores and clocks belong to the caller.
  */
 #ifndef MUSTER_SESSION_H
@@ -28,8 +28,8 @@ enum {
 	SESSION_BATCH	      = 64,	/* items per frame */
 	SESSION_ACK_MS	      = 200,	/* a few items share an ACK, which wakes three threads */
 	SESSION_BEAT_MS	      = 1000,
-	SESSION_MUTE_MS	      = 10000,	/* a consumer without a word for so long has lost its session */
-	SESSION_SILENT_MS     = 5000,	/* a producer without a word for so long is asked again */
+	SESSION_CONSUMER_TIMEOUT_MS = 10000,	/* without a frame of it: its session ends */
+	SESSION_PRODUCER_TIMEOUT_MS = 5000,	/* without a frame of it: HELLO again */
 	SESSION_HELLO_MIN_MS  = 100,
 	SESSION_HELLO_MAX_MS  = 5000,
 };
@@ -48,11 +48,11 @@ enum {
 	R(REPEAT, "repeat")	/* a number came again */			\
 	R(EPOCH,  "epoch")	/* a frame of another session */		\
 	R(ORDER,  "order")	/* snapshot and deltas mixed up */		\
-	R(COUNT,  "count")	/* the snapshot is not as long as it says */	\
+	R(COUNT,  "count")	/* the snapshot is not as long as its end states */	\
 	R(HASH,   "hash")	/* equal numbers, unequal content: a bug */	\
-	R(SILENT, "silent")	/* no word from the producer */			\
+	R(SILENT, "silent")	/* no frame from the producer in time */	\
 	R(CLOSED, "closed")	/* the producer ended the session */		\
-	R(PEER,   "peer")	/* the supervisor says the producer is a new one */ \
+	R(PEER,   "peer")	/* the supervisor announced a new incarnation */ \
 	R(REFUSED, "refused")	/* a frame did not parse */
 
 enum resync {
@@ -75,12 +75,12 @@ struct session_out {
 	uint64_t	limit;		/* credit: numbers up to this may be sent */
 	uint32_t	snap_left;	/* queued keys that belong to the snapshot */
 	uint64_t	snap_sent;
-	int64_t		heard_ms, said_ms;
+	int64_t		received_ms, sent_ms;
 };
 
-/* What the producer's store looks like to this consumer. */
+/* The state of the producer's store for this consumer. */
 struct out_view {
-	bool		ready;		/* the store is a complete picture */
+	bool		ready;		/* the store is complete */
 	uint32_t	pending;	/* keys queued for this consumer */
 };
 
@@ -92,7 +92,7 @@ struct out_step {
 	uint32_t	max_items;
 	bool		exact;		/* OUT_SEND_BEAT */
 	const char     *why;		/* OUT_CLOSE */
-	int64_t		at_ms;		/* OUT_NOTHING: look again then */
+	int64_t		at_ms;		/* OUT_NOTHING: check again then */
 };
 
 void session_out_hello(
@@ -120,9 +120,9 @@ struct session_in {
 	uint64_t	window;
 	uint64_t	snap_taken;
 	uint32_t	attempts;	/* HELLOs since the last complete snapshot */
-	int64_t		hello_at_ms, heard_ms;
+	int64_t		hello_at_ms, received_ms;
 	int64_t		ack_at_ms;	/* of the oldest item that is not acknowledged, if there is one */
-	bool		answer_due;	/* a beat wants its ACK */
+	bool		answer_due;	/* a beat is to be acknowledged */
 	uint64_t	random;
 };
 
@@ -149,7 +149,7 @@ struct in_step session_in_frame(struct session_in *s, const struct envelope *env
     uint32_t bodies, const struct in_view *v, int64_t now_ms);
 /*
  * What to send now. `drained`: nothing more waits in the socket, so an ACK is not premature. May
- * turn silence to IN_RESYNC.
+ * turn a timeout to IN_RESYNC.
  */
 struct in_step session_in_next(struct session_in *s, bool drained, int64_t now_ms);
 /* The HELLO or ACK was handed to the socket; or it could not be (not connected): try again later. */
@@ -159,9 +159,9 @@ struct in_step session_in_refuse(struct session_in *s, int64_t now_ms);
 /* The socket has a connection (again): a HELLO that could not be sent may go now. */
 void session_in_connected(struct session_in *s, int64_t now_ms);
 /*
- * The supervisor says that the producer's sockets are open, and which incarnation it is. IN_RESYNC
- * or IN_IGNORE.
+ * The supervisor announced that this incarnation of the producer has bound its sockets. IN_RESYNC or
+ * IN_IGNORE.
  */
-struct in_step session_in_kick(struct session_in *s, uint64_t incarnation, int64_t now_ms);
+struct in_step session_in_producer_up(struct session_in *s, uint64_t incarnation, int64_t now_ms);
 
 #endif

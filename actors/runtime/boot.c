@@ -1,6 +1,6 @@
 /*
- * actors/runtime/boot.c - records of the supervisor. They come from a parent we trust; a mistake is
- * still told by name.
+ * actors/runtime/boot.c - records of the supervisor. They come from a trusted parent; a mistake is
+ * still reported by name.
  */
 #include "boot.h"
 

@@ -1,4 +1,4 @@
-/* actors/runtime/boot.h - what the supervisor tells an actor (lifeline.h), from text to checked structs. */
+/* actors/runtime/boot.h - records of the supervisor (lifeline.h), from text to checked structs. */
 #ifndef MUSTER_BOOT_H
 #define MUSTER_BOOT_H
 

@@ -1,6 +1,6 @@
 /*
- * actors/runtime/bus.c - the pump over all link ends of one actor, and what the supervisor says of
- * its peers.
+ * actors/runtime/bus.c - the pump over all link ends of one actor, and the peer records of the
+ * supervisor.
  */
 #include "bus.h"
 
@@ -109,7 +109,7 @@ bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret
 		if (*in == NULL)
 			*in = in_new(b, (enum link)l, who);
 		if (state == PEER_UP)
-			in_kick(*in, incarnation, clock_mono_ms());
+			in_producer_up(*in, incarnation, clock_mono_ms());
 	}
 	bus_touch(b);
 }
@@ -123,7 +123,7 @@ bus_has_peer(const struct bus *b, enum role who)
 struct view *
 bus_view(struct bus *b, enum link l)
 {
-	return b->outs[l] == NULL ? NULL : out_view(b->outs[l]);
+	return b->outs[l] == NULL ? NULL : out_store(b->outs[l]);
 }
 
 void
@@ -195,7 +195,7 @@ bus_stats(struct bus *b)
 bool
 bus_send(struct bus *b, struct socket *s, const struct bus_address *to, enum link l, enum msg m)
 {
-	/* Bigger would be dropped by the peer without a word. */
+	/* Bigger would be dropped by the peer silently. */
 	MUST(b->buffer.size <= FRAME_MAX_BYTES);
 	if (to->id != NULL && !socket_send(s, to->id, to->id_len, true))
 		return false;

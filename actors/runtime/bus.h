@@ -1,5 +1,5 @@
 /*
- * actors/runtime/bus.h - every link of one actor: stores it hands out, mirrors it keeps, sessions
+ * actors/runtime/bus.h - every link of one actor: stores it publishes, mirrors it keeps, sessions
  * between them.
  *
  * One pump does all of it: read what has come, let the pure sessions decide, send, until nothing is
@@ -64,7 +64,7 @@ bool bus_get(struct bus *b, enum link l, struct wire_str key,
     void (*fn)(const struct change *, void *), void *arg);
 /* See actor.h. */
 uint64_t bus_write(struct bus *b, enum link l, const struct write_ask *w, write_done *done, void *arg);
-/* Ends what is under way: the process does. What a `done` then asks for is never heard of. */
+/* Ends the writes in flight, because the process ends. A write that a `done` then starts is dropped. */
 void bus_end_writes(struct bus *b);
 enum err bus_result_items(struct bus *b, uint64_t handle, const struct body_item *items, size_t n);
 void bus_result(struct bus *b, uint64_t handle, const struct body_result *r,

@@ -72,7 +72,7 @@ bus_published(struct bus *b, enum link l, struct wire_str key, struct wire_str r
 		.rv = rv,
 		.trace = trace,
 		.text = gone ? "gone" : NULL,
-		.spare = !view_ready(out_view(b->outs[l])) });
+		.spare = !view_ready(out_store(b->outs[l])) });
 	if (t != NULL)
 		timing_changed(t, clock_mono_us());
 	bus_touch(b);
@@ -110,7 +110,7 @@ bus_keys(struct bus *b, void (*fn)(struct wire_str, void *), void *arg)
 		if (l == LINK_STATS)
 			continue;
 		if (b->outs[l] != NULL)
-			view_each(out_view(b->outs[l]), each_key, &w);
+			view_each(out_store(b->outs[l]), each_key, &w);
 		for (unsigned r = 0; r < ROLE_MAX; r++) {
 			if (b->ins[l][r] != NULL)
 				in_keys(b->ins[l][r], fn, arg);

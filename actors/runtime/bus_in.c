@@ -3,7 +3,7 @@
  * mirror.
  *
  * Never: empty the mirror. Whatever happens to the session, the last known values stay readable
- * until a complete snapshot has said what is gone.
+ * until a complete snapshot has shown what is gone.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #include "obj.h"
 #include "random.h"
 
-/* What a producer may say; answers only where there are writes. */
+/* What a producer may send; answers only on links with writes. */
 #define FROM_PRODUCER	(MSG_BIT(SNAP_BEGIN) | MSG_BIT(SNAP_ITEMS) | MSG_BIT(SNAP_END) | MSG_BIT(DELTA)	\
 			| MSG_BIT(BEAT) | MSG_BIT(CLOSE))
 #define ANSWERS		(MSG_BIT(RESULT_ITEMS) | MSG_BIT(RESULT))
@@ -31,7 +31,7 @@ struct bus_in {
 	struct session_in	 session;
 	struct mirror		*mirror;
 	bool			 complete;	/* has had a whole snapshot */
-	bool			 writable;	/* the socket had a connection when we last looked */
+	bool			 writable;	/* the socket had a connection at the last turn */
 	struct stat_series	*items, *frames_in, *frames_out;
 	int64_t			 taken_us;	/* wall clock, of the frame that is (or was last) taken */
 	const union msg_body	*fresh;		/* the value being applied, decoded when it was checked */
@@ -50,7 +50,7 @@ struct key_walk {
 	void	 *arg;
 };
 
-static struct turn wait_for(struct bus_in *, bool, int64_t, int64_t);
+static struct turn send_pending_writes(struct bus_in *, bool, int64_t, int64_t);
 static bool receive(struct bus_in *, int64_t);
 static void on_frame(struct bus_in *, const void *, size_t, int64_t);
 static const char *take_items(struct bus_in *, struct frame *, union msg_body *);
@@ -78,8 +78,8 @@ in_new(struct bus *b, enum link l, enum role producer)
 	/* The supervisor has checked the run directory. */
 	MUST(link_path(path, sizeof(path), b->run_dir, l, producer));
 	/*
-	 * Unguessable: a ROUTER believes whoever names an id, so that a stranger could step into
-	 * our place.
+	 * Unguessable: a ROUTER hands an id over to any connection that names it, so that a stranger
+	 * could receive our frames.
 	 */
 	random_secret(&nonce, sizeof(nonce));
 	snprintf(id, sizeof(id), "%s.%" PRIu64 ".%016" PRIx64, role_name(b->role), b->incarnation, nonce);
@@ -90,7 +90,7 @@ in_new(struct bus *b, enum link l, enum role producer)
 	i->mirror = mirror_new();
 	session_in_init(&i->session, SESSION_WINDOW, (uint64_t)clock_mono_us() ^ (uint64_t)producer << 48);
 	i->socket = socket_new(SOCKET_DEALER, path, id, b->base, bus_wake, b);
-	MUST(i->socket != NULL);	/* connecting to a path nobody has bound yet is fine */
+	MUST(i->socket != NULL);	/* connecting to a path that is not bound yet is fine */
 	i->items = bus_traffic(STAT_BUS_ITEMS, l, TAP_IN);
 	i->frames_in = bus_traffic(STAT_BUS_FRAMES, l, TAP_IN);
 	i->frames_out = bus_traffic(STAT_BUS_FRAMES, l, TAP_OUT);
@@ -127,7 +127,7 @@ in_turn(struct bus_in *i, int64_t now_ms)
 			session_in_sent(&i->session, step.verb, writable && send_hello(i), now_ms);
 			continue;
 		case IN_SEND_ACK:
-			if (!send_ack(i)) {	/* the connection broke; silence will tell */
+			if (!send_ack(i)) {	/* the connection broke; a timeout follows */
 				session_in_sent(&i->session, step.verb, false, now_ms);
 				return (struct turn){ .again = more, .at_ms = now_ms + SESSION_HELLO_MIN_MS };
 			}
@@ -138,14 +138,14 @@ in_turn(struct bus_in *i, int64_t now_ms)
 			continue;
 		case IN_WAIT:
 		default:
-			return wait_for(i, more, step.at_ms, now_ms);
+			return send_pending_writes(i, more, step.at_ms, now_ms);
 		}
 	}
 }
 
-/* Nothing is left to say for the session: writes go, if it is live. */
+/* The session has nothing to send: pending writes follow, if it is live. */
 static struct turn
-wait_for(struct bus_in *i, bool more, int64_t at_ms, int64_t now_ms)
+send_pending_writes(struct bus_in *i, bool more, int64_t at_ms, int64_t now_ms)
 {
 	const int64_t writes_ms = asks_send(i->bus, i, now_ms);
 
@@ -154,9 +154,9 @@ wait_for(struct bus_in *i, bool more, int64_t at_ms, int64_t now_ms)
 }
 
 void
-in_kick(struct bus_in *i, uint64_t incarnation, int64_t now_ms)
+in_producer_up(struct bus_in *i, uint64_t incarnation, int64_t now_ms)
 {
-	const struct in_step step = session_in_kick(&i->session, incarnation, now_ms);
+	const struct in_step step = session_in_producer_up(&i->session, incarnation, now_ms);
 
 	if (step.verb == IN_RESYNC)
 		started_over(i, step.reason, "");
@@ -271,7 +271,7 @@ receive(struct bus_in *i, int64_t now_ms)
 			return false;
 		}
 		const bool one = !more;
-		/* Parts nobody sends: taken off, then refused. */
+		/* Extra parts: taken off, then refused. */
 		while (more && socket_recv(i->socket, &msg, &more))
 			;
 		if (one)

@@ -29,10 +29,10 @@ struct bus_out {
 	uint32_t		 sessions;	/* opened since the start: makes epochs */
 	int64_t			 refused_ms;	/* when a refused HELLO was last logged */
 	struct stat_series	*items, *frames_out, *frames_in;
-	struct timing		*timing;	/* NULL: nobody measures */
+	struct timing		*timing;	/* NULL: not measured */
 };
 
-static const char *how_told(const struct bus_out *, const struct consumer *, struct wire_str);
+static const char *delivery_state(const struct bus_out *, const struct consumer *, struct wire_str);
 static bool receive(struct bus_out *, int64_t);
 static void on_frame(struct bus_out *, const char *, size_t, const zmq_msg_t *, bool, int64_t);
 static void on_hello(
@@ -95,13 +95,13 @@ out_free(struct bus_out **op)
 }
 
 struct view *
-out_view(struct bus_out *o)
+out_store(struct bus_out *o)
 {
 	return o->view;
 }
 
 void
-out_told(struct bus_out *o, const struct consumer *c)
+out_delivered(struct bus_out *o, const struct consumer *c)
 {
 	if (o->timing != NULL && view_pending(o->view, c->slot) == 0)
 		timing_idle(o->timing, (size_t)(c - o->consumers));
@@ -130,16 +130,16 @@ out_held(struct bus_out *o, struct wire_str key, struct json *j)
 		const struct consumer *c = &o->consumers[i];
 
 		if (c->open)
-			json_str(j, role_name(c->role), how_told(o, c, key));
+			json_str(j, role_name(c->role), delivery_state(o, c, key));
 	}
 	json_close(j, '}');
 	json_close(j, '}');
 	return true;
 }
 
-/* How far the news of that key has come to this consumer. */
+/* How far the last change of that key has come on its way to this consumer. */
 static const char *
-how_told(const struct bus_out *o, const struct consumer *c, struct wire_str key)
+delivery_state(const struct bus_out *o, const struct consumer *c, struct wire_str key)
 {
 	if (c->slot == NO_SLOT)
 		return "waiting";
@@ -225,7 +225,7 @@ receive(struct bus_out *o, int64_t now_ms)
 		}
 		zmq_msg_init(&frame);
 		bool extras = !more || !socket_recv(o->socket, &frame, &more);
-		while (more) {				/* parts nobody sends: taken off, then refused */
+		while (more) {				/* extra parts: taken off, then refused */
 			extras = true;
 			zmq_msg_init(&extra);
 			const bool got = socket_recv(o->socket, &extra, &more);
@@ -294,7 +294,7 @@ on_hello(struct bus_out *o, const char *id, size_t id_len, const struct frame *f
 		return;
 	}
 	struct consumer *c = consumer_by_id(o, id, id_len);
-	if (c != NULL)			/* HELLO again: the old session is over, without a word */
+	if (c != NULL)			/* HELLO again: the old session ends, without a CLOSE */
 		close_consumer(o, c, NULL);
 	for (size_t i = 0; i < NITEMS(o->consumers); i++) {
 		if (o->consumers[i].open && o->consumers[i].role == role)
@@ -366,7 +366,7 @@ on_write(struct bus_out *o, struct consumer *c, const struct frame *f, const uni
 		refuse(o, c, wrong);
 }
 
-/* What does not parse is counted and ends the session; only a proven sender is blamed by name. */
+/* What does not parse is counted and ends the session; only a sender with a session is reported by name. */
 static void
 refuse(struct bus_out *o, struct consumer *c, const char *reason)
 {
@@ -477,11 +477,11 @@ send_items(struct bus_out *o, struct consumer *c, const struct out_step *step, i
 		note_sent(o, c, step->type, items, n);
 	view_commit(o->view, c->slot, keys, first);
 	session_out_sent(&c->session, step, keys, n, now_ms);
-	out_told(o, c);
+	out_delivered(o, c);
 	return true;
 }
 
-/* For the recorder, and for who measures: the frame went to the socket. */
+/* The frame went to the socket: for the recorder and the timing. */
 static void
 note_sent(struct bus_out *o, const struct consumer *c, enum msg m, const struct body_item *items, uint32_t n)
 {
@@ -521,7 +521,7 @@ send_buffer(struct bus_out *o, struct consumer *c, enum msg m)
 	return true;
 }
 
-/* Best effort: a consumer that misses it notices the silence. */
+/* Best effort: a consumer that does not get it runs into its timeout. */
 static void
 send_close(struct bus_out *o, const char *id, size_t id_len, uint64_t epoch, uint64_t nonce,
     const char *reason)
@@ -536,7 +536,7 @@ send_close(struct bus_out *o, const char *id, size_t id_len, uint64_t epoch, uin
 	(void)bus_send(b, o->socket, &to, o->link, MSG_CLOSE);
 }
 
-/* reason NULL: nobody is left to tell. */
+/* reason NULL: the consumer is gone, no CLOSE is sent. */
 static void
 close_consumer(struct bus_out *o, struct consumer *c, const char *reason)
 {

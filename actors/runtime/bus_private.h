@@ -10,7 +10,7 @@
 enum { BUS_TURN_FRAMES = 256 };	/* per link end and turn, so that no link starves the loop */
 
 struct peer {
-	bool		known;		/* the supervisor has named it */
+	bool		known;		/* a peer record was received */
 	uint64_t	incarnation;
 	struct secret	expected;	/* in its HELLO to us; len 0: none */
 	struct secret	presented;	/* in our HELLO to it */
@@ -42,7 +42,7 @@ struct bus {
 /* What a turn of one link end left behind. */
 struct turn {
 	bool	again;		/* stopped early: more is waiting */
-	int64_t	at_ms;		/* or look again then */
+	int64_t	at_ms;		/* or check again then */
 };
 
 enum { ID_MAX = 64, NO_SLOT = -1 };
@@ -61,9 +61,9 @@ struct consumer {
 struct bus_out *out_new(struct bus *b, enum link l);
 void out_free(struct bus_out **op);
 struct turn out_turn(struct bus_out *o, int64_t now_ms);
-struct view *out_view(struct bus_out *o);
-void out_told(struct bus_out *o, const struct consumer *c);	/* its queue may be empty now */
-struct timing **out_timing(struct bus_out *o);		/* NULL in it: nobody measures */
+struct view *out_store(struct bus_out *o);
+void out_delivered(struct bus_out *o, const struct consumer *c);	/* its queue may be empty now */
+struct timing **out_timing(struct bus_out *o);		/* NULL in it: not measured */
 bool out_held(struct bus_out *o, struct wire_str key, struct json *j);
 void out_peer_gone(struct bus_out *o, enum role who, uint64_t newer_than);
 void out_stats(struct bus_out *o);
@@ -78,10 +78,10 @@ bool out_send(struct bus_out *o, struct consumer *c, enum msg m);
 struct bus_in *in_new(struct bus *b, enum link l, enum role producer);
 void in_free(struct bus_in **ip);
 struct turn in_turn(struct bus_in *i, int64_t now_ms);
-void in_kick(struct bus_in *i, uint64_t incarnation, int64_t now_ms);
+void in_producer_up(struct bus_in *i, uint64_t incarnation, int64_t now_ms);
 bool in_complete(const struct bus_in *i);	/* has had a whole snapshot */
 bool in_fresh(const struct bus_in *i);
-void in_drop(struct bus_in *i);			/* the producer is off: everything it told is gone */
+void in_drop(struct bus_in *i);			/* the producer is off: every value of it is gone */
 void in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg);
 bool in_get(struct bus_in *i, struct wire_str key, void (*fn)(const struct change *, void *), void *arg);
 void in_stats(struct bus_in *i);
@@ -116,7 +116,7 @@ struct bus_address {
 	const char	*name;		/* for the tap */
 };
 
-/* The frame in b->buffer to a socket, copied to the tap if somebody looks. False with errno. */
+/* The frame in b->buffer to a socket, copied to the tap if it has a reader. False with errno. */
 bool bus_send(struct bus *b, struct socket *s, const struct bus_address *to, enum link l, enum msg m);
 /* Of a write, for a hop: "update status", "ok 200". */
 void bus_hop_order(char text[HOP_TEXT + 1], enum op op, struct wire_str subresource);

@@ -166,7 +166,7 @@ store(struct mirror *m, uint32_t id, const struct body_item *item)
 	m->hash ^= view_item_hash(keytab_hash(m->keys, id), item->version);
 }
 
-/* The copy leaves the table before fn hears of it: a handler that looks must not find what is gone. */
+/* The copy leaves the table before fn is called: a handler must not find what is gone. */
 static void
 drop(struct mirror *m, uint32_t id, mirror_fn *fn, void *arg)
 {

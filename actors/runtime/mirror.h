@@ -1,5 +1,5 @@
 /*
- * actors/runtime/mirror.h - what a consumer holds of one producer: the last value of every key.
+ * actors/runtime/mirror.h - a consumer's copy of one producer's store: the last value of every key.
  *
  * A mirror is never emptied to be filled again. A snapshot marks what it names; what it did not
  * name is swept at its end and reported gone. Until then the old values stay readable.
@@ -25,7 +25,7 @@ void mirror_free(struct mirror **mp);
 
 void mirror_begin(struct mirror *m);				/* a snapshot starts: nothing is marked yet */
 /*
- * One item of a snapshot, a delta or a write's answer; fn hears of it only if uid or bytes differ.
+ * One item of a snapshot, a delta or a write's answer; fn is called only if uid or bytes differ.
  * A new uid under an old key is gone, then added.
  */
 void mirror_apply(struct mirror *m, const struct body_item *item, mirror_fn *fn, void *arg);

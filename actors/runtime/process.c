@@ -13,7 +13,7 @@
 #include "clock.h"
 #include "stat.h"
 
-enum { FDS_LOOKED_AT = 1024 };
+enum { FDS_CHECKED = 1024 };
 
 static double resident_bytes(void);
 static unsigned open_fds(void);
@@ -56,7 +56,7 @@ resident_bytes(void)
 }
 
 /*
- * Asking each number: /proc/self/fd belongs to root once a process is not dumpable. Ours stay far
+ * Each number is checked: /proc/self/fd belongs to root once a process is not dumpable. Ours stay far
  * below the limit.
  */
 static unsigned
@@ -64,7 +64,7 @@ open_fds(void)
 {
 	unsigned n = 0;
 
-	for (int fd = 0; fd < FDS_LOOKED_AT; fd++)
+	for (int fd = 0; fd < FDS_CHECKED; fd++)
 		n += fcntl(fd, F_GETFD) != -1;
 	return n;
 }

@@ -38,7 +38,7 @@ publish(const struct stat_view *v, void *arg)
 		MUST(actor_publish(a, LINK_STATS, key, "", "", MSG_STAT, &body, 0) == E_OK);
 }
 
-/* The actor that collects stats has a mirror of every other; its own it sees directly. */
+/* The actor that collects stats has a mirror of every other; its own series are dispatched directly. */
 static void
 deliver_own(struct actor *a, const char *key, const union msg_body *body, bool gone)
 {

@@ -1,4 +1,4 @@
-/* actors/runtime/record.c - a value at rest. */
+/* actors/runtime/record.c - a stored value. */
 #include "record.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * actors/runtime/record.h - one key's value at rest: uid, rv and bytes in one allocation, for store
- * and mirror alike.
+ * actors/runtime/record.h - one key's stored value: uid, rv and bytes in one allocation, for store and
+ * mirror.
  */
 #ifndef MUSTER_RECORD_H
 #define MUSTER_RECORD_H

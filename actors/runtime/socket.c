@@ -37,7 +37,7 @@ struct socket {
 	int		 events;	/* ZMQ_EVENTS, or UNKNOWN */
 };
 
-static int look(struct socket *);
+static int read_events(struct socket *);
 static void on_event(evutil_socket_t, short, void *);
 
 struct socket *
@@ -65,7 +65,8 @@ socket_new(enum socket_kind kind, const char *path, const char *id, struct event
 	/*
 	 * An unknown peer is an error, not a silent loss; one that connects anew takes its name over. Trap
 	 * (measured): now and then libzmq 4.3.4 never closes the descriptor of the connection that lost its
-	 * name. A restarted actor has a new name; a stranger who repeats one for long gets us restarted.
+	 * name. A restarted actor has a new name; a stranger that repeats one for long uses up the
+	 * descriptors of this actor, which is then restarted.
 	 */
 	case SOCKET_ROUTER:
 		zsock_set_router_mandatory(s->sock, 1);
@@ -113,13 +114,13 @@ socket_free(struct socket **sp)
 bool
 socket_readable(struct socket *s)
 {
-	return !s->dry && (look(s) & ZMQ_POLLIN) != 0;
+	return !s->dry && (read_events(s) & ZMQ_POLLIN) != 0;
 }
 
 bool
 socket_writable(struct socket *s)
 {
-	return (look(s) & ZMQ_POLLOUT) != 0;
+	return (read_events(s) & ZMQ_POLLOUT) != 0;
 }
 
 bool
@@ -170,7 +171,7 @@ socket_give(struct socket *s, void *p, size_t len, zmq_free_fn *done, void *hint
 }
 
 static int
-look(struct socket *s)
+read_events(struct socket *s)
 {
 	size_t size = sizeof(s->events);
 

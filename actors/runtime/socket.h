@@ -2,9 +2,9 @@
  * actors/runtime/socket.h - a ZeroMQ socket on a libevent loop, with the options that lose nothing
  * silently.
  *
- * The trap: ZMQ_FD is edge-triggered and says only "look". After every callback and every send
- * ZMQ_EVENTS must be read until it is empty, or the loop sleeps on a full socket. So nobody reads
- * on an event: the event wakes the owner's pump.
+ * The trap: ZMQ_FD is edge-triggered and only signals that something changed. After every callback
+ * and every send ZMQ_EVENTS must be read until it is empty, or the loop sleeps on a full socket. So
+ * nothing is read in the event's callback: it wakes the owner's pump.
  */
 #ifndef MUSTER_SOCKET_H
 #define MUSTER_SOCKET_H
@@ -33,7 +33,7 @@ bool socket_writable(struct socket *s);
  * it follows.
  */
 bool socket_recv(struct socket *s, zmq_msg_t *msg, bool *more);
-/* One part; false with errno EAGAIN (full, or nobody there) or EHOSTUNREACH (ROUTER: that peer is gone). */
+/* One part; false with errno EAGAIN (full, or no connection) or EHOSTUNREACH (ROUTER: that peer is gone). */
 bool socket_send(struct socket *s, const void *p, size_t len, bool more);
 /*
  * The last part, from memory that the socket takes, also when it returns false: done(p, hint) is called,

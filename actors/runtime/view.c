@@ -10,10 +10,10 @@
 struct entry {
 	struct record	 value;
 	uint32_t	 dirty;		/* per slot: the key is in that slot's queue */
-	/* Per slot: that consumer was told of the key, and not yet that it is gone. */
+	/* Per slot: the key was sent to that consumer, and its removal was not. */
 	uint32_t	 known;
 	uint32_t	 unacked;	/* slots to which "gone" was sent and not acknowledged */
-	bool		 gone;		/* tombstone: the key is removed, somebody has yet to learn it */
+	bool		 gone;		/* tombstone: the key is removed, and some consumer still has it */
 };
 
 /* A queue of key ids: each id at most once (the dirty bit), so it never outgrows the keys. */
@@ -416,7 +416,7 @@ entry_store(struct view *v, struct entry *e, const struct body_item *item)
 	v->blob_bytes += record_bytes(&e->value);
 }
 
-/* A tombstone that nobody waits for any more is forgotten. */
+/* A tombstone that no consumer needs any more is freed. */
 static void
 entry_bury(struct view *v, uint32_t id)
 {
@@ -441,7 +441,7 @@ mark(struct view *v, uint32_t id, uint32_t slots)
 	e->dirty |= slots;
 }
 
-/* Only consumers that know the key hear of its end; for the others it is a ghost in their queue at most. */
+/* Only consumers that have the key get its removal; for the others its queue entry is skipped. */
 static void
 mark_gone(struct view *v, uint32_t id)
 {

@@ -1,11 +1,11 @@
 /*
- * actors/runtime/view.h - what a producer hands out: the store of a link, and per consumer the set
- * of dirty keys.
+ * actors/runtime/view.h - what a producer publishes on a link: the store, and per consumer the queue of
+ * dirty keys.
  *
  * A change marks the key dirty for each consumer; the value is read when it is sent. So memory is
  * bounded by keys, a slow consumer gets fewer, newer values, and no consumer can delay another. A
- * removed key stays as a tombstone until every consumer that knows it has acknowledged the news, or
- * has lost its session (then the next snapshot tells it).
+ * removed key stays as a tombstone until every consumer that has it has acknowledged the removal, or
+ * has lost its session (then the next snapshot shows it).
  */
 #ifndef MUSTER_VIEW_H
 #define MUSTER_VIEW_H
@@ -30,7 +30,7 @@ struct view;
 struct view *view_new(void);
 void view_free(struct view **vp);
 
-/* Same uid and bytes: *changed is false and nobody is woken (rv is kept up to date quietly). */
+/* Same uid and bytes: *changed is false and nothing is sent (rv is kept up to date). */
 enum err view_set(struct view *v, struct wire_str key, struct wire_str uid, struct wire_str rv, enum msg type,
     struct wire_bin value, uint64_t trace, bool *changed);
 /* The same, but even the same bytes are a change. */
@@ -45,18 +45,18 @@ int view_attach(struct view *v);
 void view_detach(struct view *v, int slot);
 uint32_t view_pending(const struct view *v, int slot);
 /*
- * The next items for a consumer, without taking them: at most max_keys queued keys are looked at;
+ * The next items for a consumer, without taking them: at most max_keys queued keys are read;
  * *items of them are written to out (those that came and went unseen are left out). Returns the
- * number of keys looked at, for view_commit.
+ * number of keys read, for view_commit.
  */
 uint32_t view_peek(const struct view *v, int slot, uint32_t max_keys, struct body_item *out, uint32_t *items);
 /* They were sent, numbered from first_seq on. Same keys and items as view_peek gave. */
 void view_commit(struct view *v, int slot, uint32_t keys, uint64_t first_seq);
 void view_acked(struct view *v, int slot, uint64_t seq);
 /*
- * How the key stands, to be told to that consumer outside its numbers, now; false when there is
- * nothing to tell. From then on it counts as known to the consumer, and is queued no more if it was
- * the last that was; otherwise, and when it is gone, the news comes once more, in its place.
+ * The current item of the key, to be sent to that consumer now, outside the sequence; false when there
+ * is none. From then on the consumer counts as having it, and the key leaves the queue if it was the
+ * last there; otherwise, and when it is gone, the item is sent once more, in its place.
  */
 bool view_tell(struct view *v, int slot, struct wire_str key, struct body_item *out);
 

@@ -148,13 +148,13 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 		return;
 	const enum link l = batch.write->link;
 	for (size_t i = 0; i < nkeys; i++) {
-		if (view_tell(out_view(b->outs[l]), batch.to->slot, wire_str_of(keys[i]), &item)
+		if (view_tell(out_store(b->outs[l]), batch.to->slot, wire_str_of(keys[i]), &item)
 		    && !batch_add(&batch, &item))
 			return;
 	}
 	if (!batch_flush(&batch))
 		return;
-	out_told(b->outs[l], batch.to);
+	out_delivered(b->outs[l], batch.to);
 	union msg_body body = { .result = *r };
 	body.result.id = batch.write->id;
 	body.result.items = batch.write->items;

@@ -76,7 +76,7 @@ consumer_kick(struct session_world *w, uint32_t i, uint64_t incarnation)
 
 	if (!c->node.up)
 		return;
-	const struct in_step step = session_in_kick(&c->session, incarnation, w->sim->now_ms);
+	const struct in_step step = session_in_producer_up(&c->session, incarnation, w->sim->now_ms);
 	if (step.verb == IN_RESYNC)
 		started_over(w, c, step.reason);
 	sim_wake(w->sim, &c->node, w->sim->now_ms);
@@ -292,7 +292,7 @@ speak(struct session_world *w, struct consumer *c, bool drained)
 	c->writable = writable;
 	for (int n = 0; n < 1000; n++) {
 		if (broken(w, BREAK_SILENCE))
-			c->session.heard_ms = now_ms;
+			c->session.received_ms = now_ms;
 		const struct in_step step = session_in_next(&c->session, drained, now_ms);
 
 		switch (step.verb) {

@@ -113,7 +113,7 @@ consumer(enum in_state state)
 	s.state = state;
 	s.nonce = NONCE;
 	s.hello_at_ms = NOW + 50;
-	s.heard_ms = SENT_MS;
+	s.received_ms = SENT_MS;
 	if (state == IN_SNAPSHOT || state == IN_LIVE) {
 		s.epoch = EPOCH;
 		s.seq = SEQ;
@@ -143,7 +143,7 @@ check_row(void **state)
 	if (r->verb == IN_IGNORE && !r->answer_due)
 		assert_memory_equal(&s, &before, sizeof(s));
 	else if (r->verb != IN_RESYNC && r->state != IN_HELLO)
-		assert_int_equal(s.heard_ms, NOW);
+		assert_int_equal(s.received_ms, NOW);
 	if (r->verb == IN_BEGIN) {
 		assert_int_equal(s.epoch, r->env.epoch);
 		assert_int_equal(s.seq, r->env.seq);
@@ -240,7 +240,7 @@ a_waiting_consumer_answers_beats_and_asks_again_when_they_stop(void **state)
 	session_in_sent(&s, IN_SEND_ACK, true, NOW);
 	const struct in_step wait = session_in_next(&s, true, NOW);
 	assert_int_equal(wait.verb, IN_WAIT);
-	assert_int_equal(wait.at_ms, NOW + SESSION_SILENT_MS);
+	assert_int_equal(wait.at_ms, NOW + SESSION_PRODUCER_TIMEOUT_MS);
 	assert_int_equal(session_in_next(&s, true, wait.at_ms).verb, IN_SEND_HELLO);
 }
 
@@ -251,12 +251,14 @@ silence_starts_over(void **state)
 	for (unsigned st = IN_SNAPSHOT; st <= IN_LIVE; st++) {
 		struct session_in s = consumer((enum in_state)st);
 
-		assert_int_equal(session_in_next(&s, true, SENT_MS + SESSION_SILENT_MS - 1).verb, IN_WAIT);
-		const struct in_step step = session_in_next(&s, true, SENT_MS + SESSION_SILENT_MS);
+		const int64_t timeout_ms = SENT_MS + SESSION_PRODUCER_TIMEOUT_MS;
+
+		assert_int_equal(session_in_next(&s, true, timeout_ms - 1).verb, IN_WAIT);
+		const struct in_step step = session_in_next(&s, true, timeout_ms);
 		assert_int_equal(step.verb, IN_RESYNC);
 		assert_int_equal(step.reason, RESYNC_SILENT);
 		/* The first fault of a sound session is answered at once. */
-		assert_int_equal(session_in_next(&s, true, SENT_MS + SESSION_SILENT_MS).verb, IN_SEND_HELLO);
+		assert_int_equal(session_in_next(&s, true, timeout_ms).verb, IN_SEND_HELLO);
 	}
 }
 
@@ -319,7 +321,7 @@ backoff_is_forgotten_on_proof(void **state)
 	}
 	assert_non_null(beat);
 	s.attempts = 6;
-	s.heard_ms = NOW - SESSION_SILENT_MS;
+	s.received_ms = NOW - SESSION_PRODUCER_TIMEOUT_MS;
 	struct session_in unlucky = s;
 	assert_int_equal(session_in_next(&unlucky, true, NOW).verb, IN_RESYNC);
 	assert_true(unlucky.hello_at_ms >= NOW + 4000);
@@ -363,7 +365,7 @@ check_kick(void **state)
 	struct session_in s = consumer(r->state);
 
 	s.attempts = 5;
-	const struct in_step step = session_in_kick(&s, r->incarnation, NOW);
+	const struct in_step step = session_in_producer_up(&s, r->incarnation, NOW);
 	assert_int_equal(step.verb, r->verb);
 	if (r->verb == IN_RESYNC)
 		assert_int_equal(step.reason, RESYNC_PEER);

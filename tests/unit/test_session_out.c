@@ -59,7 +59,7 @@ check_row(void **state)
 	const struct row *r = *state;
 	struct session_out s = r->s;
 
-	s.heard_ms = s.said_ms = NOW;
+	s.received_ms = s.sent_ms = NOW;
 	const struct out_step step = session_out_next(&s, &r->v, NOW + r->after_ms);
 	assert_int_equal(step.verb, r->verb);
 	if (r->verb == OUT_SEND_ITEMS) {
@@ -96,14 +96,14 @@ acks_move_credit_forward_only(void **state)
 	assert_true(session_out_ack(&s, EPOCH, 40, 40, NOW));
 	assert_int_equal(s.acked, 40);
 	assert_int_equal(s.limit, 80);
-	assert_int_equal(s.heard_ms, NOW);
+	assert_int_equal(s.received_ms, NOW);
 	assert_true(session_out_ack(&s, EPOCH, 30, 90, NOW + 1));	/* overtaken: alive, no more */
 	assert_int_equal(s.acked, 40);
 	assert_int_equal(s.limit, 80);
-	assert_int_equal(s.heard_ms, NOW + 1);
+	assert_int_equal(s.received_ms, NOW + 1);
 	assert_true(session_out_ack(&s, OTHER, 50, 90, NOW + 2));	/* an older session: not even that */
 	assert_int_equal(s.acked, 40);
-	assert_int_equal(s.heard_ms, NOW + 1);
+	assert_int_equal(s.received_ms, NOW + 1);
 	assert_false(session_out_ack(&s, EPOCH, 51, 40, NOW + 3));	/* never sent: a liar */
 	assert_true(session_out_ack(&s, EPOCH, 50, UINT64_MAX, NOW + 4));
 	assert_int_equal(s.limit, 50 + SESSION_WINDOW_MAX);
@@ -143,7 +143,7 @@ static void
 unseen_keys_do_not_put_off_the_beat(void **state)
 {
 	const struct out_view idle = { .ready = true };
-	struct session_out s = { .state = OUT_LIVE, .limit = 100, .heard_ms = NOW, .said_ms = NOW };
+	struct session_out s = { .state = OUT_LIVE, .limit = 100, .received_ms = NOW, .sent_ms = NOW };
 
 	(void)state;
 	for (int64_t ms = 100; ms < 1000; ms += 100)
