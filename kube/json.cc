@@ -1,8 +1,8 @@
 /*
- * kube/json.cc - along the steps through one object as JSON. The only C++: simdjson, on demand.
+ * kube/json.cc - walks one JSON object along a field tree. The only C++: simdjson, on demand.
  *
- * What is not on the way is skipped, not judged: of such parts only quotes and brackets matter, to
- * any depth, without recursion. Two members of one name: the first counts. No exception can leave
+ * What is not in the tree is skipped and not validated: of such parts only quotes and brackets matter,
+ * to any depth, without recursion. Two members of one name: the first counts. No exception can leave
  * this file, for simdjson is built without them and nothing else here throws.
  */
 #define SIMDJSON_EXCEPTIONS 0
@@ -24,7 +24,7 @@ using simdjson::error_code;
  */
 struct json_walker {
 	ondemand::parser	parser;
-	simdjson::dom::parser	judge;	/* of subtrees that are kept as they are */
+	simdjson::dom::parser	dom;	/* validates subtrees that are kept as text */
 };
 
 static constexpr size_t FIRST = 32 * 1024, KEEP = 1024 * 1024, DEPTH = 256;
@@ -32,31 +32,31 @@ static constexpr size_t FIRST = 32 * 1024, KEEP = 1024 * 1024, DEPTH = 256;
 static json_walker *shared;
 static unsigned users;
 
-static bool walk(json_walker *, take *, const step *, ondemand::object);
-static bool found(json_walker *, take *, const step *, ondemand::value);
-static bool inside(json_walker *, take *, const step *, ondemand::value);
-static bool text(json_walker *, take *, const step *, ondemand::value);
-static bool quantity(json_walker *, take *, const step *, ondemand::value);
-static bool integer(json_walker *, take *, const step *, ondemand::value);
-static bool flag(json_walker *, take *, const step *, ondemand::value);
-static bool map(json_walker *, take *, const step *, ondemand::value);
-static bool texts(json_walker *, take *, const step *, ondemand::value);
-static bool rows(json_walker *, take *, const step *, ondemand::value);
-static bool whole(json_walker *, take *, const step *, std::string_view);
+static bool walk(json_walker *, extract *, const field_node *, ondemand::object);
+static bool found(json_walker *, extract *, const field_node *, ondemand::value);
+static bool inside(json_walker *, extract *, const field_node *, ondemand::value);
+static bool text(json_walker *, extract *, const field_node *, ondemand::value);
+static bool quantity(json_walker *, extract *, const field_node *, ondemand::value);
+static bool integer(json_walker *, extract *, const field_node *, ondemand::value);
+static bool flag(json_walker *, extract *, const field_node *, ondemand::value);
+static bool map(json_walker *, extract *, const field_node *, ondemand::value);
+static bool texts(json_walker *, extract *, const field_node *, ondemand::value);
+static bool rows(json_walker *, extract *, const field_node *, ondemand::value);
+static bool subtree(json_walker *, extract *, const field_node *, std::string_view);
 static error_code text_of(ondemand::value, bool, std::string_view *);
-static error_code document_of(json_walker *, take *, std::string_view, size_t, ondemand::document *);
+static error_code document_of(json_walker *, extract *, std::string_view, size_t, ondemand::document *);
 template <class parser> static void make_room(parser &, size_t);
-static std::string_view padded(take *, std::string_view);
+static std::string_view padded(extract *, std::string_view);
 static std::string_view trimmed(std::string_view);
-static bool refuse(take *, const step *, error_code, const char *);
-static bool refuse_at(take *, const step *, uint32_t, error_code, const char *);
+static bool refuse(extract *, const field_node *, error_code, const char *);
+static bool refuse_at(extract *, const field_node *, uint32_t, error_code, const char *);
 
-/* By enum step_what. */
-static bool (*const readers[])(json_walker *, take *, const step *, ondemand::value) = {
+/* By enum field_node_type. */
+static bool (*const readers[])(json_walker *, extract *, const field_node *, ondemand::value) = {
 	inside, text, text, quantity, integer, flag, map, map, texts, rows,
 };
-static_assert(sizeof(readers) / sizeof(readers[0]) == STEP_ROWS + 1,
-    "a reader for each enum step_what, in its order");
+static_assert(sizeof(readers) / sizeof(readers[0]) == NODE_ROWS + 1,
+    "a reader for each enum field_node_type, in its order");
 
 json_walker *
 json_walker_new(void)
@@ -79,9 +79,9 @@ json_walker_free(json_walker **wp)
 }
 
 bool
-json_walker_walk(json_walker *w, take *t, const char *bytes, size_t len, size_t padding)
+json_walker_walk(json_walker *w, extract *t, const char *bytes, size_t len, size_t padding)
 {
-	const step *root = &t->way->steps[0];
+	const field_node *root = &t->tree->nodes[0];
 	ondemand::document doc;
 	ondemand::object object;
 	const char *after;
@@ -94,14 +94,14 @@ json_walker_walk(json_walker *w, take *t, const char *bytes, size_t len, size_t 
 	if (!walk(w, t, root, object))
 		return false;
 	if (doc.current_location().get(after) == simdjson::SUCCESS)
-		return take_refuse(t, root, nullptr, 0, "something follows its end");
+		return extract_fail(t, root, nullptr, 0, "something follows its end");
 	return true;
 }
 
 static bool
-walk(json_walker *w, take *t, const step *parent, ondemand::object object)
+walk(json_walker *w, extract *t, const field_node *parent, ondemand::object object)
 {
-	std::bitset<WAY_STEPS_MAX> seen;
+	std::bitset<TREE_NODES_MAX> seen;
 
 	for (auto member : object) {
 		ondemand::field field;
@@ -112,10 +112,10 @@ walk(json_walker *w, take *t, const step *parent, ondemand::object object)
 			err = field.unescaped_key().get(name);
 		if (err != simdjson::SUCCESS)
 			return refuse(t, parent, err, "not a member of an object");
-		const step *s = way_by_name(t->way, parent, name.data(), name.size());
-		if (s == nullptr || seen[size_t(s - t->way->steps)])
+		const field_node *s = field_tree_by_name(t->tree, parent, name.data(), name.size());
+		if (s == nullptr || seen[size_t(s - t->tree->nodes)])
 			continue;
-		seen[size_t(s - t->way->steps)] = true;
+		seen[size_t(s - t->tree->nodes)] = true;
 		if (!found(w, t, s, field.value()))
 			return false;
 	}
@@ -124,7 +124,7 @@ walk(json_walker *w, take *t, const step *parent, ondemand::object object)
 
 /* null is as if it were not there. */
 static bool
-found(json_walker *w, take *t, const step *s, ondemand::value v)
+found(json_walker *w, extract *t, const field_node *s, ondemand::value v)
 {
 	bool null;
 	const error_code err = v.is_null().get(null);
@@ -135,74 +135,75 @@ found(json_walker *w, take *t, const step *s, ondemand::value v)
 }
 
 static bool
-inside(json_walker *w, take *t, const step *s, ondemand::value v)
+inside(json_walker *w, extract *t, const field_node *s, ondemand::value v)
 {
 	ondemand::object object;
 	ondemand::array array;
 	std::string_view raw;
 
 	const error_code wrong = v.get_object().get(object);
-	if (s->slot == SLOT_NONE || s->child != STEP_NONE) {
+	if (s->slot == SLOT_NONE || s->child != NODE_NONE) {
 		if (wrong != simdjson::SUCCESS)
 			return refuse(t, s, wrong, "not an object");
 		if (s->slot == SLOT_NONE)
 			return walk(w, t, s, object);
 	}
-	/* Its text first; then, if something inside is wanted too, through it again. */
+	/* Its text first; then, if the tree has fields inside it too, another walk through it. */
 	const error_code err = wrong == simdjson::SUCCESS ? object.raw_json().get(raw)
 	    : v.get_array().get(array) == simdjson::SUCCESS ? array.raw_json().get(raw)
 	    : (raw = v.raw_json_token(), simdjson::SUCCESS);
 	if (err != simdjson::SUCCESS)
 		return refuse(t, s, err, "not a value");
-	if (!whole(w, t, s, trimmed(raw)))
+	if (!subtree(w, t, s, trimmed(raw)))
 		return false;
-	if (s->child == STEP_NONE)
+	if (s->child == NODE_NONE)
 		return true;
 	const error_code again = object.reset().error();
 	return again == simdjson::SUCCESS ? walk(w, t, s, object) : refuse(t, s, again, "not an object");
 }
 
 static bool
-text(json_walker *, take *t, const step *s, ondemand::value v)
+text(json_walker *, extract *t, const field_node *s, ondemand::value v)
 {
 	std::string_view found_text;
 	const error_code err = text_of(v, false, &found_text);
 
-	return err == simdjson::SUCCESS ? take_text(t, s, found_text.data(), found_text.size())
+	return err == simdjson::SUCCESS ? extract_text(t, s, found_text.data(), found_text.size())
 	    : refuse(t, s, err, "not a string");
 }
 
 static bool
-quantity(json_walker *, take *t, const step *s, ondemand::value v)
+quantity(json_walker *, extract *t, const field_node *s, ondemand::value v)
 {
 	std::string_view found_text;
 	const error_code err = text_of(v, true, &found_text);
 
-	return err == simdjson::SUCCESS ? take_text(t, s, found_text.data(), found_text.size())
+	return err == simdjson::SUCCESS ? extract_text(t, s, found_text.data(), found_text.size())
 	    : refuse(t, s, err, "neither a string nor a number");
 }
 
 static bool
-integer(json_walker *, take *t, const step *s, ondemand::value v)
+integer(json_walker *, extract *t, const field_node *s, ondemand::value v)
 {
 	int64_t number;
 	const error_code err = v.get_int64().get(number);
 
-	return err == simdjson::SUCCESS ? take_int(t, s, number)
+	return err == simdjson::SUCCESS ? extract_int(t, s, number)
 					: refuse(t, s, err, "not an integer of 64 bits");
 }
 
 static bool
-flag(json_walker *, take *t, const step *s, ondemand::value v)
+flag(json_walker *, extract *t, const field_node *s, ondemand::value v)
 {
 	bool yes;
 	const error_code err = v.get_bool().get(yes);
 
-	return err == simdjson::SUCCESS ? take_flag(t, s, yes) : refuse(t, s, err, "neither true nor false");
+	return err == simdjson::SUCCESS ? extract_flag(t, s, yes) : refuse(t, s, err,
+	    "neither true nor false");
 }
 
 static bool
-map(json_walker *, take *t, const step *s, ondemand::value v)
+map(json_walker *, extract *t, const field_node *s, ondemand::value v)
 {
 	ondemand::object object;
 
@@ -218,18 +219,18 @@ map(json_walker *, take *t, const step *s, ondemand::value v)
 			err = field.unescaped_key().get(key);
 		if (err != simdjson::SUCCESS)
 			return refuse(t, s, err, "not a member of an object");
-		err = text_of(field.value(), s->what == STEP_MAP_QUANTITY, &value);
+		err = text_of(field.value(), s->what == NODE_MAP_QUANTITY, &value);
 		if (err != simdjson::SUCCESS)
-			return take_refuse(t, s, key.data(), key.size(),
+			return extract_fail(t, s, key.data(), key.size(),
 			    err == simdjson::INCORRECT_TYPE ? "not a string" : simdjson::error_message(err));
-		if (!take_pair(t, s, key.data(), key.size(), value.data(), value.size()))
+		if (!extract_pair(t, s, key.data(), key.size(), value.data(), value.size()))
 			return false;
 	}
 	return true;
 }
 
 static bool
-texts(json_walker *, take *t, const step *s, ondemand::value v)
+texts(json_walker *, extract *t, const field_node *s, ondemand::value v)
 {
 	ondemand::array array;
 	uint32_t n = 0;
@@ -246,7 +247,7 @@ texts(json_walker *, take *t, const step *s, ondemand::value v)
 			err = text_of(value, false, &found_text);
 		if (err != simdjson::SUCCESS)
 			return refuse_at(t, s, n, err, "not a string");
-		if (!take_listed(t, s, found_text.data(), found_text.size()))
+		if (!extract_list_item(t, s, found_text.data(), found_text.size()))
 			return false;
 		n++;
 	}
@@ -255,7 +256,7 @@ texts(json_walker *, take *t, const step *s, ondemand::value v)
 
 /* A record that is null is one without members, as in Go. */
 static bool
-rows(json_walker *w, take *t, const step *s, ondemand::value v)
+rows(json_walker *w, extract *t, const field_node *s, ondemand::value v)
 {
 	ondemand::array array;
 	uint32_t n = 0;
@@ -275,27 +276,27 @@ rows(json_walker *w, take *t, const step *s, ondemand::value v)
 			err = value.get_object().get(record);
 		if (err != simdjson::SUCCESS)
 			return refuse_at(t, s, n, err, "not an object");
-		if (!take_row(t, s) || (!null && !walk(w, t, s, record)))
+		if (!extract_row(t, s) || (!null && !walk(w, t, s, record)))
 			return false;
 		n++;
 	}
 	return true;
 }
 
-/* A subtree as text, without blanks. On demand it was only skipped, so here it is judged. */
+/* A subtree as text, without blanks. On demand it was only skipped, so it is validated here. */
 static bool
-whole(json_walker *w, take *t, const step *s, std::string_view raw)
+subtree(json_walker *w, extract *t, const field_node *s, std::string_view raw)
 {
 	size_t len;
 	simdjson::dom::element ignored;
 
-	make_room(w->judge, raw.size());
-	error_code err = w->judge.parse(raw.data(), raw.size()).get(ignored);
+	make_room(w->dom, raw.size());
+	error_code err = w->dom.parse(raw.data(), raw.size()).get(ignored);
 	if (err != simdjson::SUCCESS)
 		return refuse(t, s, err, "not a value");
-	char *const buf = take_memory(t, raw.size() + simdjson::SIMDJSON_PADDING);
+	char *const buf = extract_alloc(t, raw.size() + simdjson::SIMDJSON_PADDING);
 	err = simdjson::minify(raw.data(), raw.size(), buf, len);
-	return err == simdjson::SUCCESS ? take_raw(t, s, buf, len) : refuse(t, s, err, "not a value");
+	return err == simdjson::SUCCESS ? extract_raw(t, s, buf, len) : refuse(t, s, err, "not a value");
 }
 
 /* A string; null is an empty one; with `numbers` a number as it is written, too. */
@@ -320,9 +321,9 @@ text_of(ondemand::value v, bool numbers, std::string_view *out)
 	return v.get_number().error();
 }
 
-/* Bytes that are not UTF-8 are mended like any other text here (project_take.c), as Go's decoder does. */
+/* Bytes that are not UTF-8 are replaced as in any other text (project_extract.c), as Go's decoder does. */
 static error_code
-document_of(json_walker *w, take *t, std::string_view bytes, size_t padding, ondemand::document *doc)
+document_of(json_walker *w, extract *t, std::string_view bytes, size_t padding, ondemand::document *doc)
 {
 	if (padding < simdjson::SIMDJSON_PADDING)
 		bytes = padded(t, bytes);
@@ -330,13 +331,13 @@ document_of(json_walker *w, take *t, std::string_view bytes, size_t padding, ond
 	error_code err = w->parser.iterate(bytes, bytes.size() + simdjson::SIMDJSON_PADDING).get(*doc);
 	if (err != simdjson::UTF8_ERROR)
 		return err;
-	const view mended = take_mend(t, { bytes.data(), bytes.size() });
-	bytes = padded(t, { mended.p, mended.len });
+	const text_span sanitized = sanitize_utf8(t, { bytes.data(), bytes.size() });
+	bytes = padded(t, { sanitized.p, sanitized.len });
 	make_room(w->parser, bytes.size());
 	return w->parser.iterate(bytes, bytes.size() + simdjson::SIMDJSON_PADDING).get(*doc);
 }
 
-/* In steps of two, so that a kind whose objects grow slowly is not allocated for each of them. */
+/* In powers of two, so that a kind whose objects grow slowly is not allocated for each of them. */
 template <class parser> static void
 make_room(parser &p, size_t len)
 {
@@ -346,15 +347,15 @@ make_room(parser &p, size_t len)
 		capacity *= 2;
 	if (p.capacity() > KEEP && capacity <= KEEP)
 		p = parser();
-	/* What cannot be had is asked for once more by the parser itself, which then says so. */
+	/* If memory is short, the parser tries once more by itself and then returns the error. */
 	if (p.capacity() < len && p.allocate(capacity, DEPTH) != simdjson::SUCCESS)
 		p = parser();
 }
 
 static std::string_view
-padded(take *t, std::string_view bytes)
+padded(extract *t, std::string_view bytes)
 {
-	char *const copy = take_memory(t, bytes.size() + simdjson::SIMDJSON_PADDING);
+	char *const copy = extract_alloc(t, bytes.size() + simdjson::SIMDJSON_PADDING);
 
 	std::memcpy(copy, bytes.data(), bytes.size());
 	std::memset(copy + bytes.size(), 0, simdjson::SIMDJSON_PADDING);
@@ -370,20 +371,20 @@ trimmed(std::string_view s)
 	return s;
 }
 
-/* `expected` when the type is wrong; else simdjson's own words for what is not JSON. */
+/* `expected` when the type is wrong; else simdjson's text for what is not JSON. */
 static bool
-refuse(take *t, const step *s, error_code err, const char *expected)
+refuse(extract *t, const field_node *s, error_code err, const char *expected)
 {
-	return take_refuse(t, s, nullptr, 0,
+	return extract_fail(t, s, nullptr, 0,
 	    err == simdjson::INCORRECT_TYPE ? expected : simdjson::error_message(err));
 }
 
 static bool
-refuse_at(take *t, const step *s, uint32_t n, error_code err, const char *expected)
+refuse_at(extract *t, const field_node *s, uint32_t n, error_code err, const char *expected)
 {
 	char number[16];
 	const int len = snprintf(number, sizeof(number), "%u", unsigned(n));
 
-	return take_refuse(t, s, number, size_t(len),
+	return extract_fail(t, s, number, size_t(len),
 	    err == simdjson::INCORRECT_TYPE ? expected : simdjson::error_message(err));
 }

@@ -1,4 +1,4 @@
-/* kube/project.c - one object in, one packed body per role out; and who the object is, whoever reads it. */
+/* kube/project.c - one object in, one packed body per role out, and the identity of the object. */
 #include "project.h"
 
 #include <stdio.h>
@@ -15,12 +15,12 @@
 enum { FIELDS_MAX = 48 };
 
 /* What is read of every object. */
-enum { SLOT_KIND, SLOT_NAME, SLOT_NS, SLOT_UID, SLOT_RV, SLOTS_OF_ALL };
+enum { SLOT_KIND, SLOT_NAME, SLOT_NS, SLOT_UID, SLOT_RV, IDENTITY_SLOTS };
 static const struct {
 	const char	*json, *proto;
 	size_t		 max, at;	/* in struct projected */
 	bool		 needed;
-} of_all[SLOTS_OF_ALL] = {
+} identity_fields[IDENTITY_SLOTS] = {
 #define MEMBER(name)								\
 	.max = sizeof(((struct projected *)0)->name) - 1, .at = offsetof(struct projected, name)
 	[SLOT_KIND] = { .json = "kind", .proto = "" },
@@ -33,10 +33,10 @@ static const struct {
 struct projection {
 	uint32_t		 magic;
 	const struct kind_row	*kind;
-	struct way		 way;
-	struct take		 take;
-	struct way		 identity_way;	/* what is read of every object, and nothing else */
-	struct take		 identity;
+	struct field_tree	 tree;
+	struct extract		 extract;
+	struct field_tree	 identity_tree;	/* what is read of every object, and nothing else */
+	struct extract		 identity;
 	struct json_walker	*json;
 	struct pack_field	 fields[FIELDS_MAX];
 	enum role		 roles[PROJECT_READERS_MAX];
@@ -49,9 +49,9 @@ static void add_roles(struct projection *, uint64_t);
 static bool read_object(struct projection *, enum project_form, const void *, size_t, size_t);
 static bool read_pb(struct projection *, const void *, size_t);
 static bool is_our_kind(struct projection *, const char *, size_t);
-static void add_identity(struct way *, enum kind_form, const char *);
+static void add_identity(struct field_tree *, enum kind_form, const char *);
 static void walk_identity(struct projection *, enum project_form, const void *, size_t, size_t);
-static bool identify(const struct take *, struct projected *);
+static bool identify(const struct extract *, struct projected *);
 static bool pack(struct projection *, struct projected *);
 static bool is_name(const char *, size_t);
 
@@ -63,12 +63,12 @@ projection_new(enum kind k, const char *version, uint64_t readers)
 	MUST((unsigned)k < KIND_MAX);
 	OBJ_NEW(p, PROJECTION_MAGIC);
 	p->kind = &kind_table[k];
-	add_identity(&p->way, p->kind->form, version);
-	add_identity(&p->identity_way, p->kind->form, version);
+	add_identity(&p->tree, p->kind->form, version);
+	add_identity(&p->identity_tree, p->kind->form, version);
 	add_fields(p, version, readers);
 	add_roles(p, readers);
-	take_init(&p->take, &p->way);
-	take_init(&p->identity, &p->identity_way);
+	extract_init(&p->extract, &p->tree);
+	extract_init(&p->identity, &p->identity_tree);
 	p->json = json_walker_new();
 	MUST(p->json != NULL);
 	msgpack_sbuffer_init(&p->bodies);
@@ -83,8 +83,8 @@ projection_free(struct projection **pp)
 	if (*pp == NULL)
 		return;
 	OBJ_TAKE(p, pp, PROJECTION_MAGIC);
-	take_end(&p->take);
-	take_end(&p->identity);
+	extract_end(&p->extract);
+	extract_end(&p->identity);
 	json_walker_free(&p->json);
 	msgpack_sbuffer_destroy(&p->bodies);
 	OBJ_FREE(p);
@@ -94,9 +94,10 @@ bool
 projection_metadata_only(const struct projection *p)
 {
 	OBJ_CHECK(p, PROJECTION_MAGIC);
-	const struct step *kind = &p->way.steps[p->way.steps[0].child], *metadata = &p->way.steps[kind->next];
+	const struct field_node *kind = &p->tree.nodes[p->tree.nodes[0].child],
+	    *metadata = &p->tree.nodes[kind->next];
 
-	return metadata->next == STEP_NONE;
+	return metadata->next == NODE_NONE;
 }
 
 bool
@@ -106,27 +107,28 @@ project(struct projection *p, enum project_form form, const void *bytes, size_t 
 	OBJ_CHECK(p, PROJECTION_MAGIC);
 	out->name[0] = out->ns[0] = out->uid[0] = out->rv[0] = out->error[0] = '\0';
 	out->nvalues = 0;
-	take_begin(&p->take);
+	extract_begin(&p->extract);
 	if (read_object(p, form, bytes, len, padding))
-		return identify(&p->take, out) && pack(p, out);
+		return identify(&p->extract, out) && pack(p, out);
 	/*
 	 * The walk ended at what cannot be read, which may stand before the name: the server sends the
 	 * members of an object in the order of the alphabet, labels first.
 	 */
-	take_begin(&p->identity);
+	extract_begin(&p->identity);
 	walk_identity(p, form, bytes, len, padding);
 	identify(&p->identity, out);
-	memcpy(out->error, p->take.error, sizeof(out->error));
+	memcpy(out->error, p->extract.error, sizeof(out->error));
 	return false;
 }
 
 static void
-add_identity(struct way *w, enum kind_form form, const char *version)
+add_identity(struct field_tree *w, enum kind_form form, const char *version)
 {
-	way_init(w);
-	for (unsigned i = 0; i < SLOTS_OF_ALL; i++) {
-		const uint16_t slot = way_add(
-		    w, "str", of_all[i].json, form == FORM_PROTO ? of_all[i].proto : "", version);
+	field_tree_init(w);
+	for (unsigned i = 0; i < IDENTITY_SLOTS; i++) {
+		const uint16_t slot = field_tree_add(
+		    w, "str", identity_fields[i].json,
+		    form == FORM_PROTO ? identity_fields[i].proto : "", version);
 
 		MUST(slot == i);
 	}
@@ -140,9 +142,9 @@ add_fields(struct projection *p, const char *version, uint64_t readers)
 		const struct kind_field *f = &p->kind->fields[i];
 		const bool read = (f->readers & readers) != 0;
 		const uint16_t slot =
-		    read ? way_add(&p->way, f->type, f->json, f->proto, version) : SLOT_NONE;
+		    read ? field_tree_add(&p->tree, f->type, f->json, f->proto, version) : SLOT_NONE;
 
-		p->fields[i] = pack_field_of(f, &p->way, slot);
+		p->fields[i] = pack_field_of(f, &p->tree, slot);
 	}
 }
 
@@ -162,28 +164,28 @@ read_object(struct projection *p, enum project_form form, const void *bytes, siz
 {
 	if (form == PROJECT_PROTO)
 		return read_pb(p, bytes, len);
-	if (!json_walker_walk(p->json, &p->take, bytes, len, padding))
+	if (!json_walker_walk(p->json, &p->extract, bytes, len, padding))
 		return false;
-	const struct view kind = p->take.slots[SLOT_KIND].text;
+	const struct text_span kind = p->extract.slots[SLOT_KIND].text;
 	return is_our_kind(p, kind.p, kind.len);
 }
 
 static bool
 read_pb(struct projection *p, const void *bytes, size_t len)
 {
-	const struct step *root = &p->way.steps[0];
+	const struct field_node *root = &p->tree.nodes[0];
 	struct frames_object o;
 
 	if (p->kind->form != FORM_PROTO)
-		return take_refuse(&p->take, root, NULL, 0, "protobuf, of a kind that has none");
+		return extract_fail(&p->extract, root, NULL, 0, "protobuf, of a kind that has none");
 	const char *wrong = frames_unwrap(bytes, len, &o);
 	if (wrong != NULL)
-		return take_refuse(&p->take, root, NULL, 0, wrong);
+		return extract_fail(&p->extract, root, NULL, 0, wrong);
 	return is_our_kind(p, o.kind, o.kind_len)
-	    && walk_pb(&p->take, o.message.p, (size_t)(o.message.end - o.message.p));
+	    && walk_pb(&p->extract, o.message.p, (size_t)(o.message.end - o.message.p));
 }
 
-/* As far as it goes: an object that cannot be walked through may have said who it is before that. */
+/* Best effort: an object that is broken at some place may have its name before it. */
 static void
 walk_identity(struct projection *p, enum project_form form, const void *bytes, size_t len, size_t padding)
 {
@@ -195,7 +197,7 @@ walk_identity(struct projection *p, enum project_form form, const void *bytes, s
 		walk_pb(&p->identity, o.message.p, (size_t)(o.message.end - o.message.p));
 }
 
-/* The items of a list often do not say what they are; what says it is something else is refused. */
+/* The items of a list often have no kind; an object of another kind is refused. */
 static bool
 is_our_kind(struct projection *p, const char *kind, size_t len)
 {
@@ -205,27 +207,28 @@ is_our_kind(struct projection *p, const char *kind, size_t len)
 	    || (len == strlen(PARTIAL) && memcmp(kind, PARTIAL, len) == 0))
 		return true;
 	snprintf(why, sizeof(why), "not a %s", p->kind->kind);
-	return take_refuse(&p->take, &p->way.steps[p->way.steps[0].child], kind, len, why);
+	return extract_fail(&p->extract, &p->tree.nodes[p->tree.nodes[0].child], kind, len, why);
 }
 
-/* The object's names: what could not stand in a key, a path or a log line is refused. */
+/* The object's names: what cannot be part of a key, a path or a log line is refused. */
 static bool
-identify(const struct take *t, struct projected *out)
+identify(const struct extract *t, struct projected *out)
 {
 	const char *wrong = NULL, *where = "";
 
-	for (unsigned i = SLOT_NAME; i < SLOTS_OF_ALL; i++) {
-		const struct view v = t->slots[i].text;
+	for (unsigned i = SLOT_NAME; i < IDENTITY_SLOTS; i++) {
+		const struct text_span v = t->slots[i].text;
 
-		if (v.len <= of_all[i].max && is_name(v.p, v.len)) {
-			memcpy((char *)out + of_all[i].at, v.len > 0 ? v.p : "", v.len);
-			((char *)out + of_all[i].at)[v.len] = '\0';
+		if (v.len <= identity_fields[i].max && is_name(v.p, v.len)) {
+			memcpy((char *)out + identity_fields[i].at, v.len > 0 ? v.p : "", v.len);
+			((char *)out + identity_fields[i].at)[v.len] = '\0';
 		}
 		if (wrong == NULL
-		    && (v.len > of_all[i].max || !is_name(v.p, v.len)
-			|| (v.len == 0 && of_all[i].needed))) {
-			wrong = v.len == 0 ? "missing" : v.len > of_all[i].max ? "too long" : "not a name";
-			where = of_all[i].json;
+		    && (v.len > identity_fields[i].max || !is_name(v.p, v.len)
+			|| (v.len == 0 && identity_fields[i].needed))) {
+			wrong = v.len == 0 ? "missing"
+			    : v.len > identity_fields[i].max ? "too long" : "not a name";
+			where = identity_fields[i].json;
 		}
 	}
 	if (wrong != NULL)
@@ -233,18 +236,18 @@ identify(const struct take *t, struct projected *out)
 	return wrong == NULL;
 }
 
-/* One body after the other; pointers only when the buffer stands still. */
+/* One body after the other; pointers only after the last one, as the buffer may move. */
 static bool
 pack(struct projection *p, struct projected *out)
 {
 	size_t ends[PROJECT_READERS_MAX];
 
-	pack_sort_maps(&p->take);
+	pack_sort_maps(&p->extract);
 	msgpack_sbuffer_clear(&p->bodies);
 	for (size_t i = 0; i < p->nroles; i++) {
 		const size_t begin = p->bodies.size;
 
-		pack_body(&p->bodies, &p->take, p->fields, p->kind->nfields, UINT64_C(1) << p->roles[i]);
+		pack_body(&p->bodies, &p->extract, p->fields, p->kind->nfields, UINT64_C(1) << p->roles[i]);
 		ends[i] = p->bodies.size;
 		if (ends[i] - begin > PACK_BODY_MAX) {
 			snprintf(out->error, sizeof(out->error),

@@ -1,13 +1,13 @@
 /*
- * kube/project.h - from the bytes of one Kubernetes object to what somebody asked for: the packed
- * body of its kind's message (proto/kinds.h), one for each role that reads the kind.
+ * kube/project.h - from the bytes of one Kubernetes object to the packed body of its kind's message
+ * (proto/kinds.h), one for each role that reads the kind.
  *
  * The same object gives the same bytes from JSON and from protobuf. Hostile input is refused with
- * the field's name; nothing of an object that is refused is used. Only what is read is judged: of
- * the rest, JSON must have its quotes and brackets right, protobuf its lengths. Of two members of
- * one name the first counts. Text that is not UTF-8, or has a NUL, is mended with U+FFFD as Go does
- * it: one odd annotation must not hide a node. An object of another kind, or without name, uid or
- * resourceVersion, is refused.
+ * the field's name; of an object that is refused only its identity is used. Only what is read is
+ * validated: of the rest, JSON must have its quotes and brackets right, protobuf its lengths. Of two
+ * members of one name the first counts. In text that is not UTF-8, or has a NUL, such bytes are
+ * replaced by U+FFFD as Go does it: one odd annotation must not hide a node. An object of another
+ * kind, or without name, uid or resourceVersion, is refused.
  */
 #ifndef MUSTER_PROJECT_H
 #define MUSTER_PROJECT_H
@@ -26,7 +26,7 @@ enum { PROJECT_READERS_MAX = 8, PROJECT_NAME_MAX = 253, PROJECT_UID_MAX = 64, PR
 
 enum project_form { PROJECT_JSON, PROJECT_PROTO };
 
-/* A compiled way through one kind at one API version, for the roles that are enabled. */
+/* The compiled field tree of one kind at one API version, for the roles that are enabled. */
 struct projection;
 
 /* readers: mask of the enabled roles; those that read nothing of the kind do not count. */
@@ -56,7 +56,8 @@ struct projected {
 /*
  * One object. JSON: the text, readable up to `padding` bytes behind its end (simdjson wants
  * PROJECT_PADDING of them; fewer: it is copied). Protobuf: the message itself, or with the `k8s\0`
- * envelope. False: refused, out->error says why; out->name may be set.
+ * envelope. False: refused, out->error has the cause; name, ns, uid and rv are set as far as the object
+ * has them.
  */
 enum { PROJECT_PADDING = 64 };
 bool project(struct projection *p, enum project_form form, const void *bytes, size_t len, size_t padding,

@@ -55,7 +55,6 @@ struct service {
 	bool			 driving;
 };
 
-static enum kind find_kind(const char *, const char *);
 static struct reading *reading_of(const struct job *);
 static const char *version_of(const struct job *);
 static void send_job(struct job *, int64_t);
@@ -149,7 +148,7 @@ service_write(struct service *s, const struct write_in *w)
 	const struct call_ask *const a = &draft.ask;
 	draft.texts = call_copy(&draft.ask, w->from, w->body);
 	draft.in.body = NULL;
-	draft.kind = find_kind(a->group, a->resource);
+	draft.kind = kind_find(a->group, a->resource);
 	uint64_t object = hash64(a->group, strlen(a->group) + 1);
 	object = hash64_more(object, a->resource, strlen(a->resource) + 1);
 	object = hash64_more(object, a->ns, strlen(a->ns) + 1);
@@ -219,16 +218,6 @@ service_drive(struct service *s)
 		}
 	}
 	s->driving = false;
-}
-
-static enum kind
-find_kind(const char *group, const char *resource)
-{
-	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (strcmp(kind_table[k].group, group) == 0 && strcmp(kind_table[k].resource, resource) == 0)
-			return (enum kind)k;
-	}
-	return KIND_MAX;
 }
 
 /* NULL: nobody reads that kind. */

@@ -103,7 +103,7 @@ static const struct row {
 	  META_WITH("'labels':{'b':null,'a':'1'},'annotations':{'x':null},'finalizers':[null,'f']"),
 	  "'labels':{'a':'1','b':''},'annotations':{'x':''},'mco':{},'deleted':'','finalizers':['','f'],"
 	  "'provider_id':'','unschedulable':false,'taints':[],'conditions':[],'addresses':[],'echo':{}\n" },
-	{ "of a map only what was picked, without its prefix; empty is not absent", KIND_NODE, "v1",
+	{ "of a map only what was selects, without its prefix; empty is not absent", KIND_NODE, "v1",
 	  ROLE_BIT(NODE_STATE) | ROLE_BIT(TEST_KUBE_2),
 	  META_WITH("'annotations':{'machineconfiguration.openshift.io/state':'Done','a':'b',"
 		    "'machineconfiguration.openshift.io/desiredConfig':'',"
@@ -138,7 +138,7 @@ static const struct row {
 	{ "keys in the order of their bytes", KIND_NAMESPACE, "v1", ROLE_BIT(TEST_KUBE_1),
 	  META_WITH("'labels':{'b':'1','aa':'2','a':'3','B':'4','\\u00e9':'5','a.':'6'}"),
 	  "'labels':{'B':'4','a':'3','a.':'6','aa':'2','b':'1','\xc3\xa9':'5'},'deleted':''\n" },
-	{ "a NUL is mended", KIND_NAMESPACE, "v1", ROLE_BIT(TEST_KUBE_1),
+	{ "a NUL is sanitized", KIND_NAMESPACE, "v1", ROLE_BIT(TEST_KUBE_1),
 	  META_WITH("'labels':{'a':'x\\u0000y','b':'abc\\u0000defghijklm','c':'\\u0000'}"),
 	  "'labels':{'a':'x" MENDED "y','b':'abc" MENDED "defghijklm','c':'" MENDED "'},'deleted':''\n" },
 	{ "a CRD at one version", KIND_WIDGET, "v1", ROLE_BIT(TEST_KUBE_1),

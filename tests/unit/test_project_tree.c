@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_project_way.c - paths that no kind of ours uses yet: quantities, integers in
+ * tests/unit/test_project_tree.c - paths that no kind of ours uses yet: quantities, integers in
  * columns, columns deeper in a record, one place read by two fields. Both walkers go along them.
  */
 #include <setjmp.h>
@@ -33,25 +33,25 @@ static const char object[] =
 
 /* What lies in the slots, in words. */
 static void
-tell(const struct take *t, char *buf, size_t size)
+tell(const struct extract *t, char *buf, size_t size)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < t->way->nslots; i++) {
-		const struct take_slot *s = &t->slots[i];
+	for (size_t i = 0; i < t->tree->nslots; i++) {
+		const struct extract_slot *s = &t->slots[i];
 		uint8_t columns = 0;
 
-		for (size_t k = 0; k < t->way->nsteps; k++) {
-			const struct step *step = &t->way->steps[k];
+		for (size_t k = 0; k < t->tree->nnodes; k++) {
+			const struct field_node *step = &t->tree->nodes[k];
 
 			if (step->slot == i)
-				columns = step->what == STEP_MAP_QUANTITY ? 2 : step->columns;
+				columns = step->what == NODE_MAP_QUANTITY ? 2 : step->columns;
 		}
 		n += (size_t)snprintf(buf + n, size - n, "%zu=%.*s", i, (int)s->text.len,
 		    s->text.len > 0 ? s->text.p : "");
 		for (uint32_t e = s->head; e != 0; e = t->entries[e - 1].next) {
 			for (uint8_t c = 0; c < columns; c++) {
-				const struct view v = t->views[t->entries[e - 1].at + c];
+				const struct text_span v = t->texts[t->entries[e - 1].at + c];
 
 				n += (size_t)snprintf(buf + n, size - n, "%c%.*s",
 				    c == 0 ? '(' : ',', (int)v.len, v.len > 0 ? v.p : "");
@@ -69,22 +69,23 @@ both_walkers(void **state)
 	    "0=(memory,16Gi)(cpu,3920m)\n1=(,)(,-5)\n2=0999-01-02T03:04:05Z\n3=-7\n"
 	    "4=(a,,9999-12-31T23:59:59Z)(b,x,)\n5=n\n6=u\n";
 	struct json_walker *walker = json_walker_new();
-	struct way way;
-	struct take take;
+	struct field_tree tree;
+	struct extract extract;
 	char text[1024];
 
 	(void)state;
-	way_init(&way);
+	field_tree_init(&tree);
 	for (size_t i = 0; i < NITEMS(fields); i++)
-		assert_int_equal(way_add(&way, fields[i].type, fields[i].json, fields[i].proto, "v1"), i);
-	take_init(&take, &way);
+		assert_int_equal(field_tree_add(&tree, fields[i].type, fields[i].json,
+		    fields[i].proto, "v1"), i);
+	extract_init(&extract, &tree);
 
 	const char *json = json_text(object);
-	take_begin(&take);
-	assert_true(json_walker_walk(walker, &take, json, strlen(json), 0));
-	tell(&take, text, sizeof(text));
+	extract_begin(&extract);
+	assert_true(json_walker_walk(walker, &extract, json, strlen(json), 0));
+	tell(&extract, text, sizeof(text));
 	assert_string_equal(text, wanted);
-	assert_int_equal(take.slots[3].number, -7);
+	assert_int_equal(extract.slots[3].number, -7);
 
 	/* nothing.deeper is not Kubernetes: added by hand to the second taint */
 	struct bytes b = kube_object("Node", object), spec = { 0 }, taint = { 0 }, deeper = { 0 };
@@ -102,13 +103,13 @@ both_walkers(void **state)
 	bytes_message(&b, 2, &spec);
 	json_decref(all);
 
-	take_begin(&take);
-	assert_true(walk_pb(&take, b.p, b.len));
-	tell(&take, text, sizeof(text));
+	extract_begin(&extract);
+	assert_true(walk_pb(&extract, b.p, b.len));
+	tell(&extract, text, sizeof(text));
 	assert_string_equal(text, wanted);
-	assert_int_equal(take.slots[3].number, -7);
+	assert_int_equal(extract.slots[3].number, -7);
 	bytes_free(&b);
-	take_end(&take);
+	extract_end(&extract);
 	json_walker_free(&walker);
 }
 
@@ -120,25 +121,25 @@ letters_in_the_json_path(void **state)
 	    "{'spec':{'limits':{'cpu':1000,'memory':'1Gi','big':1e3},'max':5,'ready':true,'on':false},"
 	    "'status':{'list':[{'n':3,'q':2.50 },{'n':0,'q':'25%'}]}}";
 	struct json_walker *walker = json_walker_new();
-	struct way way;
-	struct take take;
+	struct field_tree tree;
+	struct extract extract;
 	char text[512];
 
 	(void)state;
-	way_init(&way);
-	way_add(&way, "map", "spec.limits:q", "", "v1");
-	way_add(&way, "str", "spec.max:q", "", "v1");
-	way_add(&way, "str", "spec.ready:b", "", "v1");
-	way_add(&way, "str", "spec.on:b", "", "v1");
-	way_add(&way, "rows", "status.list[n:i,q:q]", "", "v1");
-	take_init(&take, &way);
-	take_begin(&take);
-	assert_true(json_walker_walk(walker, &take, json_text(widget), strlen(widget), 0));
-	tell(&take, text, sizeof(text));
+	field_tree_init(&tree);
+	field_tree_add(&tree, "map", "spec.limits:q", "", "v1");
+	field_tree_add(&tree, "str", "spec.max:q", "", "v1");
+	field_tree_add(&tree, "str", "spec.ready:b", "", "v1");
+	field_tree_add(&tree, "str", "spec.on:b", "", "v1");
+	field_tree_add(&tree, "rows", "status.list[n:i,q:q]", "", "v1");
+	extract_init(&extract, &tree);
+	extract_begin(&extract);
+	assert_true(json_walker_walk(walker, &extract, json_text(widget), strlen(widget), 0));
+	tell(&extract, text, sizeof(text));
 	assert_string_equal(text, "0=(cpu,1000)(memory,1Gi)(big,1e3)\n1=5\n2=true\n3=\n4=(3,2.50)(,25%)\n");
-	assert_false(json_walker_walk(walker, &take, json_text("{'spec':{'max':[]}}"), 19, 0));
-	assert_string_equal(take.error, "spec.max: neither a string nor a number");
-	take_end(&take);
+	assert_false(json_walker_walk(walker, &extract, json_text("{'spec':{'max':[]}}"), 19, 0));
+	assert_string_equal(extract.error, "spec.max: neither a string nor a number");
+	extract_end(&extract);
 	json_walker_free(&walker);
 }
 
@@ -146,19 +147,20 @@ letters_in_the_json_path(void **state)
 static void
 slots(void **state)
 {
-	struct way way;
+	struct field_tree tree;
 
 	(void)state;
-	way_init(&way);
-	assert_int_equal(way_add(&way, "str", "metadata.uid", "1.5", "v1"), 0);
-	assert_int_equal(way_add(&way, "str", "v1=metadata.uid|v2=spec.uid", "v1=1.5|v2=2.5", "v1"), 0);
-	assert_int_equal(way_add(&way, "str", "v2=spec.new", "", "v1"), SLOT_NONE);
-	assert_int_equal(way_add(&way, "str", "spec!", "", "v1"), 1);
-	assert_int_equal(way_add(&way, "str", "spec.a", "", "v1"), 2);
-	assert_int_equal(way_add(&way, "str", "status.b", "", "v1"), 3);
-	assert_int_equal(way_add(&way, "str", "status!", "", "v1"), 4);
-	assert_int_equal(way_add(&way, "str", "status!", "", "v1"), 4);
-	assert_int_equal(way.nslots, 5);
+	field_tree_init(&tree);
+	assert_int_equal(field_tree_add(&tree, "str", "metadata.uid", "1.5", "v1"), 0);
+	assert_int_equal(field_tree_add(&tree, "str", "v1=metadata.uid|v2=spec.uid",
+	    "v1=1.5|v2=2.5", "v1"), 0);
+	assert_int_equal(field_tree_add(&tree, "str", "v2=spec.new", "", "v1"), SLOT_NONE);
+	assert_int_equal(field_tree_add(&tree, "str", "spec!", "", "v1"), 1);
+	assert_int_equal(field_tree_add(&tree, "str", "spec.a", "", "v1"), 2);
+	assert_int_equal(field_tree_add(&tree, "str", "status.b", "", "v1"), 3);
+	assert_int_equal(field_tree_add(&tree, "str", "status!", "", "v1"), 4);
+	assert_int_equal(field_tree_add(&tree, "str", "status!", "", "v1"), 4);
+	assert_int_equal(tree.nslots, 5);
 }
 
 int
