@@ -1,4 +1,4 @@
-/* kube/cut.c - the part of every splitter: what is held, what is handed out, how it ends. */
+/* kube/cut.c - what all splitters share: the buffer of an unfinished object, and the end of the input. */
 #include "cut.h"
 
 #include <stdarg.h>
@@ -10,14 +10,14 @@
 
 #define CUT_MAGIC	0x5c155045u
 
-/* Room for most objects; what a larger one needed is given back after it. */
+/* Room for most objects; a larger buffer is freed after its object. */
 enum { HELD_FIRST = 32 * 1024, HELD_KEEP = 1024 * 1024 };
 
-static bool watch_whole(struct cut *);
+static bool watch_whole(struct splitter *);
 
 static const struct {
 	cut_step *step;
-	bool	(*whole)(struct cut *);
+	bool	(*whole)(struct splitter *);
 } splitters[2][2] = {
 	[CUT_WATCH] = { [PROJECT_JSON] = { cut_json_watch, watch_whole },
 			[PROJECT_PROTO] = { cut_pb_watch, watch_whole } },
@@ -25,10 +25,10 @@ static const struct {
 			[PROJECT_PROTO] = { cut_pb_list, cut_pb_list_whole } },
 };
 
-struct cut *
+struct splitter *
 cut_new(enum cut_shape shape, enum project_form form, cut_piece *piece, void *arg)
 {
-	struct cut *c;
+	struct splitter *c;
 
 	OBJ_NEW(c, CUT_MAGIC);
 	c->step = splitters[shape][form].step;
@@ -40,9 +40,9 @@ cut_new(enum cut_shape shape, enum project_form form, cut_piece *piece, void *ar
 }
 
 void
-cut_free(struct cut **cp)
+cut_free(struct splitter **cp)
 {
-	struct cut *c;
+	struct splitter *c;
 
 	if (*cp == NULL)
 		return;
@@ -54,7 +54,7 @@ cut_free(struct cut **cp)
 }
 
 bool
-cut_feed(struct cut *c, const void *bytes, size_t len)
+cut_feed(struct splitter *c, const void *bytes, size_t len)
 {
 	const char *p = bytes;
 
@@ -70,49 +70,49 @@ cut_feed(struct cut *c, const void *bytes, size_t len)
 }
 
 bool
-cut_end(struct cut *c)
+cut_end(struct splitter *c)
 {
 	OBJ_CHECK(c, CUT_MAGIC);
 	return !c->over && c->whole(c);
 }
 
 const char *
-cut_error(const struct cut *c)
+cut_error(const struct splitter *c)
 {
 	OBJ_CHECK(c, CUT_MAGIC);
 	return c->error;
 }
 
 const char *
-cut_list_rv(const struct cut *c)
+cut_list_rv(const struct splitter *c)
 {
 	OBJ_CHECK(c, CUT_MAGIC);
 	return c->rv == NULL ? "" : c->rv;
 }
 
 const char *
-cut_list_continue(const struct cut *c)
+cut_list_continue(const struct splitter *c)
 {
 	OBJ_CHECK(c, CUT_MAGIC);
 	return c->next == NULL ? "" : c->next;
 }
 
 size_t
-cut_items(const struct cut *c)
+cut_items(const struct splitter *c)
 {
 	OBJ_CHECK(c, CUT_MAGIC);
 	return c->items;
 }
 
 size_t
-cut_held(const struct cut *c)
+cut_held(const struct splitter *c)
 {
 	OBJ_CHECK(c, CUT_MAGIC);
 	return c->held_len;
 }
 
 bool
-cut_fail(struct cut *c, const char *format, ...)
+cut_fail(struct splitter *c, const char *format, ...)
 {
 	va_list ap;
 
@@ -124,10 +124,10 @@ cut_fail(struct cut *c, const char *format, ...)
 }
 
 bool
-cut_hold(struct cut *c, const char *p, size_t len, size_t max)
+cut_hold(struct splitter *c, const char *p, size_t len, size_t max)
 {
 	if (len > max - c->held_len)
-		return cut_fail(c, "after %zu pieces: one that is longer than %zu bytes", c->items, max);
+		return cut_fail(c, "after %zu objects: one that is longer than %zu bytes", c->items, max);
 	const size_t needed = c->held_len + len + PROJECT_PADDING;
 	if (needed > c->held_size) {
 		c->held_size = c->held_size * 2 > HELD_FIRST ? c->held_size * 2 : HELD_FIRST;
@@ -141,7 +141,7 @@ cut_hold(struct cut *c, const char *p, size_t len, size_t max)
 }
 
 bool
-cut_give(struct cut *c, const char *p, size_t len, size_t behind)
+cut_give(struct splitter *c, const char *p, size_t len, size_t behind)
 {
 	const bool in_place = c->held_len == 0 && behind >= PROJECT_PADDING && len <= CUT_PIECE_MAX;
 
@@ -157,7 +157,7 @@ cut_give(struct cut *c, const char *p, size_t len, size_t behind)
 }
 
 void
-cut_drop(struct cut *c)
+cut_drop(struct splitter *c)
 {
 	c->held_len = 0;
 	if (c->held_size > HELD_KEEP) {
@@ -177,7 +177,7 @@ cut_keep(char **to, const char *p, size_t len)
 }
 
 bool
-cut_list_known(struct cut *c)
+cut_list_known(struct splitter *c)
 {
 	if (cut_list_rv(c)[0] == '\0' || strlen(c->rv) > PROJECT_RV_MAX)
 		return cut_fail(c, "the list has no resourceVersion, or one of more than %d bytes",
@@ -187,7 +187,7 @@ cut_list_known(struct cut *c)
 
 /* A watch may end between any two of its frames. */
 static bool
-watch_whole(struct cut *c)
+watch_whole(struct splitter *c)
 {
 	if (c->held_len == 0 && c->pb.head_len == 0 && c->pb.left == 0)
 		return true;

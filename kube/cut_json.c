@@ -1,8 +1,8 @@
 /*
  * kube/cut_json.c - JSON: lines of a watch; the items of a list.
  *
- * A list is an object with `items`. Something without them is not an empty list, it is not a list:
- * an answer that is misread as "nothing there" would look as if everything had gone.
+ * A list is an object with `items`. Without them it is not an empty list, it is not a list: every object
+ * would be reported gone.
  */
 #include <jansson.h>
 #include <string.h>
@@ -22,30 +22,30 @@ enum state {
 	AT_END,			/* nothing */
 };
 
-static size_t start(struct cut *, const char *, size_t);
-static size_t key(struct cut *, const char *, size_t);
-static size_t in_key(struct cut *, const char *, size_t);
-static size_t colon(struct cut *, const char *, size_t);
-static size_t value(struct cut *, const char *, size_t);
-static size_t in_string(struct cut *, const char *, size_t);
-static size_t in_scalar(struct cut *, const char *, size_t);
-static size_t in_brackets(struct cut *, const char *, size_t);
-static size_t in_meta(struct cut *, const char *, size_t);
-static size_t comma(struct cut *, const char *, size_t);
-static size_t item(struct cut *, const char *, size_t);
-static size_t in_item(struct cut *, const char *, size_t);
-static size_t after_item(struct cut *, const char *, size_t);
-static size_t nothing(struct cut *, const char *, size_t);
-static bool read_meta(struct cut *);
+static size_t start(struct splitter *, const char *, size_t);
+static size_t key(struct splitter *, const char *, size_t);
+static size_t in_key(struct splitter *, const char *, size_t);
+static size_t colon(struct splitter *, const char *, size_t);
+static size_t value(struct splitter *, const char *, size_t);
+static size_t in_string(struct splitter *, const char *, size_t);
+static size_t in_scalar(struct splitter *, const char *, size_t);
+static size_t in_brackets(struct splitter *, const char *, size_t);
+static size_t in_meta(struct splitter *, const char *, size_t);
+static size_t comma(struct splitter *, const char *, size_t);
+static size_t item(struct splitter *, const char *, size_t);
+static size_t in_item(struct splitter *, const char *, size_t);
+static size_t after_item(struct splitter *, const char *, size_t);
+static size_t nothing(struct splitter *, const char *, size_t);
+static bool read_meta(struct splitter *);
 static void keep_text(char **, const json_t *, const char *);
-static bool word_is(const struct cut *, const char *);
-static void add_to_word(struct cut *, char);
-static bool ends_string(struct cut *, char);
-static size_t eat(struct cut *, enum state);
-static size_t unexpected(struct cut *, const char *);
+static bool word_is(const struct splitter *, const char *);
+static void add_to_word(struct splitter *, char);
+static bool ends_string(struct splitter *, char);
+static size_t advance_to(struct splitter *, enum state);
+static size_t unexpected(struct splitter *, const char *);
 static bool is_blank(char);
 
-/* Those that start AT something are called with a byte that is not blank. */
+/* The AT_ states are entered with a byte that is not blank. */
 static const struct {
 	cut_step *step;
 	bool	  blanks;	/* may stand before it */
@@ -69,7 +69,7 @@ static const struct {
 };
 
 size_t
-cut_json_watch(struct cut *c, const char *p, size_t len)
+cut_json_watch(struct splitter *c, const char *p, size_t len)
 {
 	const char *newline = memchr(p, '\n', len);
 
@@ -84,7 +84,7 @@ cut_json_watch(struct cut *c, const char *p, size_t len)
 }
 
 size_t
-cut_json_list(struct cut *c, const char *p, size_t len)
+cut_json_list(struct splitter *c, const char *p, size_t len)
 {
 	const unsigned state = c->json.state;
 	size_t blanks = 0;
@@ -98,7 +98,7 @@ cut_json_list(struct cut *c, const char *p, size_t len)
 }
 
 bool
-cut_json_list_whole(struct cut *c)
+cut_json_list_whole(struct splitter *c)
 {
 	if (c->json.state != AT_END)
 		return cut_fail(c, "the list ended before its end, after %zu items", c->items);
@@ -108,24 +108,24 @@ cut_json_list_whole(struct cut *c)
 }
 
 static size_t
-start(struct cut *c, const char *p, size_t len)
+start(struct splitter *c, const char *p, size_t len)
 {
 	(void)len;
-	return *p == '{' ? eat(c, AT_FIRST_KEY) : unexpected(c, "not a JSON object");
+	return *p == '{' ? advance_to(c, AT_FIRST_KEY) : unexpected(c, "not a JSON object");
 }
 
 static size_t
-key(struct cut *c, const char *p, size_t len)
+key(struct splitter *c, const char *p, size_t len)
 {
 	(void)len;
 	if (*p == '}' && c->json.state == AT_FIRST_KEY)
-		return eat(c, AT_END);
+		return advance_to(c, AT_END);
 	c->json.word_len = 0;
-	return *p == '"' ? eat(c, IN_KEY) : unexpected(c, "no name where a member should begin");
+	return *p == '"' ? advance_to(c, IN_KEY) : unexpected(c, "no name where a member should begin");
 }
 
 static size_t
-in_key(struct cut *c, const char *p, size_t len)
+in_key(struct splitter *c, const char *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (ends_string(c, p[i])) {
@@ -138,14 +138,14 @@ in_key(struct cut *c, const char *p, size_t len)
 }
 
 static size_t
-colon(struct cut *c, const char *p, size_t len)
+colon(struct splitter *c, const char *p, size_t len)
 {
 	(void)len;
-	return *p == ':' ? eat(c, AT_VALUE) : unexpected(c, "no colon behind a name");
+	return *p == ':' ? advance_to(c, AT_VALUE) : unexpected(c, "no colon behind a name");
 }
 
 static size_t
-value(struct cut *c, const char *p, size_t len)
+value(struct splitter *c, const char *p, size_t len)
 {
 	struct cut_json *j = &c->json;
 	const bool items = word_is(c, "items"), meta = word_is(c, "metadata") && !j->meta_seen && *p == '{';
@@ -159,15 +159,15 @@ value(struct cut *c, const char *p, size_t len)
 	j->null_wanted = items;
 	j->word_len = 0;
 	if (items && *p == '[')
-		return eat(c, AT_FIRST_ITEM);
+		return advance_to(c, AT_FIRST_ITEM);
 	if (*p == '"')
-		return eat(c, IN_STRING);
+		return advance_to(c, IN_STRING);
 	j->state = meta ? IN_META : *p == '{' || *p == '[' ? IN_BRACKETS : IN_SCALAR;
 	return steps[j->state].step(c, p, len);
 }
 
 static size_t
-in_string(struct cut *c, const char *p, size_t len)
+in_string(struct splitter *c, const char *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (ends_string(c, p[i])) {
@@ -179,7 +179,7 @@ in_string(struct cut *c, const char *p, size_t len)
 }
 
 static size_t
-in_scalar(struct cut *c, const char *p, size_t len)
+in_scalar(struct splitter *c, const char *p, size_t len)
 {
 	size_t n = 0;
 
@@ -195,7 +195,7 @@ in_scalar(struct cut *c, const char *p, size_t len)
 }
 
 static size_t
-in_brackets(struct cut *c, const char *p, size_t len)
+in_brackets(struct splitter *c, const char *p, size_t len)
 {
 	const size_t n = json_depth_run(&c->json.depth, p, len);
 
@@ -205,7 +205,7 @@ in_brackets(struct cut *c, const char *p, size_t len)
 }
 
 static size_t
-in_meta(struct cut *c, const char *p, size_t len)
+in_meta(struct splitter *c, const char *p, size_t len)
 {
 	const size_t n = json_depth_run(&c->json.depth, p, len);
 
@@ -221,19 +221,19 @@ in_meta(struct cut *c, const char *p, size_t len)
 }
 
 static size_t
-comma(struct cut *c, const char *p, size_t len)
+comma(struct splitter *c, const char *p, size_t len)
 {
 	(void)len;
 	if (*p != ',' && *p != '}')
 		return unexpected(c, "no comma behind a member");
-	return eat(c, *p == ',' ? AT_KEY : AT_END);
+	return advance_to(c, *p == ',' ? AT_KEY : AT_END);
 }
 
 static size_t
-item(struct cut *c, const char *p, size_t len)
+item(struct splitter *c, const char *p, size_t len)
 {
 	if (*p == ']' && c->json.state == AT_FIRST_ITEM)
-		return eat(c, AT_COMMA);
+		return advance_to(c, AT_COMMA);
 	if (*p != '{')
 		return unexpected(c, "an item is not an object");
 	c->json.state = IN_ITEM;
@@ -241,7 +241,7 @@ item(struct cut *c, const char *p, size_t len)
 }
 
 static size_t
-in_item(struct cut *c, const char *p, size_t len)
+in_item(struct splitter *c, const char *p, size_t len)
 {
 	const size_t n = json_depth_run(&c->json.depth, p, len);
 
@@ -252,23 +252,23 @@ in_item(struct cut *c, const char *p, size_t len)
 }
 
 static size_t
-after_item(struct cut *c, const char *p, size_t len)
+after_item(struct splitter *c, const char *p, size_t len)
 {
 	(void)len;
 	if (*p != ',' && *p != ']')
 		return unexpected(c, "no comma behind an item");
-	return eat(c, *p == ',' ? AT_ITEM : AT_COMMA);
+	return advance_to(c, *p == ',' ? AT_ITEM : AT_COMMA);
 }
 
 static size_t
-nothing(struct cut *c, const char *p, size_t len)
+nothing(struct splitter *c, const char *p, size_t len)
 {
 	(void)p, (void)len;
 	return unexpected(c, "something follows its end");
 }
 
 static bool
-read_meta(struct cut *c)
+read_meta(struct splitter *c)
 {
 	json_t *meta = json_loadb(c->held, c->held_len, 0, NULL);
 
@@ -288,21 +288,21 @@ keep_text(char **to, const json_t *object, const char *name)
 }
 
 static bool
-word_is(const struct cut *c, const char *word)
+word_is(const struct splitter *c, const char *word)
 {
 	return c->json.word_len == strlen(word) && memcmp(c->json.word, word, c->json.word_len) == 0;
 }
 
-/* One that is too long stays as long as the buffer, and is none that we know. */
+/* One that is too long is cut to the buffer, and then equals none that we know. */
 static void
-add_to_word(struct cut *c, char byte)
+add_to_word(struct splitter *c, char byte)
 {
 	if (c->json.word_len < sizeof(c->json.word))
 		c->json.word[c->json.word_len++] = byte;
 }
 
 static bool
-ends_string(struct cut *c, char byte)
+ends_string(struct splitter *c, char byte)
 {
 	if (byte == '"' && !c->json.escape)
 		return true;
@@ -311,14 +311,14 @@ ends_string(struct cut *c, char byte)
 }
 
 static size_t
-eat(struct cut *c, enum state next)
+advance_to(struct splitter *c, enum state next)
 {
 	c->json.state = next;
 	return 1;
 }
 
 static size_t
-unexpected(struct cut *c, const char *what)
+unexpected(struct splitter *c, const char *what)
 {
 	cut_fail(c, "after %zu items: %s", c->items, what);
 	return 0;

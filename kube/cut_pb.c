@@ -1,8 +1,8 @@
 /*
  * kube/cut_pb.c - protobuf: frames of a watch; the items of a list.
  *
- * An empty list has no items at all, so what tells it from anything else is its kind ("NodeList"),
- * which stands in the wrapping before it: a message of another kind is not taken for an empty list.
+ * An empty list has no items at all, so it is recognised by its kind ("NodeList") in the wrapping before
+ * it: a message of another kind is not an empty list.
  */
 #include <string.h>
 
@@ -24,17 +24,17 @@ struct head {
 	uint64_t	len;	/* of what follows it */
 };
 
-static size_t magic(struct cut *, const char *, size_t);
-static size_t head(struct cut *, const char *, size_t);
-static size_t skipped(struct cut *, const char *, size_t);
-static size_t held(struct cut *, const char *, size_t);
-static size_t piece(struct cut *, const char *, size_t);
-static bool announced(struct cut *, const struct head *);
-static bool nothing_left(struct cut *);
+static size_t magic(struct splitter *, const char *, size_t);
+static size_t head(struct splitter *, const char *, size_t);
+static size_t skipped(struct splitter *, const char *, size_t);
+static size_t held(struct splitter *, const char *, size_t);
+static size_t piece(struct splitter *, const char *, size_t);
+static bool begin_field(struct splitter *, const struct head *);
+static bool end_field(struct splitter *);
 static int read_head(const uint8_t *, size_t, struct head *);
-static bool read_type(struct cut *);
-static bool read_meta(struct cut *);
-static size_t fail(struct cut *, const char *);
+static bool read_type(struct splitter *);
+static bool read_meta(struct splitter *);
+static size_t fail(struct splitter *, const char *);
 
 static cut_step *const steps[] = {
 	[AT_MAGIC] = magic, [AT_HEAD] = head,
@@ -43,7 +43,7 @@ static cut_step *const steps[] = {
 
 /* Four bytes of length, most significant first; then that much. */
 size_t
-cut_pb_watch(struct cut *c, const char *p, size_t len)
+cut_pb_watch(struct splitter *c, const char *p, size_t len)
 {
 	struct cut_pb *b = &c->pb;
 
@@ -63,7 +63,7 @@ cut_pb_watch(struct cut *c, const char *p, size_t len)
 }
 
 size_t
-cut_pb_list(struct cut *c, const char *p, size_t len)
+cut_pb_list(struct splitter *c, const char *p, size_t len)
 {
 	struct cut_pb *b = &c->pb;
 
@@ -83,7 +83,7 @@ cut_pb_list(struct cut *c, const char *p, size_t len)
 }
 
 bool
-cut_pb_list_whole(struct cut *c)
+cut_pb_list_whole(struct splitter *c)
 {
 	const struct cut_pb *b = &c->pb;
 
@@ -95,7 +95,7 @@ cut_pb_list_whole(struct cut *c)
 }
 
 static size_t
-magic(struct cut *c, const char *p, size_t len)
+magic(struct splitter *c, const char *p, size_t len)
 {
 	struct cut_pb *b = &c->pb;
 
@@ -110,7 +110,7 @@ magic(struct cut *c, const char *p, size_t len)
 }
 
 static size_t
-head(struct cut *c, const char *p, size_t len)
+head(struct splitter *c, const char *p, size_t len)
 {
 	struct cut_pb *b = &c->pb;
 	struct head h;
@@ -119,36 +119,36 @@ head(struct cut *c, const char *p, size_t len)
 	b->head[b->head_len++] = (uint8_t)*p;
 	const int done = read_head(b->head, b->head_len, &h);
 	if (done < 0 || (done == 0 && b->head_len == sizeof(b->head)))
-		return fail(c, "not protobuf: a head of a field that is none");
+		return fail(c, "not protobuf: an invalid head of a field");
 	if (done == 0)
 		return 1;
 	b->head_len = 0;
-	return announced(c, &h) ? 1 : 0;
+	return begin_field(c, &h) ? 1 : 0;
 }
 
 static size_t
-skipped(struct cut *c, const char *p, size_t len)
+skipped(struct splitter *c, const char *p, size_t len)
 {
 	const size_t n = len < c->pb.left ? len : (size_t)c->pb.left;
 
 	(void)p;
 	c->pb.left -= n;
-	return nothing_left(c) ? n : 0;
+	return end_field(c) ? n : 0;
 }
 
 static size_t
-held(struct cut *c, const char *p, size_t len)
+held(struct splitter *c, const char *p, size_t len)
 {
 	const size_t n = len < c->pb.left ? len : (size_t)c->pb.left;
 
 	if (!cut_hold(c, p, n, CUT_META_MAX))
 		return 0;
 	c->pb.left -= n;
-	return nothing_left(c) ? n : 0;
+	return end_field(c) ? n : 0;
 }
 
 static size_t
-piece(struct cut *c, const char *p, size_t len)
+piece(struct splitter *c, const char *p, size_t len)
 {
 	struct cut_pb *b = &c->pb;
 
@@ -162,9 +162,9 @@ piece(struct cut *c, const char *p, size_t len)
 	return cut_give(c, p, n, len - n) ? n : 0;
 }
 
-/* A head was read: what follows it, and what is it to us? */
+/* A head was read: decides what to do with the field. */
 static bool
-announced(struct cut *c, const struct head *h)
+begin_field(struct splitter *c, const struct head *h)
 {
 	struct cut_pb *b = &c->pb;
 	const bool bytes = h->wire == PB_BYTES;
@@ -188,12 +188,12 @@ announced(struct cut *c, const struct head *h)
 	} else if (b->inside && bytes && h->number == LIST_ITEMS) {
 		b->state = IN_ITEM;
 	}
-	return nothing_left(c);
+	return end_field(c);
 }
 
-/* At the end of what was announced. Items end in piece(), but for one that is empty. */
+/* At the end of a field. Items end in piece(), but for one that is empty. */
 static bool
-nothing_left(struct cut *c)
+end_field(struct splitter *c)
 {
 	struct cut_pb *b = &c->pb;
 	const unsigned was = b->state;
@@ -210,7 +210,7 @@ nothing_left(struct cut *c)
 	return true;
 }
 
-/* 1: complete; 0: it goes on; -1: it is none. */
+/* 1: complete; 0: more bytes are needed; -1: invalid. */
 static int
 read_head(const uint8_t *p, size_t len, struct head *h)
 {
@@ -236,7 +236,7 @@ read_head(const uint8_t *p, size_t len, struct head *h)
 }
 
 static bool
-read_type(struct cut *c)
+read_type(struct splitter *c)
 {
 	struct pb_field kind;
 
@@ -246,7 +246,7 @@ read_type(struct cut *c)
 }
 
 static bool
-read_meta(struct cut *c)
+read_meta(struct splitter *c)
 {
 	struct pb m = pb_over(c->held, c->held_len);
 
@@ -259,8 +259,8 @@ read_meta(struct cut *c)
 }
 
 static size_t
-fail(struct cut *c, const char *what)
+fail(struct splitter *c, const char *what)
 {
-	cut_fail(c, "after %zu pieces: %s", c->items, what);
+	cut_fail(c, "after %zu objects: %s", c->items, what);
 	return 0;
 }

@@ -29,7 +29,7 @@ static bool bookmark_pb(const void *, size_t, struct json_span *, bool *);
 static bool entry_is(struct pb, const char *, const char *);
 static bool is_text(const void *, size_t, const char *);
 static enum watch_type type_of(const void *, size_t);
-static void say(char *, size_t, const char *);
+static void copy_text(char *, size_t, const char *);
 
 bool
 watch_event_open(enum project_form form, const void *bytes, size_t len, size_t padding,
@@ -43,7 +43,7 @@ watch_event_open(enum project_form form, const void *bytes, size_t len, size_t p
 	else
 		wrong = open_pb(bytes, len, out);
 	if (wrong != NULL) {
-		say(err, size, wrong);
+		copy_text(err, size, wrong);
 		return false;
 	}
 	out->padding = (size_t)((const char *)bytes + len - ((const char *)out->object + out->len)) + padding;
@@ -200,7 +200,7 @@ is_text(const void *p, size_t len, const char *text)
 	return strlen(text) == len && memcmp(p, text, len) == 0;
 }
 
-/* A type that a later server invents is UNKNOWN: to be skipped, not an error. */
+/* A type of a later server is UNKNOWN: it is skipped, and is no error. */
 static enum watch_type
 type_of(const void *p, size_t len)
 {
@@ -212,7 +212,7 @@ type_of(const void *p, size_t len)
 }
 
 static void
-say(char *buf, size_t size, const char *text)
+copy_text(char *buf, size_t size, const char *text)
 {
 	const size_t len = strlen(text), n = size == 0 ? 0 : len < size ? len : size - 1;
 

@@ -17,7 +17,7 @@ enum { FRAMES_MAGIC_LEN = 4 };
 
 struct frames_object {
 	struct pb	 message;
-	const char	*kind;		/* "Node", not terminated; kind_len 0: not wrapped, or nothing said */
+	const char	*kind;		/* "Node", not terminated; kind_len 0: not wrapped, or no kind */
 	size_t		 kind_len;
 };
 

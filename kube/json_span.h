@@ -1,9 +1,9 @@
 /*
- * kube/json_span.h - where a JSON value ends, and what members an object has, without reading it:
+ * kube/json_span.h - where a JSON value ends, and what members an object has, without parsing it:
  * quotes, escapes and brackets only, 64 bytes at a time. Pure.
  *
- * This finds pieces for a reader; it does not judge them. A value that is found here may still not
- * be JSON, but what is JSON is always found as a reader would.
+ * It does not validate: a value that is found here may be invalid, but in valid JSON the same values are
+ * found as by a parser.
  */
 #ifndef MUSTER_JSON_SPAN_H
 #define MUSTER_JSON_SPAN_H
@@ -16,7 +16,7 @@
 
 struct json_depth {
 	uint64_t	in_string;	/* all ones: within quotes */
-	bool		escape;		/* the byte before was a backslash that counts */
+	bool		escape;		/* the byte before was an unescaped backslash */
 	size_t		depth;
 };
 

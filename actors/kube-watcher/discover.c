@@ -2,8 +2,7 @@
  * actors/kube-watcher/discover.c - rounds of discovery: /api, /apis, and on old servers one
  * document per group version.
  *
- * Never: "absent" on the strength of a document that could not be had. What stays unknown is asked
- * for again.
+ * Never: "absent" because of a document that could not be read. What stays unknown is requested again.
  */
 #include "discover.h"
 
@@ -35,7 +34,7 @@ struct discover {
 	enum kind		 kinds[KIND_MAX];
 	size_t			 nwants;
 	struct discovery	 documents;
-	size_t			 root;		/* the next of the two to ask for */
+	size_t			 root;		/* the next of the two to request */
 	char			 path[256];	/* under way; "": none */
 	uint64_t		 call;
 	int64_t			 retry_ms;
@@ -44,11 +43,11 @@ struct discover {
 
 static void begin(struct discover *);
 static void step(struct discover *);
-static void ask(struct discover *);
+static void request_document(struct discover *);
 static void on_done(const struct http_response *, void *);
-static void take(struct discover *, const struct http_response *);
+static void read_document(struct discover *, const struct http_response *);
 static void finish(struct discover *);
-static void wait_for(struct discover *, int64_t);
+static void set_timer(struct discover *, int64_t);
 static void on_timer(evutil_socket_t, short, void *);
 
 struct discover *
@@ -91,14 +90,14 @@ discover_free(struct discover **dp)
 }
 
 /*
- * From the loop, not from here: it is called from inside steps of those who will hear the answer.
- * After a failed round the timer is already the next try.
+ * From the loop, not from here: the caller is inside a step of the informer that gets the result.
+ * After a failed round the timer is set already.
  */
 void
 discover_soon(struct discover *d)
 {
 	if (d->call == 0 && d->error[0] == '\0')
-		wait_for(d, 0);
+		set_timer(d, 0);
 }
 
 const char *
@@ -125,11 +124,11 @@ step(struct discover *d)
 		finish(d);
 		return;
 	}
-	ask(d);
+	request_document(d);
 }
 
 static void
-ask(struct discover *d)
+request_document(struct discover *d)
 {
 	d->call = access_send(d->access, &(struct access_call){
 		.lane = ACCESS_CALLS, .method = "GET", .path = d->path, .accept = DISCOVERY_ACCEPT,
@@ -143,8 +142,8 @@ on_done(const struct http_response *r, void *arg)
 	struct discover *const d = arg;
 
 	d->call = 0;
-	take(d, r);
-	/* Without an answer at all the rest would fail as well. */
+	read_document(d, r);
+	/* Without an answer the rest would fail as well. */
 	if (r->status == 0)
 		finish(d);
 	else
@@ -152,7 +151,7 @@ on_done(const struct http_response *r, void *arg)
 }
 
 static void
-take(struct discover *d, const struct http_response *r)
+read_document(struct discover *d, const struct http_response *r)
 {
 	if (r->status == 200
 	    && discovery_read(&d->documents, d->path, r->body, r->body_len, d->error, sizeof(d->error)))
@@ -188,17 +187,17 @@ finish(struct discover *d)
 	if (!unknown) {
 		d->error[0] = '\0';
 		d->retry_ms = DISCOVER_RETRY_MS;
-		wait_for(d, absent ? DISCOVER_ABSENT_MS : DISCOVER_CALM_MS);
+		set_timer(d, absent ? DISCOVER_ABSENT_MS : DISCOVER_CALM_MS);
 		return;
 	}
-	log_warnx("cannot ask the server what it has; trying again", KV_S(WHY, d->error),
+	log_warnx("discovery failed; trying again", KV_S(WHY, d->error),
 	    KV_I(NEXT_MS, d->retry_ms), KV_S(HOST, access_server(d->access)));
-	wait_for(d, d->retry_ms);
+	set_timer(d, d->retry_ms);
 	d->retry_ms = d->retry_ms * 2 > DISCOVER_ABSENT_MS ? DISCOVER_ABSENT_MS : d->retry_ms * 2;
 }
 
 static void
-wait_for(struct discover *d, int64_t ms)
+set_timer(struct discover *d, int64_t ms)
 {
 	const struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 

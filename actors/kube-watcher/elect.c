@@ -31,7 +31,7 @@ struct elect {
 #define ELECT_MAGIC	0x454c4543u
 	struct actor		*actor;
 	struct access		*access;
-	struct outlet		*outlet;
+	struct publisher		*publisher;
 	void		       (*changed)(void *), (*stopped)(void *);
 	void			*changed_arg, *stopped_arg;
 	char			*name, *ns;
@@ -64,7 +64,7 @@ static void tell_trouble(struct elect *, const struct http_response *);
 static void on_timer(evutil_socket_t, short, void *);
 
 struct elect *
-elect_new(struct actor *a, struct access *x, struct outlet *o, const struct elect_setup *s,
+elect_new(struct actor *a, struct access *x, struct publisher *o, const struct elect_setup *s,
     void (*changed)(void *), void *arg)
 {
 	const struct lease_config config = {
@@ -76,7 +76,7 @@ elect_new(struct actor *a, struct access *x, struct outlet *o, const struct elec
 	OBJ_NEW(e, ELECT_MAGIC);
 	e->actor = a;
 	e->access = x;
-	e->outlet = o;
+	e->publisher = o;
 	e->changed = changed;
 	e->changed_arg = arg;
 	e->name = obj_strdup(s->name);
@@ -349,7 +349,7 @@ tell(struct elect *e)
 	e->told_once = true;
 	snprintf(e->told_holder, sizeof(e->told_holder), "%s", v.holder);
 	stat_set(e->leads, v.leading);
-	outlet_leader(e->outlet, &(struct body_leader){
+	publisher_leader(e->publisher, &(struct body_leader){
 		.leading = v.leading, .identity = wire_str_of(actor_instance(e->actor)),
 		.holder = wire_str_of(e->told_holder), .term = v.term,
 		.since_ms = v.since_ms, .until_ms = v.until_ms, .clean = v.clean,

@@ -7,7 +7,7 @@
 
 #include "access.h"
 #include "lease.h"
-#include "outlet.h"
+#include "publisher.h"
 
 struct elect;
 
@@ -18,7 +18,7 @@ struct elect_setup {
 };
 
 /* changed: leading began or ended, or was renewed. */
-struct elect *elect_new(struct actor *a, struct access *x, struct outlet *o, const struct elect_setup *s,
+struct elect *elect_new(struct actor *a, struct access *x, struct publisher *o, const struct elect_setup *s,
     void (*changed)(void *arg), void *arg);
 void elect_free(struct elect **ep);
 const struct lease *elect_lease(const struct elect *e);

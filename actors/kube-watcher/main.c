@@ -1,8 +1,8 @@
 /*
- * actors/kube-watcher/main.c - the one holder of the cluster credential. Sees everything once,
- * writes for everybody.
+ * actors/kube-watcher/main.c - the one process with the cluster credential: it reads each object once,
+ * and writes for all actors.
  *
- *	apiserver => access => reading (per kind) => outlet => one link per actor
+ *	apiserver => access => informer (per kind) => publisher => one link per actor
  *	apiserver <= access <= service <= WRITE of an actor; only while elect holds the Lease
  */
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "groups.h"
 #include "log.h"
 #include "obj.h"
-#include "outlet.h"
+#include "publisher.h"
 #include "reading.h"
 #include "service.h"
 
@@ -25,11 +25,11 @@ enum { TICK_MS = 1000, LAST_WRITES_MS = 5000 };
 struct watcher {
 	struct actor		*actor;
 	struct access		*access;
-	struct outlet		*outlet;
+	struct publisher		*publisher;
 	struct discover		*discover;
 	struct elect		*elect;
 	struct service		*service;
-	struct reading		*readings[KIND_MAX];
+	struct informer		*readings[KIND_MAX];
 	struct reflector_server	 server;
 	int64_t			 ending_ms;	/* 0: not ending */
 	bool			 releasing;
@@ -55,7 +55,7 @@ prepare(struct actor *a, void *self)
 	w->actor = a;
 	w->access = access_open(&source, err, sizeof(err));
 	if (w->access == NULL)
-		fatalx("no way into the cluster", KV_S(WHY, err), KV_S(HINT, access_hint(err,
+		fatalx("no access to the cluster", KV_S(WHY, err), KV_S(HINT, access_hint(err,
 		    "set actors.kube-watcher.kubeconfig, or run in a Pod with a service account")));
 }
 
@@ -67,22 +67,22 @@ start(struct actor *a, void *self)
 
 	groups_init(actor_setting(a, "insight-group"));
 	access_start(w->access, actor_base(a), on_helper_lost, w);
-	w->outlet = outlet_new(a);
+	w->publisher = publisher_new(a);
 	w->service = service_new(&(struct service_ground){
 		.actor = a, .access = w->access, .readings = w->readings,
 		.per_second = (double)actor_setting_i64(a, "writes-per-second"),
 	});
-	const struct reading_ground ground = {
-		.actor = a, .access = w->access, .outlet = w->outlet, .server = &w->server,
+	const struct reading_ground deps = {
+		.actor = a, .access = w->access, .publisher = w->publisher, .server = &w->server,
 		.ns = actor_setting(a, "namespace"), .discover = on_missed, .arg = w,
 	};
 	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (outlet_readers(w->outlet, (enum kind)k) == 0)
+		if (publisher_readers(w->publisher, (enum kind)k) == 0)
 			continue;
 		wanted |= UINT64_C(1) << k;
-		w->readings[k] = reading_new(&ground, (enum kind)k);
+		w->readings[k] = reading_new(&deps, (enum kind)k);
 	}
-	w->elect = elect_new(a, w->access, w->outlet, &(struct elect_setup){
+	w->elect = elect_new(a, w->access, w->publisher, &(struct elect_setup){
 		.elect = actor_setting_i64(a, "leader-elect") != 0,
 		.duration_ms = actor_setting_i64(a, "leader-elect-lease-duration"),
 		.name = actor_setting(a, "lease-name"), .ns = lease_namespace(w),
@@ -108,7 +108,7 @@ on_write(struct actor *a, void *self, const struct write_in *in)
 
 /* Which objects are skipped, as much as a status line has room for. */
 static void
-add_skipped(const struct reading *r, char *buf, size_t size)
+add_skipped(const struct informer *r, char *buf, size_t size)
 {
 	const size_t n = strlen(buf);
 	char text[160];
@@ -143,7 +143,7 @@ tick(struct actor *a, void *self, int64_t now_ms)
 		objects += reading_count(w->readings[k]);
 		add_skipped(w->readings[k], skipped, sizeof(skipped));
 	}
-	outlet_count(w->outlet, &kinds, &synced);
+	publisher_count(w->publisher, &kinds, &synced);
 	actor_status(a, "%s, %u of %u kinds synced, %llu objects%s%s%s",
 	    lead.leading ? "leading" : "standing by", synced, kinds, (unsigned long long)objects, skipped,
 	    discover_error(w->discover)[0] == '\0' ? "" : "; ", discover_error(w->discover));
@@ -181,7 +181,7 @@ stop(struct actor *a, void *self)
 		reading_free(&w->readings[k]);
 	service_free(&w->service);
 	elect_free(&w->elect);
-	outlet_free(&w->outlet);
+	publisher_free(&w->publisher);
 	access_free(&w->access);
 }
 

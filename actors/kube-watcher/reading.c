@@ -1,4 +1,7 @@
-/* actors/kube-watcher/reading.c - the effects of a reflector: its steps, one by one; who is told. */
+/*
+ * actors/kube-watcher/reading.c - performs the steps of a reflector; publishes objects and the
+ * state of a kind.
+ */
 #include "reading_private.h"
 
 #include <event2/event.h>
@@ -10,40 +13,40 @@
 #include "log.h"
 #include "obj.h"
 
-static void perform(struct reading *, const struct reflector_step *);
-static void count_objects(struct reading *);
-static void note_skipped(struct reading *, const char *, const char *);
-static void tell_state(struct reading *);
-static void tell_synced(struct reading *, enum reflector_reason);
+static void perform(struct informer *, const struct reflector_step *);
+static void count_objects(struct informer *);
+static void note_skipped(struct informer *, const char *, const char *);
+static void publish_state(struct informer *);
+static void log_synced(struct informer *, enum reflector_reason);
 static void on_gone(const char *, size_t, void *);
 static void on_timer(evutil_socket_t, short, void *);
-static void open_stats(struct reading *);
+static void open_stats(struct informer *);
 
-struct reading *
+struct informer *
 reading_new(const struct reading_ground *g, enum kind k)
 {
 	static const struct reflector_config config = {
 		.watchlist = true, .page = REFLECTOR_PAGE, .relist_ms = REFLECTOR_RELIST_MS,
 	};
-	struct reading *r;
+	struct informer *r;
 
 	OBJ_NEW(r, READING_MAGIC);
-	r->ground = *g;
+	r->deps = *g;
 	r->kind = k;
 	r->store = store_new();
 	r->timer = evtimer_new(actor_base(g->actor), on_timer, r);
 	MUST(r->timer != NULL);
 	reflector_init(&r->reflector, &config, g->server, actor_new_trace(g->actor));
 	open_stats(r);
-	r->told = KIND_STATE_MAX;
-	tell_state(r);
+	r->published_state = KIND_STATE_MAX;
+	publish_state(r);
 	return r;
 }
 
 void
-reading_free(struct reading **rp)
+reading_free(struct informer **rp)
 {
-	struct reading *r;
+	struct informer *r;
 
 	if (*rp == NULL)
 		return;
@@ -56,7 +59,7 @@ reading_free(struct reading **rp)
 }
 
 void
-reading_found(struct reading *r, bool present, const char *version, bool namespaced)
+reading_found(struct informer *r, bool present, const char *version, bool namespaced)
 {
 	if (present && (r->projection == NULL || strcmp(r->version, version) != 0)) {
 		if (r->projection != NULL)
@@ -64,19 +67,19 @@ reading_found(struct reading *r, bool present, const char *version, bool namespa
 		snprintf(r->version, sizeof(r->version), "%s", version);
 		projection_free(&r->projection);
 		r->projection =
-		    projection_new(r->kind, r->version, outlet_readers(r->ground.outlet, r->kind));
-		r->told = KIND_STATE_MAX;
+		    projection_new(r->kind, r->version, publisher_readers(r->deps.publisher, r->kind));
+		r->published_state = KIND_STATE_MAX;
 	}
 	r->namespaced = namespaced;
 	reflector_discovered(&r->reflector, present, clock_mono_ms());
 	reading_drive(r);
 }
 
-/* Everything that can be done now; then the timer. */
+/* Performs every step that is due; then waits with the timer. */
 void
-reading_drive(struct reading *r)
+reading_drive(struct informer *r)
 {
-	if (r->driving)		/* a step led back here: the loop below goes on with it */
+	if (r->driving)		/* called from within a step: the loop below goes on with it */
 		return;
 	r->driving = true;
 	for (;;) {
@@ -97,35 +100,35 @@ reading_drive(struct reading *r)
 		perform(r, &step);
 	}
 	r->driving = false;
-	tell_state(r);
+	publish_state(r);
 }
 
 const char *
-reading_version(const struct reading *r)
+reading_version(const struct informer *r)
 {
 	return r->version;
 }
 
 uint32_t
-reading_time(const struct reading *r)
+reading_time(const struct informer *r)
 {
-	return store_time(r->store);
+	return store_restore_epoch(r->store);
 }
 
 uint32_t
-reading_count(const struct reading *r)
+reading_count(const struct informer *r)
 {
 	return store_count(r->store) - store_unreadable(r->store);
 }
 
 uint32_t
-reading_skipped(const struct reading *r)
+reading_skipped(const struct informer *r)
 {
 	return store_unreadable(r->store);
 }
 
 enum reading_answer
-reading_answer(struct reading *r, enum project_form form, const void *bytes, size_t len, bool own,
+reading_answer(struct informer *r, enum project_form form, const void *bytes, size_t len, bool own,
     uint64_t trace, char *key, size_t size, struct projected *p)
 {
 	if (r->projection == NULL) {
@@ -134,9 +137,9 @@ reading_answer(struct reading *r, enum project_form form, const void *bytes, siz
 		return ANSWER_INVALID;
 	}
 	const bool readable = project(r->projection, form, bytes, len, 0, p);
-	if (p->name[0] == '\0' || p->rv[0] == '\0' || !outlet_key(key, size, r->kind, p->ns, p->name))
+	if (p->name[0] == '\0' || p->rv[0] == '\0' || !publisher_key(key, size, r->kind, p->ns, p->name))
 		return ANSWER_INVALID;
-	const struct store_word word = {
+	const struct object_version word = {
 		.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv, .unreadable = !readable,
 	};
 	reading_publish(r, key, p, !readable, store_answered(r->store, &word, r->reflector.rv), own, trace);
@@ -144,33 +147,33 @@ reading_answer(struct reading *r, enum project_form form, const void *bytes, siz
 }
 
 void
-reading_removed(struct reading *r, const char *ns, const char *name, const char *uid, uint64_t trace)
+reading_removed(struct informer *r, const char *ns, const char *name, const char *uid, uint64_t trace)
 {
-	char key[OUTLET_KEY_MAX];
+	char key[PUBLISHER_KEY_MAX];
 
-	if (!outlet_key(key, sizeof(key), r->kind, ns, name))
+	if (!publisher_key(key, sizeof(key), r->kind, ns, name))
 		return;
-	const struct store_word word = { .key = key, .key_len = strlen(key), .uid = uid, .rv = "" };
+	const struct object_version word = { .key = key, .key_len = strlen(key), .uid = uid, .rv = "" };
 	reading_publish(r, key, NULL, false, store_removed(r->store, &word), true, trace);
 }
 
 /* ---- Objects ---- */
 
 void
-reading_publish(struct reading *r, const char *key, const struct projected *p, bool unreadable,
-    enum store_news news, bool own, uint64_t trace)
+reading_publish(struct informer *r, const char *key, const struct projected *p, bool unreadable,
+    enum store_change news, bool own, uint64_t trace)
 {
 	switch (news) {
 	case STORE_IGNORE:
 	case STORE_SKIPPED:
 		break;
 	case STORE_GONE:
-		outlet_gone(r->ground.outlet, r->kind, key, trace);
+		publisher_gone(r->deps.publisher, r->kind, key, trace);
 		break;
 	case STORE_ADDED:
 	case STORE_UPDATED:
 	case STORE_REPLACED:	/* mirrors report the end of the old uid by themselves */
-		outlet_object(r->ground.outlet, r->kind, key, p, own, trace);
+		publisher_object(r->deps.publisher, r->kind, key, p, own, trace);
 		break;
 	}
 	if (unreadable) {
@@ -189,17 +192,17 @@ reading_publish(struct reading *r, const char *key, const struct projected *p, b
 
 /* The gauges, and message KIND when the number of skipped objects has changed. */
 static void
-count_objects(struct reading *r)
+count_objects(struct informer *r)
 {
 	stat_set(r->objects, reading_count(r));
 	stat_set(r->skipped_objects, reading_skipped(r));
-	if (reading_skipped(r) != r->skipped_told)
-		tell_state(r);
+	if (reading_skipped(r) != r->published_skipped)
+		publish_state(r);
 }
 
 /* In place of one that is not skipped any more; if there is none, those that are named are enough. */
 static void
-note_skipped(struct reading *r, const char *key, const char *why)
+note_skipped(struct informer *r, const char *key, const char *why)
 {
 	struct skipped *place = NULL;
 
@@ -220,7 +223,7 @@ note_skipped(struct reading *r, const char *key, const char *why)
 }
 
 void
-reading_skipped_text(const struct reading *r, char *buf, size_t size)
+reading_skipped_text(const struct informer *r, char *buf, size_t size)
 {
 	uint32_t named = 0;
 	size_t n = 0;
@@ -239,20 +242,20 @@ reading_skipped_text(const struct reading *r, char *buf, size_t size)
 		    reading_skipped(r) - named, kind_table[r->kind].resource);
 }
 
-/* ---- What the reflector decided ---- */
+/* ---- Steps ---- */
 
 static void
-perform(struct reading *r, const struct reflector_step *step)
+perform(struct informer *r, const struct reflector_step *step)
 {
 	const char *const reason = reflector_reason_name(step->reason);
 
 	switch (step->verb) {
 	case REFLECT_DISCOVER:
-		r->ground.discover(r->ground.arg);
+		r->deps.discover(r->deps.arg);
 		break;
 	case REFLECT_BEGIN:
 		r->began_ms = clock_mono_ms();
-		store_begin(r->store, step->believe);
+		store_begin(r->store, step->accept_rollback);
 		reading_count_one(r, STAT_RELISTS, "reason", reason);
 		break;
 	case REFLECT_WATCHLIST:
@@ -271,10 +274,10 @@ perform(struct reading *r, const struct reflector_step *step)
 		store_drop(r->store);
 		break;
 	case REFLECT_SYNCED:
-		tell_synced(r, step->reason);
+		log_synced(r, step->reason);
 		break;
 	case REFLECT_ALARM:
-		log_warnx("a watch is not as it should be", KV_S(RESOURCE, kind_table[r->kind].resource),
+		log_warnx("watch stalled", KV_S(RESOURCE, kind_table[r->kind].resource),
 		    KV_S(WHY, reflector_reason_text(step->reason)));
 		reading_count_one(r, STAT_WATCH_ALARMS, "reason", reason);
 		break;
@@ -283,40 +286,40 @@ perform(struct reading *r, const struct reflector_step *step)
 	}
 }
 
-/* ---- Who is told ---- */
+/* ---- The state of the kind ---- */
 
 static void
-tell_state(struct reading *r)
+publish_state(struct informer *r)
 {
 	const enum kind_state now = reflector_state(&r->reflector);
 	const struct kind_row *const row = &kind_table[r->kind];
 
-	const bool changed = now != r->told;
+	const bool changed = now != r->published_state;
 	char detail[DETAIL_MAX + 1];
 
-	if (!changed && reading_skipped(r) == r->skipped_told)
+	if (!changed && reading_skipped(r) == r->published_skipped)
 		return;
-	r->told = now;
-	r->skipped_told = reading_skipped(r);
+	r->published_state = now;
+	r->published_skipped = reading_skipped(r);
 	if (changed && now == KIND_STATE_ABSENT)
-		log_info("the cluster does not have this kind; its readers run without it until it appears",
+		log_info("kind is not installed; its consumers run without it until it is",
 		    KV_S(RESOURCE, row->resource), KV_S(HINT, "install its CRD"));
 	if (changed && now == KIND_STATE_FORBIDDEN)
-		log_error("the cluster does not let us read a kind; trying again every minute",
+		log_error("cannot read a kind: forbidden; trying again every minute",
 		    KV_S(RESOURCE, row->resource), KV_S(WHY, r->detail),
 		    KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
 	if (now == KIND_STATE_SYNCED)
 		reading_skipped_text(r, detail, sizeof(detail));
 	else
 		memcpy(detail, r->detail, sizeof(detail));
-	outlet_kind(r->ground.outlet, r->kind, now, r->version, detail, reading_skipped(r));
+	publisher_kind(r->deps.publisher, r->kind, now, r->version, detail, reading_skipped(r));
 }
 
 static void
-tell_synced(struct reading *r, enum reflector_reason why)
+log_synced(struct informer *r, enum reflector_reason why)
 {
 	r->detail[0] = '\0';
-	log_info("a kind is complete", KV_S(RESOURCE, kind_table[r->kind].resource),
+	log_info("kind synced", KV_S(RESOURCE, kind_table[r->kind].resource),
 	    KV_S(VERSION, r->version), KV_I(COUNT, reading_count(r)),
 	    KV_I(DURATION_MS, clock_mono_ms() - r->began_ms),
 	    KV_S(WHY, reflector_reason_text(why)));
@@ -325,12 +328,12 @@ tell_synced(struct reading *r, enum reflector_reason why)
 static void
 on_gone(const char *key, size_t len, void *arg)
 {
-	struct reading *const r = arg;
-	char text[OUTLET_KEY_MAX];
+	struct informer *const r = arg;
+	char text[PUBLISHER_KEY_MAX];
 
 	(void)len;
 	snprintf(text, sizeof(text), "%.*s", (int)len, key);
-	outlet_gone(r->ground.outlet, r->kind, text, actor_new_trace(r->ground.actor));
+	publisher_gone(r->deps.publisher, r->kind, text, actor_new_trace(r->deps.actor));
 }
 
 static void
@@ -341,7 +344,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-open_stats(struct reading *r)
+open_stats(struct informer *r)
 {
 	static const char *const types[] = {
 		[WATCH_ADDED] = "ADDED", [WATCH_MODIFIED] = "MODIFIED", [WATCH_DELETED] = "DELETED",
@@ -362,7 +365,7 @@ open_stats(struct reading *r)
 }
 
 void
-reading_count_one(const struct reading *r, enum stat_id id, const char *label, const char *value)
+reading_count_one(const struct informer *r, enum stat_id id, const char *label, const char *value)
 {
 	char labels[128] = "";
 

@@ -1,6 +1,5 @@
 /*
- * actors/kube-watcher/reading_private.h - a kind being read (reading.c) and its one request under
- * way (stream.c).
+ * actors/kube-watcher/reading_private.h - an informer and its one open request (stream.c).
  */
 #ifndef MUSTER_WATCHER_READING_PRIVATE_H
 #define MUSTER_WATCHER_READING_PRIVATE_H
@@ -14,14 +13,14 @@ enum { DETAIL_MAX = 400, SKIPPED_NAMED_MAX = 4 };
 
 /* An object that cannot be projected. */
 struct skipped {
-	char	key[OUTLET_KEY_MAX];
+	char	key[PUBLISHER_KEY_MAX];
 	char	why[200];
 };
 
-struct reading {
+struct informer {
 	uint32_t		 magic;
 #define READING_MAGIC	0x52454144u
-	struct reading_ground	 ground;
+	struct reading_ground	 deps;
 	enum kind		 kind;
 	char			 version[64];
 	bool			 namespaced;
@@ -31,8 +30,8 @@ struct reading {
 	struct reflector	 reflector;
 	struct stream		*stream;
 	struct event		*timer;
-	enum kind_state		 told;		/* to the outlet */
-	uint32_t		 skipped_told;	/* likewise: how many objects are skipped */
+	enum kind_state		 published_state;		/* in message KIND */
+	uint32_t		 published_skipped;	/* likewise: how many objects are skipped */
 	struct skipped		 skipped[SKIPPED_NAMED_MAX];	/* some of them, for status and detail */
 	char			 detail[DETAIL_MAX + 1];	/* of the last failure */
 	bool			 driving;
@@ -40,18 +39,18 @@ struct reading {
 	struct stat_series	*objects, *skipped_objects, *events[WATCH_UNKNOWN + 1];
 };
 
-/* Starts what the reflector asked for; it becomes r->stream. */
-void stream_start(struct reading *r, const struct reflector_step *step);
-/* Ends r->stream without another word. Also from inside its own callbacks. */
-void stream_forget(struct reading *r);
+/* Starts the request that the reflector decided; it becomes r->stream. */
+void stream_start(struct informer *r, const struct reflector_step *step);
+/* Cancels r->stream without another callback. Also from inside its own callbacks. */
+void stream_forget(struct informer *r);
 
 /*
  * Performs what the store decided about an object: it is published, retracted, or logged as skipped.
  * unreadable: it could not be projected (p->error).
  */
-void reading_publish(struct reading *r, const char *key, const struct projected *p, bool unreadable,
-    enum store_news news, bool own, uint64_t trace);
+void reading_publish(struct informer *r, const char *key, const struct projected *p, bool unreadable,
+    enum store_change news, bool own, uint64_t trace);
 
-void reading_count_one(const struct reading *r, enum stat_id id, const char *label, const char *value);
+void reading_count_one(const struct informer *r, enum stat_id id, const char *label, const char *value);
 
 #endif

@@ -2,7 +2,7 @@
  * actors/kube-watcher/reflector.c - list and watch as a state machine. Pure.
  *
  * Every input only notes what is due; reflector_next alone decides, in one order: finish what is over
- * (stop, drop, commit), then look after what is under way, then rest, then ask.
+ * (stop, drop, commit), then check the open request, then wait for the backoff, then send the next one.
  */
 #include <string.h>
 
@@ -12,19 +12,19 @@
 #include "reflector_private.h"
 
 static void overdue(struct reflector *, int64_t);
-static struct reflector_step look_after(struct reflector *, int64_t);
+static struct reflector_step check_open_request(struct reflector *, int64_t);
 static struct reflector_step ask(struct reflector *, int64_t);
 static struct reflector_step ask_list(struct reflector *, int64_t);
 static struct reflector_step ask_watch(struct reflector *, int64_t);
 static struct reflector_step opened(
     struct reflector *, enum reflector_verb, enum reflector_open, int64_t);
 static uint32_t draw_timeout_s(struct reflector *, int64_t);
-static void list_done(struct reflector *, const struct store_picture *, int64_t);
-static void look_again(struct reflector *, enum reflector_reason, int64_t);
-static void follow_on(struct reflector *, enum reflector_reason, int64_t);
+static void list_done(struct reflector *, const struct list_diff *, int64_t);
+static void confirm_list(struct reflector *, enum reflector_reason, int64_t);
+static void watch_again(struct reflector *, enum reflector_reason, int64_t);
 static bool is_open(const struct reflector *, uint32_t, enum reflector_open);
 static bool is_stream(const struct reflector *, uint32_t);
-static void heard(struct reflector *, int64_t);
+static void note_received(struct reflector *, int64_t);
 static void advance(struct reflector *, const char *);
 static bool keep_text(char *, size_t, const char *);
 static enum rv_order order(const char *, const char *);
@@ -65,12 +65,12 @@ reflector_init(struct reflector *r, const struct reflector_config *c, struct ref
 	};
 }
 
-/* ---- What is told ---- */
+/* ---- Input ---- */
 
 void
 reflector_discovered(struct reflector *r, bool present, int64_t now_ms)
 {
-	/* A request under way tells more than discovery can: 404 is the server's own word. */
+	/* An open request is more current than discovery: a missing kind answers 404. */
 	if (r->open > OPEN_DISCOVERY || (present && r->want != WANT_DISCOVERY))
 		return;
 	r->open = OPEN_NOTHING;
@@ -109,14 +109,14 @@ reflector_accepted(struct reflector *r, uint32_t id, int64_t now_ms)
 {
 	if (r->open <= OPEN_DISCOVERY || id != r->id)
 		return;
-	heard(r, now_ms);
+	note_received(r, now_ms);
 	r->accepted = true;
 	if (r->open != OPEN_WATCH)
 		return;
 	/* List and watch are allowed, so the 403 was about the parameters. */
-	if (r->doubtful)
+	if (r->watchlist_forbidden)
 		r->server->no_watchlist = true;
-	r->doubtful = false;
+	r->watchlist_forbidden = false;
 	r->state = KIND_STATE_SYNCED;
 }
 
@@ -125,18 +125,18 @@ reflector_item(struct reflector *r, uint32_t id, int64_t now_ms)
 {
 	if (!is_open(r, id, OPEN_LIST))
 		return TAKE_SKIP;
-	heard(r, now_ms);
+	note_received(r, now_ms);
 	r->deadline_ms = now_ms + REFLECTOR_LIST_MS;
 	return TAKE_LISTED;
 }
 
 void
 reflector_page(struct reflector *r, uint32_t id, const char *rv, const char *cont,
-    const struct store_picture *p, int64_t now_ms)
+    const struct list_diff *p, int64_t now_ms)
 {
 	if (!is_open(r, id, OPEN_LIST))
 		return;
-	heard(r, now_ms);
+	note_received(r, now_ms);
 	reflector_close(r, false);
 	r->broken = 0;
 	/* The version of the first page is the version of the list. */
@@ -162,8 +162,8 @@ reflector_event(struct reflector *r, uint32_t id, enum watch_type type, const ch
 {
 	if (!is_stream(r, id) || type > WATCH_DELETED)
 		return TAKE_SKIP;
-	heard(r, now_ms);
-	if (r->initial)		/* an end before the end of the list is an end all the same */
+	note_received(r, now_ms);
+	if (r->initial)		/* DELETED counts before the end of the list, too */
 		return type == WATCH_DELETED ? TAKE_LIVE : TAKE_LISTED;
 	const enum rv_order o = order(rv, r->rv);
 	if (o == RV_OLDER)
@@ -176,11 +176,11 @@ reflector_event(struct reflector *r, uint32_t id, enum watch_type type, const ch
 
 void
 reflector_bookmark(struct reflector *r, uint32_t id, const char *rv, bool initial_end,
-    const struct store_picture *p, int64_t now_ms)
+    const struct list_diff *p, int64_t now_ms)
 {
 	if (!is_stream(r, id))
 		return;
-	heard(r, now_ms);
+	note_received(r, now_ms);
 	if (!r->initial) {
 		advance(r, rv);
 		return;
@@ -202,7 +202,7 @@ reflector_ended(struct reflector *r, uint32_t id, bool clean, int64_t now_ms)
 	const bool quick = now_ms - r->asked_ms < REFLECTOR_SHORT_MS;
 	const bool to_its_end = now_ms >= r->deadline_ms - REFLECTOR_GRACE_MS - REFLECTOR_SHORT_MS;
 	if (r->initial) {
-		/* As long as agreed, and no bookmark came: the parameters were ignored. */
+		/* It ended at its timeout, and no bookmark came: the parameters were ignored. */
 		reflector_react(r, clean && to_its_end ? BECAUSE_UNSUPPORTED : BECAUSE_BROKEN,
 		    false, -1, now_ms);
 	} else if (!r->moved && (quick || !clean)) {
@@ -210,7 +210,7 @@ reflector_ended(struct reflector *r, uint32_t id, bool clean, int64_t now_ms)
 	} else {
 		reflector_forget_past(r, now_ms);
 		reflector_close(r, false);
-		follow_on(r, clean ? BECAUSE_ENDED : BECAUSE_BROKEN, now_ms);
+		watch_again(r, clean ? BECAUSE_ENDED : BECAUSE_BROKEN, now_ms);
 	}
 }
 
@@ -222,7 +222,7 @@ reflector_failed(struct reflector *r, uint32_t id, const struct reflector_failur
 	reflector_react(r, reflector_classify(r, f), f->in_stream, f->retry_after_ms, now_ms);
 }
 
-/* ---- What to do ---- */
+/* ---- Decisions ---- */
 
 struct reflector_step
 reflector_next(struct reflector *r, int64_t now_ms)
@@ -248,18 +248,18 @@ reflector_next(struct reflector *r, int64_t now_ms)
 			.verb = REFLECT_SYNCED, .reason = BECAUSE_COMPLETE, .rv = r->list_rv };
 	}
 	if (r->open != OPEN_NOTHING)
-		return look_after(r, now_ms);
+		return check_open_request(r, now_ms);
 	if (now_ms < r->rest_ms)
 		return (struct reflector_step){ .verb = REFLECT_WAIT, .reason = r->why, .at_ms = r->rest_ms };
 	return ask(r, now_ms);
 }
 
-/* Something is under way: alarms, once for each silence. */
+/* A request is open: an alarm, once for each time that nothing comes. */
 static struct reflector_step
-look_after(struct reflector *r, int64_t now_ms)
+check_open_request(struct reflector *r, int64_t now_ms)
 {
 	const int64_t patience_ms = r->initial ? REFLECTOR_INITIAL_MS : REFLECTOR_SILENT_MS;
-	const int64_t alarm_ms = r->heard_ms + patience_ms;
+	const int64_t alarm_ms = r->received_ms + patience_ms;
 
 	if (r->open < OPEN_WATCHLIST || r->alarmed || alarm_ms > r->deadline_ms)
 		return (struct reflector_step){ .verb = REFLECT_WAIT, .at_ms = r->deadline_ms };
@@ -284,7 +284,7 @@ ask(struct reflector *r, int64_t now_ms)
 		r->replacing = true;
 		r->cont[0] = '\0';
 		return (struct reflector_step){
-			.verb = REFLECT_BEGIN, .reason = r->why, .believe = r->confirm };
+			.verb = REFLECT_BEGIN, .reason = r->why, .accept_rollback = r->confirm };
 	}
 	return ask_list(r, now_ms);
 }
@@ -311,7 +311,7 @@ ask_list(struct reflector *r, int64_t now_ms)
 		s.ask = (struct reflector_ask){ .cont = r->cont, .limit = r->config.page };
 	else if (most_recent)
 		s.ask = (struct reflector_ask){ .limit = r->unpaged ? 0 : r->config.page };
-	else	/* no limit: the watch cache answers, and the match would mean "exactly" with one */
+	else	/* no limit: the watch cache answers; with a limit the match would be "exact" */
 		s.ask = (struct reflector_ask){ .rv = r->rv, .match = "NotOlderThan" };
 	s.ask.id = r->id;
 	return s;
@@ -336,7 +336,7 @@ opened(struct reflector *r, enum reflector_verb verb, enum reflector_open what, 
 	r->open = what;
 	r->id++;
 	r->accepted = r->moved = r->alarmed = false;
-	r->asked_ms = r->heard_ms = now_ms;
+	r->asked_ms = r->received_ms = now_ms;
 	return (struct reflector_step){ .verb = verb, .reason = r->why };
 }
 
@@ -351,9 +351,9 @@ draw_timeout_s(struct reflector *r, int64_t now_ms)
 	return s;
 }
 
-/* ---- What an end means ---- */
+/* ---- Ends of requests ---- */
 
-/* The server let pass the time that both had agreed on: half-open connections look like that. */
+/* The server did not end the request at its timeout: the connection may be half open. */
 static void
 overdue(struct reflector *r, int64_t now_ms)
 {
@@ -361,25 +361,25 @@ overdue(struct reflector *r, int64_t now_ms)
 		r->open = OPEN_NOTHING;
 	} else if (r->open == OPEN_WATCH) {
 		reflector_close(r, true);
-		follow_on(r, BECAUSE_DEADLINE, now_ms);
+		watch_again(r, BECAUSE_DEADLINE, now_ms);
 	} else {
 		reflector_react(r, BECAUSE_DEADLINE, true, -1, now_ms);
 	}
 }
 
-/* Complete, and the stream (if it is one) goes on; unless there is reason to look again. */
+/* The list is complete and a stream goes on, unless the list has to be confirmed by another one. */
 static void
-list_done(struct reflector *r, const struct store_picture *p, int64_t now_ms)
+list_done(struct reflector *r, const struct list_diff *p, int64_t now_ms)
 {
-	const bool back = p->behind > 0 || (r->fresh && p->ahead > 0)
+	const bool back = p->older > 0 || (r->fresh && p->newer > 0)
 	    || (r->rv[0] != '\0' && order(r->list_rv, r->rv) == RV_OLDER);
 
 	if (!r->confirm && back) {
-		look_again(r, BECAUSE_BACK, now_ms);
+		confirm_list(r, BECAUSE_BACK, now_ms);
 		return;
 	}
-	if (!r->confirm && p->missing > p->named) {
-		look_again(r, BECAUSE_SHRUNK, now_ms);
+	if (!r->confirm && p->missing > p->seen) {
+		confirm_list(r, BECAUSE_SHRUNK, now_ms);
 		return;
 	}
 	memcpy(r->rv, r->list_rv, sizeof(r->rv));
@@ -394,7 +394,7 @@ list_done(struct reflector *r, const struct store_picture *p, int64_t now_ms)
 }
 
 static void
-look_again(struct reflector *r, enum reflector_reason why, int64_t now_ms)
+confirm_list(struct reflector *r, enum reflector_reason why, int64_t now_ms)
 {
 	if (r->open != OPEN_NOTHING)
 		reflector_close(r, true);
@@ -404,9 +404,9 @@ look_again(struct reflector *r, enum reflector_reason why, int64_t now_ms)
 	r->rest_ms = now_ms + REFLECTOR_CONFIRM_MS;
 }
 
-/* The stream is over without any fault of the picture: watch on, or list once in a while. */
+/* The stream ended and the store is complete: watch on, or list once per relist_ms. */
 static void
-follow_on(struct reflector *r, enum reflector_reason why, int64_t now_ms)
+watch_again(struct reflector *r, enum reflector_reason why, int64_t now_ms)
 {
 	r->want = WANT_WATCH;
 	r->why = why;
@@ -432,10 +432,10 @@ is_stream(const struct reflector *r, uint32_t id)
 }
 
 static void
-heard(struct reflector *r, int64_t now_ms)
+note_received(struct reflector *r, int64_t now_ms)
 {
-	r->heard_ms = now_ms;
-	if (!r->initial)	/* there one warning is enough */
+	r->received_ms = now_ms;
+	if (!r->initial)	/* during initial events one warning is enough */
 		r->alarmed = false;
 }
 

@@ -5,26 +5,26 @@
  *	DISCOVER -> BEGIN -> WATCHLIST ---initial end---> COMMIT -> SYNCED -> (the same stream goes on)
  *	                  \> LIST, page by page --------> COMMIT -> SYNCED -> WATCH -> WATCH -> ...
  *
- * The caller performs what reflector_next says, one step at a time, and asks again until it says WAIT;
- * then it waits for the time or for something to tell. Whatever it tells of a request carries that
- * request's id; what belongs to an older one is ignored, so a late callback cannot do harm.
+ * The caller performs the step that reflector_next returns, and calls it again until it returns WAIT; then
+ * it waits for that time or for the next input. Input about a request carries that request's id; input
+ * about an older one is ignored, so a late callback cannot do harm.
  *
  * Laws
- * - An object that is listed is taken over at once (store_seen); gone is only what a *complete* list
- *   did not name (COMMIT). A list that breaks off takes nothing away (DROP).
+ * - An object that is listed is published at once (store_seen); gone is only what a *complete* list
+ *   does not contain (COMMIT). A list that breaks off removes nothing (DROP).
  * - Every list is a consistent read, or at least as new as what we have: the first asks for
  *   resourceVersion "" (most recent), a relist for NotOlderThan the last we saw. Never "0" as client-go
- *   does: "any version" may come from a lagging replica, and after a restart we would tell consumers,
+ *   does: "any version" may come from a lagging replica, and after a restart we would report to consumers,
  *   whose mirrors are newer, that objects are gone or back. It costs little: since 1.31 the watch cache
  *   answers "" after one progress check, and before that pages of 500 keep the quorum read small.
  * - The version to resume from moves with live events and bookmarks, never back, and not at all before
  *   the initial events have ended (they come in no order). A watch that begins at "" or "0" and is not
  *   a watch-list does not exist here.
- * - What looks wrong is looked at twice: a list that lacks more than half of what we know, or that is
- *   older than what we know, as a whole or in one object, is dropped, and a plain LIST at "" (`believe`)
- *   has the last word.
- * - A live event that is older than the one before it cannot be dated: has its object ended since? It is
- *   skipped, and a list tells.
+ * - A suspicious list is confirmed by another: one that lacks more than half of what the store has, or that
+ *   is older than the store, as a whole or in one object, is dropped, and a plain LIST at "" decides
+ *   (`accept_rollback`).
+ * - A live event that is older than the one before it cannot be ordered: its object may have ended since.
+ *   It is skipped, and a list follows.
  * - No client can notice an event that the server forgot to send; so once per relist_ms a stream that
  *   ended anyway is followed by a list instead of a watch.
  */
@@ -40,21 +40,21 @@
 
 enum {
 	REFLECTOR_PAGE		 = 500,
-	REFLECTOR_CONTINUE_MAX	 = 2048,	/* a longer token is not kept: the list comes in one piece */
+	REFLECTOR_CONTINUE_MAX	 = 2048,	/* with a longer token the list is sent without paging */
 	REFLECTOR_WATCH_MIN_S	 = 300,		/* timeoutSeconds is drawn between these two */
 	REFLECTOR_WATCH_MAX_S	 = 600,
-	REFLECTOR_GRACE_MS	 = 5000,	/* so long after timeoutSeconds we end it ourselves */
+	REFLECTOR_GRACE_MS	 = 5000,	/* this long after timeoutSeconds we end it ourselves */
 	REFLECTOR_LIST_MS	 = 60 * 1000,	/* for the next object of a list */
 	REFLECTOR_SHORT_MS	 = 1000,	/* a watch that ends sooner, without an event, failed */
 	REFLECTOR_SILENT_MS	 = 180 * 1000,	/* soft alarm: not even a bookmark */
 	REFLECTOR_INITIAL_MS	 = 10 * 1000,	/* soft alarm: initial events have stalled */
 	REFLECTOR_BACKOFF_MS	 = 800,		/* doubled up to the cap, plus as much again by chance */
 	REFLECTOR_BACKOFF_CAP_MS = 30 * 1000,
-	REFLECTOR_RESET_MS	 = 120 * 1000,	/* so long without a failure: the past is forgotten */
-	REFLECTOR_STOOD_MS	 = 10 * 1000,	/* so long an accepted watch lived: the same */
-	REFLECTOR_RETRY_MAX_MS	 = 60 * 1000,	/* Retry-After is believed up to here */
+	REFLECTOR_RESET_MS	 = 120 * 1000,	/* this long without a failure: the backoff is reset */
+	REFLECTOR_STOOD_MS	 = 10 * 1000,	/* an accepted watch lived this long: the same */
+	REFLECTOR_RETRY_MAX_MS	 = 60 * 1000,	/* a longer Retry-After is cut to this */
 	REFLECTOR_SLOW_MS	 = 30 * 1000,	/* absent, forbidden: 30 to 60 s */
-	REFLECTOR_CONFIRM_MS	 = 1000,	/* between a suspicious list and the second look */
+	REFLECTOR_CONFIRM_MS	 = 1000,	/* between a suspicious list and its confirmation */
 	REFLECTOR_RELIST_MS	 = 6 * 3600 * 1000,
 	REFLECTOR_PATIENCE	 = 3,		/* failures of one kind of request before another is tried */
 };
@@ -65,7 +65,7 @@ enum {
 	R(START,       "start",       "first list")						\
 	R(PAGE,        "page",        "next page")						\
 	R(FOLLOW,      "follow",      "the list is complete, follow the changes")		\
-	R(ENDED,       "ended",       "the stream ended as agreed")				\
+	R(ENDED,       "ended",       "the stream ended at its timeout")				\
 	R(DEADLINE,    "deadline",    "the request is past its time")				\
 	R(SHORT,       "short",       "the watch ended at once and without an event")		\
 	R(BROKEN,      "broken",      "the connection broke")					\
@@ -74,17 +74,17 @@ enum {
 	R(EXPIRED,     "expired",     "our resourceVersion is too old for the server")		\
 	R(TOO_LARGE,   "too-large",   "the server lags behind what we have seen")		\
 	R(SERVER,      "server",      "the server failed")					\
-	R(REJECTED,    "rejected",    "the server does not take the request")			\
+	R(REJECTED,    "rejected",    "the server rejects the request")			\
 	R(UNSUPPORTED, "unsupported", "the server has no watch-list: listing instead")		\
 	R(FORBIDDEN,   "forbidden",   "the cluster does not allow it (RBAC)")			\
 	R(ABSENT,      "absent",      "the server does not have this resource")			\
 	R(PRESENT,     "present",     "the server has this resource")				\
 	R(VERSION,     "version",     "another version of the resource is read from now on")	\
-	R(SHRUNK,      "shrunk",      "the list lacks more than half of what is known: look again") \
-	R(BACK,        "back",        "the list is older than what is known: look again")	\
+	R(SHRUNK,      "shrunk",      "the list lacks more than half of what is known: confirming") \
+	R(BACK,        "back",        "the list is older than what is known: confirming")	\
 	R(DISORDER,    "disorder",    "the server sent an old event again: list anew")		\
 	R(RESYNC,      "resync",      "time for a full list")					\
-	R(SILENT,      "silent",      "no word on the watch for minutes, not even a bookmark")	\
+	R(SILENT,      "silent",      "no event and no bookmark on the watch for 3 minutes")	\
 	R(STALLED,     "stalled",     "waiting for the end of the initial events, none for 10 s") \
 	R(COMPLETE,    "complete",    "the list is complete")
 
@@ -97,7 +97,7 @@ enum reflector_reason {
 const char *reflector_reason_name(enum reflector_reason r);
 const char *reflector_reason_text(enum reflector_reason r);
 
-/* What is known of the server as a whole: one for all kinds; zero it when the server was upgraded. */
+/* Facts about the server: one for all kinds; zero it when the server was upgraded. */
 struct reflector_server {
 	bool	no_watchlist;
 };
@@ -110,15 +110,15 @@ struct reflector_config {
 
 enum reflector_verb {
 	REFLECT_WAIT,		/* until at_ms, or until something happened */
-	REFLECT_DISCOVER,	/* find out whether the server has the kind; reflector_discovered tells */
-	REFLECT_BEGIN,		/* store_begin(believe) */
+	REFLECT_DISCOVER,	/* find out whether the server has the kind; then reflector_discovered */
+	REFLECT_BEGIN,		/* store_begin(accept_rollback) */
 	REFLECT_WATCHLIST,	/* start `ask` */
 	REFLECT_LIST,		/* start `ask` */
 	REFLECT_WATCH,		/* start `ask` */
-	REFLECT_STOP,		/* cut request `id` off, if it is not over yet */
+	REFLECT_STOP,		/* cancel request `id`, if it is not over yet */
 	REFLECT_COMMIT,		/* store_commit(rv): what was not listed is gone */
 	REFLECT_DROP,		/* store_drop: nothing is gone */
-	REFLECT_SYNCED,		/* the store is a complete picture, of version rv */
+	REFLECT_SYNCED,		/* the store is complete, of version rv */
 	REFLECT_ALARM,		/* log a warning and count it; nothing else changes */
 };
 
@@ -135,9 +135,9 @@ struct reflector_ask {
 
 struct reflector_step {
 	enum reflector_verb	 verb;
-	enum reflector_reason	 reason;	/* why; REFLECT_WAIT: what we rest from, if from anything */
+	enum reflector_reason	 reason;	/* REFLECT_WAIT: the cause of the backoff, if any */
 	int64_t			 at_ms;		/* REFLECT_WAIT */
-	bool			 believe;	/* REFLECT_BEGIN */
+	bool			 accept_rollback;	/* REFLECT_BEGIN */
 	uint32_t		 id;		/* REFLECT_STOP */
 	const char		*rv;		/* REFLECT_COMMIT, REFLECT_SYNCED */
 	struct reflector_ask	 ask;		/* REFLECT_WATCHLIST, REFLECT_LIST, REFLECT_WATCH */
@@ -148,9 +148,9 @@ struct reflector_failure {
 	int		 status;	/* of HTTP, or `code` of the ERROR event; 0: none came */
 	const char	*reason;	/* Status.reason, or "" */
 	bool		 too_large;	/* a cause is ResourceVersionTooLarge */
-	bool		 refused;	/* status 0: nobody listens there */
+	bool		 refused;	/* status 0: the connection was refused */
 	bool		 in_stream;	/* an ERROR event */
-	int64_t		 retry_after_ms;	/* -1: not said */
+	int64_t		 retry_after_ms;	/* -1: none */
 };
 
 enum reflector_take {
@@ -170,53 +170,52 @@ struct reflector {
 	bool		synced;			/* a list was complete once */
 	bool		initial;		/* the open stream is still in its initial events */
 	bool		accepted;		/* by the server, with a 2xx */
-	bool		moved;			/* it has brought us forward */
+	bool		moved;			/* it has advanced rv */
 	bool		replacing;		/* the store is between BEGIN and COMMIT or DROP */
 	bool		stop_due, drop_due, commit_due, synced_due;
 	bool		fresh;			/* the next list: at "", not at rv */
-	bool		confirm;		/* the next list: a second look, to be believed */
+	bool		confirm;		/* the next list: accepts a rollback */
 	bool		unpaged, plain;		/* the next list: in one piece; not a watch-list */
-	bool		doubtful;		/* watch-list forbidden: RBAC, or not supported? */
+	bool		watchlist_forbidden;	/* either RBAC forbids it, or it is not supported */
 	bool		alarmed;
 	enum kind_state	state;
 	enum reflector_reason why;
 	uint32_t	id;			/* of the open request, or of the last one */
 	uint32_t	failures, broken;	/* for the backoff; in a row, for REFLECTOR_PATIENCE */
 	int64_t		failed_ms, rest_ms;	/* the last failure; nothing is asked before rest_ms */
-	int64_t		asked_ms, heard_ms, deadline_ms;
+	int64_t		asked_ms, received_ms, deadline_ms;
 	int64_t		listed_ms;		/* the last complete list */
 };
 
 void reflector_init(struct reflector *r, const struct reflector_config *c,
     struct reflector_server *server, uint64_t seed);
 /*
- * Discovery says that the server has the kind in a version that we read, or not. Also unasked, at
- * any time.
+ * Discovery found the kind in a version that we read, or not. May be called at any time.
  */
 void reflector_discovered(struct reflector *r, bool present, int64_t now_ms);
-/* Another version is read from now on: whatever is under way stops, and a list begins. */
+/* Another API version is read from now on: the open request is cancelled, and a list begins. */
 void reflector_restart(struct reflector *r, int64_t now_ms);
 
 /* The server accepted the request (2xx), the body is to come. */
 void reflector_accepted(struct reflector *r, uint32_t id, int64_t now_ms);
 /* An object of a LIST arrived whole. */
 enum reflector_take reflector_item(struct reflector *r, uint32_t id, int64_t now_ms);
-/* A page of a LIST ended well. cont "": it was the last one, and p counts (store_picture(rv)). */
+/* A page of a LIST ended well. cont "": it was the last one, and p counts (store_list_diff(rv)). */
 void reflector_page(struct reflector *r, uint32_t id, const char *rv, const char *cont,
-    const struct store_picture *p, int64_t now_ms);
+    const struct list_diff *p, int64_t now_ms);
 /* An event of a watch, with an object of version rv. Bookmarks and ERROR have their own functions. */
 enum reflector_take reflector_event(
     struct reflector *r, uint32_t id, enum watch_type type, const char *rv, int64_t now_ms);
 void reflector_bookmark(struct reflector *r, uint32_t id, const char *rv, bool initial_end,
-    const struct store_picture *p, int64_t now_ms);
+    const struct list_diff *p, int64_t now_ms);
 /* A watch ended. clean: as HTTP ends a body. What was half of an event is thrown away by the caller. */
 void reflector_ended(struct reflector *r, uint32_t id, bool clean, int64_t now_ms);
 void reflector_failed(
     struct reflector *r, uint32_t id, const struct reflector_failure *f, int64_t now_ms);
 
-/* What to do now. It counts as done when it was handed out; if it fails, that is told like any failure. */
+/* The next step. It counts as done when it is returned; if it fails, reflector_failed is called. */
 struct reflector_step reflector_next(struct reflector *r, int64_t now_ms);
-/* For message KIND. SYNCED also while a later list is under way: the picture is kept. */
+/* For message KIND. SYNCED also while a later list is under way: the store is kept. */
 enum kind_state reflector_state(const struct reflector *r);
 
 #endif

@@ -6,8 +6,9 @@
 #include "reflector_private.h"
 
 typedef void react_fn(struct reflector *, int64_t, int64_t);
-static react_fn retry, retry_watch, retry_stream, relist, list_fresh, list_whole, forbid, lose,
-    unsupport, doubt;
+static react_fn retry, retry_watch, retry_stream, relist, list_fresh, list_whole, kind_forbidden,
+    kind_absent,
+    watchlist_unsupported, try_plain_list;
 
 static react_fn *reaction(const struct reflector *, enum reflector_reason);
 static bool is_first_failure(const struct reflector *, int64_t);
@@ -21,27 +22,28 @@ static const struct {
 	{ 429, BECAUSE_LIMITED },
 };
 
-/* An empty cell: the same again, later. */
+/* An empty cell: the same request again, after the backoff. */
 static react_fn *const reactions[OPEN_MAX][BECAUSE_MAX] = {
 	[OPEN_WATCHLIST] = {
 		[BECAUSE_BROKEN] = retry_stream, [BECAUSE_SERVER] = retry_stream,
 		[BECAUSE_DEADLINE] = retry_stream,
-		[BECAUSE_REJECTED] = unsupport, [BECAUSE_UNSUPPORTED] = unsupport,
+		[BECAUSE_REJECTED] = watchlist_unsupported, [BECAUSE_UNSUPPORTED] = watchlist_unsupported,
 		[BECAUSE_EXPIRED] = list_fresh, [BECAUSE_TOO_LARGE] = list_fresh,
-		[BECAUSE_FORBIDDEN] = doubt, [BECAUSE_ABSENT] = lose,
+		[BECAUSE_FORBIDDEN] = try_plain_list, [BECAUSE_ABSENT] = kind_absent,
 	},
 	[OPEN_LIST] = {
 		[BECAUSE_EXPIRED] = list_fresh, [BECAUSE_TOO_LARGE] = list_fresh,
-		[BECAUSE_FORBIDDEN] = forbid, [BECAUSE_ABSENT] = lose,
+		[BECAUSE_FORBIDDEN] = kind_forbidden, [BECAUSE_ABSENT] = kind_absent,
 	},
 	[OPEN_WATCH] = {
 		[BECAUSE_BROKEN] = retry_watch, [BECAUSE_SERVER] = retry_watch,
 		[BECAUSE_SHORT] = retry_watch, [BECAUSE_REJECTED] = retry_watch,
 		[BECAUSE_TOO_LARGE] = retry_watch, [BECAUSE_EXPIRED] = relist,
-		[BECAUSE_DISORDER] = relist, [BECAUSE_FORBIDDEN] = forbid, [BECAUSE_ABSENT] = lose,
+		[BECAUSE_DISORDER] = relist, [BECAUSE_FORBIDDEN] = kind_forbidden,
+		[BECAUSE_ABSENT] = kind_absent,
 	},
 };
-/* Of a later page: a token that the server does not take any more. */
+/* For a later page: the server rejects its continue token. */
 static react_fn *const page_reactions[BECAUSE_MAX] = {
 	[BECAUSE_EXPIRED] = list_whole, [BECAUSE_REJECTED] = list_whole,
 };
@@ -135,7 +137,7 @@ reaction(const struct reflector *r, enum reflector_reason why)
 
 /* ---- The reactions ---- */
 
-/* The same again. A later page is one of the same snapshot; the first page of a list begins another. */
+/* The same request again. A later page is of the same snapshot; the first page begins another one. */
 static void
 retry(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
@@ -144,7 +146,7 @@ retry(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 	reflector_back_off(r, retry_after_ms, now_ms);
 }
 
-/* A watch that keeps failing for no reason we know: perhaps a list gets past it. */
+/* A watch that keeps failing for an unknown reason: a list may succeed. */
 static void
 retry_watch(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
@@ -155,7 +157,7 @@ retry_watch(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 	reflector_back_off(r, retry_after_ms, now_ms);
 }
 
-/* The same for a watch-list: a plain LIST for this once. */
+/* The same for a watch-list: a plain LIST, once. */
 static void
 retry_stream(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
@@ -167,7 +169,7 @@ retry_stream(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 	reflector_back_off(r, retry_after_ms, now_ms);
 }
 
-/* The first time at once; a server that expires whatever we have is not asked in a loop. */
+/* At once the first time, then with backoff: the server may expire every version. */
 static void
 relist(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
@@ -179,7 +181,7 @@ relist(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 		r->rest_ms = now_ms;
 }
 
-/* "Not older than" cannot be had: the most recent then, whatever it is. */
+/* "NotOlderThan" is not possible: the most recent state then, whatever it is. */
 static void
 list_fresh(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
@@ -197,18 +199,18 @@ list_whole(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 }
 
 static void
-forbid(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
+kind_forbidden(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
 	(void)retry_after_ms;
 	reflector_list_anew(r);
-	r->plain = r->doubtful = false;
+	r->plain = r->watchlist_forbidden = false;
 	r->state = KIND_STATE_FORBIDDEN;
 	reflector_rest_long(r, now_ms);
 }
 
-/* Discovery knows whether it is gone or has moved to another version. */
+/* Discovery finds out whether the kind is gone or has moved to another version. */
 static void
-lose(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
+kind_absent(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
 	reflector_list_anew(r);
 	r->want = WANT_DISCOVERY;
@@ -217,7 +219,7 @@ lose(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 }
 
 static void
-unsupport(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
+watchlist_unsupported(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
 	(void)retry_after_ms;
 	reflector_list_anew(r);
@@ -226,13 +228,13 @@ unsupport(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 	r->rest_ms = now_ms;
 }
 
-/* RBAC, or the parameters? A LIST can tell. */
+/* Is it RBAC, or the parameters? A plain LIST shows it. */
 static void
-doubt(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
+try_plain_list(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
 	(void)retry_after_ms;
 	reflector_list_anew(r);
-	r->plain = r->doubtful = true;
+	r->plain = r->watchlist_forbidden = true;
 	r->rest_ms = now_ms;
 }
 

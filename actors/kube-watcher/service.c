@@ -36,11 +36,11 @@ struct job {
 	int64_t		 began_ms;
 	uint64_t	 call;
 	uint32_t	 time;		/* of the store (store_time) when it was sent */
-	struct cut	*cut;		/* of a LIST */
+	struct splitter	*cut;		/* of a LIST */
 	char		 cont[REFLECTOR_CONTINUE_MAX], list_rv[PROJECT_RV_MAX + 1];
 	bool		 list_refused;
 	uint32_t	 skipped;	/* objects of a LIST that its asker does not get */
-	char		 skipped_first[OUTLET_KEY_MAX + 256];
+	char		 skipped_first[PUBLISHER_KEY_MAX + 256];
 };
 
 struct service {
@@ -55,7 +55,7 @@ struct service {
 	bool			 driving;
 };
 
-static struct reading *reading_of(const struct job *);
+static struct informer *reading_of(const struct job *);
 static const char *version_of(const struct job *);
 static void send_job(struct job *, int64_t);
 static void note_request(const struct job *, const char *);
@@ -221,7 +221,7 @@ service_drive(struct service *s)
 }
 
 /* NULL: nobody reads that kind. */
-static struct reading *
+static struct informer *
 reading_of(const struct job *j)
 {
 	return j->kind == KIND_MAX ? NULL : j->service->ground.readings[j->kind];
@@ -299,7 +299,7 @@ accept_of(const struct job *j)
 static uint32_t
 time_of(const struct job *j)
 {
-	const struct reading *const r = reading_of(j);
+	const struct informer *const r = reading_of(j);
 
 	return r == NULL ? 0 : reading_time(r);
 }
@@ -340,7 +340,7 @@ static bool
 on_list_item(const void *bytes, size_t len, void *arg)
 {
 	struct job *const j = arg;
-	char key[OUTLET_KEY_MAX];
+	char key[PUBLISHER_KEY_MAX];
 	struct projected p;
 
 	if (!reads(j)) {
@@ -383,8 +383,8 @@ on_done(const struct http_response *http, void *arg)
 {
 	struct job *const j = arg;
 	struct service *const s = j->service;
-	char key[OUTLET_KEY_MAX] = "", causes[2048] = "";
-	char skipped[OUTLET_KEY_MAX + 320];
+	char key[PUBLISHER_KEY_MAX] = "", causes[2048] = "";
+	char skipped[PUBLISHER_KEY_MAX + 320];
 	struct kube_status said = { .reason = "" };
 
 	j->call = 0;
@@ -464,7 +464,7 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
     char *key, size_t size)
 {
 	static char rv[PROJECT_RV_MAX + 1];	/* the RESULT points here until it is packed */
-	struct reading *const reading = reading_of(j);
+	struct informer *const reading = reading_of(j);
 	struct projected p = { .rv = "" };
 
 	rv[0] = '\0';
@@ -477,7 +477,7 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 	case MERGE_GONE:
 		if (reading != NULL) {
 			reading_removed(reading, j->ask.ns, j->ask.name, j->ask.uid, j->in.trace);
-			outlet_key(key, size, j->kind, j->ask.ns, j->ask.name);
+			publisher_key(key, size, j->kind, j->ask.ns, j->ask.name);
 		}
 		break;
 	case MERGE_OBJECT:
@@ -518,7 +518,7 @@ send_raw(struct job *j, const char *text, size_t len)
 {
 	const union msg_body body = { .raw = { .resource = wire_str_of(j->ask.resource),
 		.json = { .p = text, .len = (uint32_t)len } } };
-	char key[OUTLET_KEY_MAX];
+	char key[PUBLISHER_KEY_MAX];
 	msgpack_sbuffer packed;
 
 	snprintf(key, sizeof(key), "%s/%s%s%s", j->ask.resource, j->ask.ns,

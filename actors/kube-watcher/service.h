@@ -19,7 +19,7 @@ struct service;
 struct service_ground {
 	struct actor	*actor;
 	struct access	*access;
-	struct reading	*const *readings;	/* by kind; NULL where nobody reads it */
+	struct informer	*const *readings;	/* by kind; NULL where nobody reads it */
 	double		 per_second;
 };
 

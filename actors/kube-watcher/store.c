@@ -1,6 +1,6 @@
 /*
  * actors/kube-watcher/store.c - objects of one kind by key: a uid, a version, and the last list that
- * named it, in 32 bytes. No clock, no socket, no log; memory of its own.
+ * contains it, in 32 bytes. No clock, no socket, no log; it allocates its own memory.
  */
 #include "store.h"
 
@@ -11,9 +11,9 @@
 #include "kube/rv.h"
 #include "obj.h"
 
-enum { RV_DIGITS_MAX = 19, TOMBS_MAX = 1024, UUID_TEXT = 36, LIST_MASK = 0x1fffffff };
+enum { RV_DIGITS_MAX = 19, TOMBSTONES_MAX = 1024, UUID_TEXT = 36, LIST_MASK = 0x1fffffff };
 
-/* A UUID as it is, anything else by its hash: all we ever ask is whether two are the same. */
+/* A UUID in binary, anything else as its hash: they are only compared for equality. */
 struct uid {
 	uint8_t	b[16];
 };
@@ -24,21 +24,21 @@ struct entry {
 		uint64_t	number;
 		char	       *text;	/* odd: no number, or one that does not fit */
 	}		rv;
-	uint32_t	odd    : 1;
-	uint32_t	behind : 1;	/* that list named it, but an older version than ours */
+	uint32_t	odd : 1;
+	uint32_t	listed_older : 1;	/* that list has an older version than the store */
 	uint32_t	unreadable : 1;	/* nothing of it is published */
-	uint32_t	mark   : 29;	/* the last list that named it */
-	uint32_t	own;		/* the last list that an answer of ours overtook */
+	uint32_t	listed_in : 29;	/* the last list that contains it */
+	uint32_t	answered_in;	/* the last list that an answer to a write overtook */
 };
 _Static_assert(sizeof(struct entry) == 32, "15,000 nodes are 15,000 of these");
 
-/* An object that is gone though older news of it may still come. */
-struct tomb {
+/* An object that is gone though older versions of it may still be reported. */
+struct tombstone {
 	struct uid	uid;
-	uint64_t	rv;	/* the last version that we knew; 0: none, or one that is no number */
-	uint32_t	dug;	/* during this list, or after it */
-	uint32_t	named;	/* the last list that names it all the same */
-	bool		told;	/* by the watch, inside a list: only until that is complete */
+	uint64_t	rv;	/* its last version; 0: unknown, or not a number */
+	uint32_t	created_in;	/* the list under way then, or the last one before */
+	uint32_t	seen_in;	/* the last list that contains the object all the same */
+	bool		until_list_ends;	/* DELETED came within a list: only until that is complete */
 };
 
 struct store {
@@ -48,23 +48,24 @@ struct store {
 	struct entry	*entries;	/* by id of the key */
 	uint32_t	 cap;
 	uint32_t	 list : 29;	/* number of the present list, or of the last one */
-	bool		 listing, believe;
-	uint32_t	 time;		/* lists that were begun to be believed */
-	uint32_t	 named;		/* keys that we knew, and that the present list names */
+	bool		 listing, accept_rollback;
+	uint32_t	 restore_epoch;	/* counts the lists that were begun to accept a rollback */
+	uint32_t	 seen;		/* known keys that the present list contains */
 	uint32_t	 unreadable;	/* entries that are */
-	struct tomb	*tombs;
-	uint32_t	 ntombs, cap_tombs;
+	struct tombstone	*tombstones;
+	uint32_t	 ntombstones, cap_tombstones;
 	size_t		 text_bytes;
 };
 
-static enum store_news add(struct store *, const struct store_word *, const struct uid *, bool);
-static enum store_news take(struct store *, struct entry *, const struct store_word *, const struct uid *);
-static enum store_news remove_key(struct store *, uint32_t);
-static bool is_swept(const struct store *, const struct entry *, enum rv_order);
-static void bury(struct store *, const struct uid *, uint64_t, bool);
-static struct tomb *tomb_of(struct store *, const struct uid *);
-static struct tomb *find_tomb(const struct store *, const struct uid *);
-static void drop_tomb(struct store *, struct tomb *);
+static enum store_change add(struct store *, const struct object_version *, const struct uid *, bool);
+static enum store_change update(struct store *, struct entry *, const struct object_version *,
+    const struct uid *);
+static enum store_change remove_key(struct store *, uint32_t);
+static bool is_missing_from_list(const struct store *, const struct entry *, enum rv_order);
+static void add_tombstone(struct store *, const struct uid *, uint64_t, bool);
+static struct tombstone *effective_tombstone(struct store *, const struct uid *);
+static struct tombstone *find_tombstone(const struct store *, const struct uid *);
+static void drop_tombstone(struct store *, struct tombstone *);
 static struct uid uid_of(const char *);
 static bool same_uid(const struct uid *, const struct uid *);
 static int hex_digit(char);
@@ -98,21 +99,21 @@ store_free(struct store **sp)
 	}
 	keytab_free(&s->keys);
 	free(s->entries);
-	free(s->tombs);
+	free(s->tombstones);
 	OBJ_FREE(s);
 }
 
 /* ---- A list ---- */
 
 void
-store_begin(struct store *s, bool believe)
+store_begin(struct store *s, bool accept_rollback)
 {
 	MUST(!s->listing);
 	s->list = (s->list + 1) & LIST_MASK;
 	s->listing = true;
-	s->believe = believe;
-	s->time += believe;
-	s->named = 0;
+	s->accept_rollback = accept_rollback;
+	s->restore_epoch += accept_rollback;
+	s->seen = 0;
 }
 
 void
@@ -123,38 +124,39 @@ store_commit(struct store *s, const char *rv, store_gone_fn *fn, void *arg)
 		size_t len;
 		const char *key = keytab_key(s->keys, id, &len);
 
-		if (key == NULL || !is_swept(s, &s->entries[id], order_with(rv, &s->entries[id])))
+		if (key == NULL || !is_missing_from_list(s, &s->entries[id], order_with(rv,
+		    &s->entries[id])))
 			continue;
 		if (!s->entries[id].unreadable)
 			fn(key, len, arg);
 		remove_key(s, id);
 	}
 	/*
-	 * A list that did not name it is newer than its end: nothing older can come any more. Unless it is
-	 * older than its beginning: a replica that lags knows of neither.
+	 * A list that does not contain it is newer than its end: nothing older can come any more. Unless it
+	 * is older than its beginning: a replica that lags has seen neither.
 	 */
 	const uint64_t number = fits(rv, strlen(rv)) ? number_of(rv) : UINT64_MAX;
-	for (uint32_t i = s->ntombs; i-- > 0;) {
-		const struct tomb *t = &s->tombs[i];
-		const bool ended = t->dug != s->list && t->named != s->list;
+	for (uint32_t i = s->ntombstones; i-- > 0;) {
+		const struct tombstone *t = &s->tombstones[i];
+		const bool ended = t->created_in != s->list && t->seen_in != s->list;
 
-		if (t->told || (ended && (s->believe || number >= t->rv)))
-			drop_tomb(s, &s->tombs[i]);
+		if (t->until_list_ends || (ended && (s->accept_rollback || number >= t->rv)))
+			drop_tombstone(s, &s->tombstones[i]);
 	}
-	s->listing = s->believe = false;
+	s->listing = s->accept_rollback = false;
 }
 
 void
 store_drop(struct store *s)
 {
 	MUST(s->listing);
-	s->listing = s->believe = false;
+	s->listing = s->accept_rollback = false;
 }
 
-struct store_picture
-store_picture(const struct store *s, const char *rv)
+struct list_diff
+store_list_diff(const struct store *s, const char *rv)
 {
-	struct store_picture p = { .named = s->named };
+	struct list_diff d = { .seen = s->seen };
 
 	for (uint32_t id = 0; id < keytab_ids(s->keys); id++) {
 		const struct entry *e = &s->entries[id];
@@ -162,100 +164,102 @@ store_picture(const struct store *s, const char *rv)
 		if (keytab_key(s->keys, id, NULL) == NULL)
 			continue;
 		const enum rv_order list_is = order_with(rv, e);
-		p.missing += is_swept(s, e, list_is);
-		p.behind += e->mark == s->list && e->behind && list_is != RV_OLDER;
-		p.ahead += e->own != s->list && list_is == RV_OLDER;
+		d.missing += is_missing_from_list(s, e, list_is);
+		d.older += e->listed_in == s->list && e->listed_older && list_is != RV_OLDER;
+		d.newer += e->answered_in != s->list && list_is == RV_OLDER;
 	}
-	for (uint32_t i = 0; i < s->ntombs; i++)
-		p.behind += s->tombs[i].named == s->list && s->tombs[i].dug != s->list;
-	return p;
+	for (uint32_t i = 0; i < s->ntombstones; i++)
+		d.older += s->tombstones[i].seen_in == s->list && s->tombstones[i].created_in != s->list;
+	return d;
 }
 
-/* ---- Words ---- */
+/* ---- Versions ---- */
 
-enum store_news
-store_seen(struct store *s, const struct store_word *w)
+enum store_change
+store_seen(struct store *s, const struct object_version *v)
 {
-	const struct uid uid = uid_of(w->uid);
-	struct tomb *t = tomb_of(s, &uid);
+	const struct uid uid = uid_of(v->uid);
+	struct tombstone *t = effective_tombstone(s, &uid);
 
 	if (t != NULL) {
 		if (s->listing)
-			t->named = s->list;
+			t->seen_in = s->list;
 		return STORE_IGNORE;
 	}
-	const uint32_t id = keytab_find(s->keys, w->key, w->key_len);
+	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
 	if (id == KEYTAB_NONE)
-		return add(s, w, &uid, false);
+		return add(s, v, &uid, false);
 	struct entry *e = &s->entries[id];
-	const bool older = order_with(w->rv, e) == RV_OLDER;
-	const bool believed = s->listing && s->believe && e->own != s->list;
-	const enum store_news news =
-	    older && !believed ? STORE_IGNORE : take(s, e, w, &uid);
+	const bool older = order_with(v->rv, e) == RV_OLDER;
+	const bool rollback = s->listing && s->accept_rollback && e->answered_in != s->list;
+	const enum store_change news =
+	    older && !rollback ? STORE_IGNORE : update(s, e, v, &uid);
 	if (s->listing && same_uid(&e->uid, &uid)) {
-		s->named += e->mark != s->list;
-		e->mark = s->list;
-		e->behind = older && !believed;
+		s->seen += e->listed_in != s->list;
+		e->listed_in = s->list;
+		e->listed_older = older && !rollback;
 	}
 	return news;
 }
 
-enum store_news
-store_deleted(struct store *s, const struct store_word *w)
+enum store_change
+store_deleted(struct store *s, const struct object_version *v)
 {
-	const struct uid uid = uid_of(w->uid);
-	struct tomb *t = find_tomb(s, &uid);
+	const struct uid uid = uid_of(v->uid);
+	struct tombstone *t = find_tombstone(s, &uid);
 
 	if (t != NULL)
-		drop_tomb(s, t);
+		drop_tombstone(s, t);
 	if (s->listing)
-		bury(s, &uid, 0, true);
-	const uint32_t id = keytab_find(s->keys, w->key, w->key_len);
+		add_tombstone(s, &uid, 0, true);
+	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
 	if (id == KEYTAB_NONE || !same_uid(&s->entries[id].uid, &uid))
 		return STORE_IGNORE;
 	return remove_key(s, id);
 }
 
-enum store_news
-store_answered(struct store *s, const struct store_word *w, const char *stream_rv)
+enum store_change
+store_answered(struct store *s, const struct object_version *v, const char *stream_rv)
 {
-	const struct uid uid = uid_of(w->uid);
-	const enum rv_order o = rv_compare(w->rv, strlen(w->rv), stream_rv, strlen(stream_rv));
-	const bool believing = s->listing && s->believe;	/* the watch was of another time */
-	const bool passed = !believing && (o == RV_OLDER || o == RV_SAME);
+	const struct uid uid = uid_of(v->uid);
+	const enum rv_order o = rv_compare(v->rv, strlen(v->rv), stream_rv, strlen(stream_rv));
+	/* The watch is of another epoch then. */
+	const bool accepting_rollback = s->listing && s->accept_rollback;
+	const bool passed = !accepting_rollback && (o == RV_OLDER || o == RV_SAME);
 
-	if (tomb_of(s, &uid) != NULL)
+	if (effective_tombstone(s, &uid) != NULL)
 		return STORE_IGNORE;
-	const uint32_t id = keytab_find(s->keys, w->key, w->key_len);
+	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
 	if (id == KEYTAB_NONE)
-		return passed ? STORE_IGNORE : add(s, w, &uid, true);
+		return passed ? STORE_IGNORE : add(s, v, &uid, true);
 	struct entry *e = &s->entries[id];
-	const bool bygone = believing && e->mark != s->list && e->own != s->list;
-	if (!bygone && (order_with(w->rv, e) == RV_OLDER || (passed && !same_uid(&e->uid, &uid))))
+	const bool predates_restore =
+	    accepting_rollback && e->listed_in != s->list && e->answered_in != s->list;
+	if (!predates_restore && (order_with(v->rv, e) == RV_OLDER || (passed && !same_uid(&e->uid, &uid))))
 		return STORE_IGNORE;
-	e->own = s->list;
-	return take(s, e, w, &uid);
+	e->answered_in = s->list;
+	return update(s, e, v, &uid);
 }
 
-enum store_news
-store_removed(struct store *s, const struct store_word *w)
+enum store_change
+store_removed(struct store *s, const struct object_version *v)
 {
-	const struct uid uid = uid_of(w->uid);
-	const uint32_t id = keytab_find(s->keys, w->key, w->key_len);
+	const struct uid uid = uid_of(v->uid);
+	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
 	const bool ours = id != KEYTAB_NONE && same_uid(&s->entries[id].uid, &uid);
 
-	/* Not there, and no list under way: the watch has told its end before the answer came. */
+	/* Not there, and no list under way: the watch reported DELETED before the answer came. */
 	if (ours || s->listing)
-		bury(s, &uid, ours && !s->entries[id].odd ? s->entries[id].rv.number : 0, false);
+		add_tombstone(s, &uid, ours && !s->entries[id].odd ? s->entries[id].rv.number : 0, false);
 	if (!ours)
 		return STORE_IGNORE;
 	return remove_key(s, id);
 }
 
 uint32_t
-store_time(const struct store *s)
+store_restore_epoch(const struct store *s)
 {
-	return s->time;
+	return s->restore_epoch;
 }
 
 uint32_t
@@ -311,22 +315,22 @@ store_each(const struct store *s, store_gone_fn *fn, void *arg)
 uint32_t
 store_tombstones(const struct store *s)
 {
-	return s->ntombs;
+	return s->ntombstones;
 }
 
 size_t
 store_bytes(const struct store *s)
 {
 	return sizeof(*s) + keytab_bytes(s->keys) + s->cap * sizeof(*s->entries)
-	    + s->cap_tombs * sizeof(*s->tombs) + s->text_bytes;
+	    + s->cap_tombstones * sizeof(*s->tombstones) + s->text_bytes;
 }
 
 /* ---- Entries ---- */
 
-static enum store_news
-add(struct store *s, const struct store_word *w, const struct uid *uid, bool own)
+static enum store_change
+add(struct store *s, const struct object_version *v, const struct uid *uid, bool own)
 {
-	const uint32_t id = keytab_add(s->keys, w->key, w->key_len, NULL);
+	const uint32_t id = keytab_add(s->keys, v->key, v->key_len, NULL);
 
 	if (id >= s->cap) {
 		s->cap = s->cap == 0 ? 8 : s->cap + s->cap / 2;
@@ -335,36 +339,36 @@ add(struct store *s, const struct store_word *w, const struct uid *uid, bool own
 	struct entry *e = &s->entries[id];
 	*e = (struct entry){ .uid = *uid };
 	if (own)
-		e->own = s->list;
+		e->answered_in = s->list;
 	else if (s->listing)
-		e->mark = s->list;
-	e->unreadable = w->unreadable;
-	s->unreadable += w->unreadable;
-	set_rv(s, e, w->rv);
-	return w->unreadable ? STORE_SKIPPED : STORE_ADDED;
+		e->listed_in = s->list;
+	e->unreadable = v->unreadable;
+	s->unreadable += v->unreadable;
+	set_rv(s, e, v->rv);
+	return v->unreadable ? STORE_SKIPPED : STORE_ADDED;
 }
 
-/* Not older, or believed all the same. */
-static enum store_news
-take(struct store *s, struct entry *e, const struct store_word *w, const struct uid *uid)
+/* The version is not older, or a rollback is accepted. */
+static enum store_change
+update(struct store *s, struct entry *e, const struct object_version *v, const struct uid *uid)
 {
 	char digits[RV_DIGITS_MAX + 2];
 	const bool same = same_uid(&e->uid, uid), was_unreadable = e->unreadable;
 
-	if (same && was_unreadable == w->unreadable && strcmp(rv_text(e, digits), w->rv) == 0)
+	if (same && was_unreadable == v->unreadable && strcmp(rv_text(e, digits), v->rv) == 0)
 		return STORE_IGNORE;
 	e->uid = *uid;
-	e->unreadable = w->unreadable;
-	s->unreadable += w->unreadable;
+	e->unreadable = v->unreadable;
+	s->unreadable += v->unreadable;
 	s->unreadable -= was_unreadable;
-	set_rv(s, e, w->rv);
-	if (w->unreadable)
+	set_rv(s, e, v->rv);
+	if (v->unreadable)
 		return was_unreadable ? STORE_IGNORE : STORE_GONE;
 	return was_unreadable ? STORE_ADDED : same ? STORE_UPDATED : STORE_REPLACED;
 }
 
 /* Of an unreadable object nothing is published that could be retracted. */
-static enum store_news
+static enum store_change
 remove_key(struct store *s, uint32_t id)
 {
 	const bool unreadable = s->entries[id].unreadable;
@@ -376,66 +380,67 @@ remove_key(struct store *s, uint32_t id)
 }
 
 /*
- * Not named, and the list knows better than we do. It does not when an own write is newer: one that was
- * answered before the list began, unless the list must contain it (believe: a consistent read after it);
- * or one that was answered since.
+ * It is not in the list, and the list is newer. It is not newer than an own write that was answered before
+ * the list began, unless it must contain that (accept_rollback: a consistent read after it), nor than one
+ * that was answered since.
  */
 static bool
-is_swept(const struct store *s, const struct entry *e, enum rv_order list_is)
+is_missing_from_list(const struct store *s, const struct entry *e, enum rv_order list_is)
 {
-	if (e->mark == s->list)
+	if (e->listed_in == s->list)
 		return false;
-	if (e->own == s->list)
+	if (e->answered_in == s->list)
 		return list_is == RV_NEWER || list_is == RV_SAME;
-	return s->believe || list_is != RV_OLDER;
+	return s->accept_rollback || list_is != RV_OLDER;
 }
 
-/* ---- Tombs ---- */
+/* ---- Tombstones ---- */
 
 static void
-bury(struct store *s, const struct uid *uid, uint64_t rv, bool told)
+add_tombstone(struct store *s, const struct uid *uid, uint64_t rv, bool until_list_ends)
 {
-	if (find_tomb(s, uid) != NULL)
+	if (find_tombstone(s, uid) != NULL)
 		return;
-	/* The oldest has waited longest, and is the least likely to be needed. */
-	if (s->ntombs == TOMBS_MAX)
-		drop_tomb(s, &s->tombs[0]);
-	if (s->ntombs == s->cap_tombs) {
-		s->cap_tombs = s->cap_tombs == 0 ? 8 : s->cap_tombs * 2;
-		s->tombs = obj_realloc(s->tombs, s->cap_tombs * sizeof(*s->tombs));
+	/* The oldest is the least likely to be needed. */
+	if (s->ntombstones == TOMBSTONES_MAX)
+		drop_tombstone(s, &s->tombstones[0]);
+	if (s->ntombstones == s->cap_tombstones) {
+		s->cap_tombstones = s->cap_tombstones == 0 ? 8 : s->cap_tombstones * 2;
+		s->tombstones = obj_realloc(s->tombstones, s->cap_tombstones * sizeof(*s->tombstones));
 	}
-	s->tombs[s->ntombs++] = (struct tomb){ .uid = *uid, .rv = rv, .dug = s->list, .told = told };
+	s->tombstones[s->ntombstones++] = (struct tombstone){ .uid = *uid, .rv = rv,
+	    .created_in = s->list, .until_list_ends = until_list_ends };
 }
 
-/* The one that counts: from before a list that is believed, it may be there again. */
-static struct tomb *
-tomb_of(struct store *s, const struct uid *uid)
+/* NULL also if it is from before a list that accepts a rollback: the object may be there again. */
+static struct tombstone *
+effective_tombstone(struct store *s, const struct uid *uid)
 {
-	struct tomb *t = find_tomb(s, uid);
+	struct tombstone *t = find_tombstone(s, uid);
 
-	if (t == NULL || !s->listing || !s->believe || t->dug == s->list)
+	if (t == NULL || !s->listing || !s->accept_rollback || t->created_in == s->list)
 		return t;
-	drop_tomb(s, t);
+	drop_tombstone(s, t);
 	return NULL;
 }
 
-static struct tomb *
-find_tomb(const struct store *s, const struct uid *uid)
+static struct tombstone *
+find_tombstone(const struct store *s, const struct uid *uid)
 {
-	for (uint32_t i = 0; i < s->ntombs; i++) {
-		if (same_uid(&s->tombs[i].uid, uid))
-			return &s->tombs[i];
+	for (uint32_t i = 0; i < s->ntombstones; i++) {
+		if (same_uid(&s->tombstones[i].uid, uid))
+			return &s->tombstones[i];
 	}
 	return NULL;
 }
 
 static void
-drop_tomb(struct store *s, struct tomb *t)
+drop_tombstone(struct store *s, struct tombstone *t)
 {
-	const size_t behind = (size_t)(&s->tombs[s->ntombs] - t - 1);
+	const size_t behind = (size_t)(&s->tombstones[s->ntombstones] - t - 1);
 
 	memmove(t, t + 1, behind * sizeof(*t));
-	s->ntombs--;
+	s->ntombstones--;
 }
 
 /* ---- uid and resourceVersion, packed ---- */
@@ -515,7 +520,7 @@ fits(const char *rv, size_t len)
 	return len <= RV_DIGITS_MAX && rv_valid(rv, len);
 }
 
-/* What a version is beside the one we know. */
+/* How a version compares with the one in the store. */
 static enum rv_order
 order_with(const char *rv, const struct entry *e)
 {

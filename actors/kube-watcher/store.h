@@ -1,24 +1,25 @@
 /*
- * actors/kube-watcher/store.h - which objects of one kind exist, and how new our word of each is. The
- * values live in the bus views; here a node costs about 100 bytes.
+ * actors/kube-watcher/store.h - which objects of one kind exist, and the newest version known of each.
+ * The values are in the stores of the links; here an object costs about 100 bytes.
  *
- * Three sources speak about the same keys: lists, the watch, and the answers to our own writes. They
- * overtake each other, so each word is dated (uid, resourceVersion) and judged here; the caller publishes
- * what is judged to be news, and nothing else.
+ * Lists, the watch and the answers to own writes report about the same keys, and overtake each other.
+ * So each report has a uid and a resourceVersion; the store decides whether it is a change, and the
+ * caller publishes changes and nothing else.
  *
  * Laws
  * - Of one uid only newer versions are published; a version whose order is unknown counts as newer.
  * - Another uid under the same key is another object: the old one is gone, the new one is added.
- * - A key is gone when the watch says so, when our own delete was done, or when a complete list did not
- *   name it; not when the list is older than our word of it (an own write overtook the list).
- * - An object that we deleted ourselves stays deleted: older news of that uid, still on its way, is
- *   ignored until the watch or a newer list has caught up.
+ * - A key is gone when the watch reports DELETED, when an own delete was done, or when a complete list
+ *   does not contain it; not when the list is older than the version in the store (an own write
+ *   overtook the list).
+ * - An object that we deleted ourselves stays deleted: older reports of that uid are ignored until the
+ *   watch or a newer list has caught up (a tombstone).
  * - An object that cannot be projected exists all the same: it has an entry, and is gone only when it is
- *   deleted. It has no value: what was published of an earlier version is retracted (STORE_GONE), and a later
- *   version that can be projected is added (STORE_ADDED).
- * - A list that is believed begins another time: the cluster was restored, its numbers start over. What
- *   we know from before holds until the list or an answer says otherwise, whatever their numbers; an
- *   answer to a request from before may not come in here at all (store_time).
+ *   deleted. It has no value: what was published of an earlier version is retracted (STORE_GONE), and a
+ *   later version that can be projected is added (STORE_ADDED).
+ * - A list that accepts a rollback begins another restore epoch: the cluster was restored from a backup,
+ *   its versions count anew. Entries from before stay until the list or an answer has another version of
+ *   them, whatever its number; an answer to a request from before must not be passed in here at all.
  */
 #ifndef MUSTER_STORE_H
 #define MUSTER_STORE_H
@@ -29,19 +30,20 @@
 
 struct store;
 
-/* One object as somebody told of it. Texts are views. */
-struct store_word {
-	const char	*key;		/* what names it on the bus: name, or namespace/name */
+/* One report about an object. Texts are not copied. */
+struct object_version {
+	const char	*key;		/* its key on the bus */
 	size_t		 key_len;
 	const char	*uid, *rv;
-	bool		 unreadable;	/* it exists, but cannot be projected: there is no value to publish */
+	bool		 unreadable;	/* it exists,
+	    but cannot be projected: there is no value to publish */
 };
 
-enum store_news {
-	STORE_IGNORE,	/* known already, or older than what we know */
+enum store_change {
+	STORE_IGNORE,	/* in the store already, or older */
 	STORE_ADDED,	/* publish */
 	STORE_UPDATED,	/* publish */
-	STORE_REPLACED,	/* another uid: publish the old one's end, then this one */
+	STORE_REPLACED,	/* another uid: publish the end of the old one, then this one */
 	STORE_GONE,	/* publish the end */
 	STORE_SKIPPED,	/* unreadable, and nothing of it was published before: log it */
 };
@@ -52,43 +54,46 @@ typedef void store_gone_fn(const char *key, size_t key_len, void *arg);
 struct store *store_new(void);
 void store_free(struct store **sp);
 
-/* A list begins. believe: its word holds even where it is older than ours (a cluster that was restored). */
-void store_begin(struct store *s, bool believe);
 /*
- * The list is complete and of version rv: tells what is gone. Between BEGIN and COMMIT the watch and own
- * writes may go on as usual.
+ * A list begins. accept_rollback: it wins even where it is older than the store (the cluster was
+ * restored).
+ */
+void store_begin(struct store *s, bool accept_rollback);
+/*
+ * The list is complete and of version rv: fn is called for each key that is gone. Between store_begin
+ * and store_commit the watch and own writes may go on as usual.
  */
 void store_commit(struct store *s, const char *rv, store_gone_fn *fn, void *arg);
 /* The list broke off: everything stays. */
 void store_drop(struct store *s);
 /*
- * What the list under way would mean if it were complete and of version rv. Of the keys that we
- * knew:
- *	named		it has them
- *	missing		they would be gone
- *	behind		it has them though we deleted them, or in an older version though it should know ours
- *	ahead		our word is newer than the whole list, from before it began: an own write overtook it
- * A list of the most recent state is behind nothing, and nothing is ahead of it, unless the cluster
- * was restored to an earlier time.
+ * How the list under way differs from the store, if it were complete and of version rv. Keys of the
+ * store that are
+ *	seen		in the list
+ *	missing		not in the list: they would be gone
+ *	older		in the list though we deleted them, or in an older version than the store has
+ *	newer		newer than the whole list, from before it began: an own write overtook it
+ * With a list of the most recent state older and newer are 0, unless the cluster was restored from a
+ * backup.
  */
-struct store_picture {
-	uint32_t	named, missing, behind, ahead;
+struct list_diff {
+	uint32_t	seen, missing, older, newer;
 };
-struct store_picture store_picture(const struct store *s, const char *rv);
+struct list_diff store_list_diff(const struct store *s, const char *rv);
 
 /* An object was listed, or ADDED or MODIFIED. */
-enum store_news store_seen(struct store *s, const struct store_word *w);
-/* The watch says DELETED. STORE_GONE or STORE_IGNORE. */
-enum store_news store_deleted(struct store *s, const struct store_word *w);
-/* Changes when a list begins that is believed. Remember it with a request, compare it with the answer. */
-uint32_t store_time(const struct store *s);
+enum store_change store_seen(struct store *s, const struct object_version *v);
+/* The watch reported DELETED. STORE_GONE or STORE_IGNORE. */
+enum store_change store_deleted(struct store *s, const struct object_version *v);
+/* Changes when a list begins that accepts a rollback. Keep it with a request, compare it when answered. */
+uint32_t store_restore_epoch(const struct store *s);
 /*
- * The answer to an own write, or to a live GET, sent in the present time. stream_rv: how far the watch
- * has come (reflector rv): what it has passed it has told, and knows better.
+ * The answer to an own write, or to a live GET, of the present restore epoch. stream_rv: the version that
+ * the watch has reached: it has reported everything up to there.
  */
-enum store_news store_answered(struct store *s, const struct store_word *w, const char *stream_rv);
+enum store_change store_answered(struct store *s, const struct object_version *v, const char *stream_rv);
 /* Our own delete was done, and the object is gone (no finalizer held it). STORE_GONE or STORE_IGNORE. */
-enum store_news store_removed(struct store *s, const struct store_word *w);
+enum store_change store_removed(struct store *s, const struct object_version *v);
 
 uint32_t store_count(const struct store *s);		/* of all objects, unreadable ones too */
 uint32_t store_unreadable(const struct store *s);	/* how many of them cannot be projected */

@@ -1,7 +1,7 @@
 /*
- * actors/kube-watcher/stream.c - one list or watch under way: bytes to pieces to objects to news.
+ * actors/kube-watcher/stream.c - one open list or watch: from bytes to objects to changes of the store.
  *
- * A stream may be forgotten from inside its own callback: it then lives until the cutter has returned.
+ * A stream may be cancelled from inside its own callback: it is then freed when the splitter has returned.
  */
 #include "reading_private.h"
 
@@ -22,21 +22,21 @@
 #define METADATA	";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 #define METADATA_LIST	";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
-/* One request under way. */
+/* One open request. */
 struct stream {
-	struct reading		*reading;	/* NULL: forgotten */
+	struct informer		*reading;	/* NULL: cancelled */
 	uint32_t		 id;		/* the reflector's */
 	uint64_t		 call;		/* access's */
 	enum cut_shape		 shape;
 	enum project_form	 form;
-	struct cut		*cut;		/* from the first byte of a 200 on */
+	struct splitter		*cut;		/* from the first byte of a 200 on */
 	int			 status;
 	bool			 inside;	/* in its own callback */
-	bool			 refused;	/* an object without a name: the list proves nothing */
+	bool			 refused;	/* an object without a name: the answer is invalid */
 };
 
-static bool make_path(const struct reading *, const struct reflector_ask *, char *, size_t);
-static const char *accept_of(const struct reading *, bool);
+static bool make_path(const struct informer *, const struct reflector_ask *, char *, size_t);
+static const char *accept_of(const struct informer *, bool);
 static void on_start(int, const char *, void *);
 static bool on_data(const void *, size_t, void *);
 static void on_done(const struct http_response *, void *);
@@ -44,12 +44,12 @@ static bool on_piece(const void *, size_t, void *);
 static bool on_object(struct stream *, enum watch_type, const void *, size_t, size_t);
 static bool refuse(struct stream *, const char *);
 static void on_error_event(struct stream *, const void *, size_t);
-static void tell_failure(struct reading *, uint32_t, const struct http_response *);
+static void report_failure(struct informer *, uint32_t, const struct http_response *);
 static void end_list(struct stream *, const struct http_response *);
 static void free_stream(struct stream *);
 
 void
-stream_start(struct reading *r, const struct reflector_step *step)
+stream_start(struct informer *r, const struct reflector_step *step)
 {
 	const bool watch = step->ask.watch;
 	char path[KUBE_PATH_MAX + REFLECTOR_CONTINUE_MAX * 3];
@@ -60,22 +60,23 @@ stream_start(struct reading *r, const struct reflector_step *step)
 	log_debug(watch ? "watch" : "list", KV_S(RESOURCE, kind_table[r->kind].resource),
 	    KV_S(WHY, reflector_reason_text(step->reason)),
 	    KV_S(VERSION, step->ask.rv == NULL ? "" : step->ask.rv));
-	MUST(make_path(r, &step->ask, path, sizeof(path)));	/* our own names, and a bounded token */
+	MUST(make_path(r, &step->ask, path, sizeof(path)));	/* our own names and a bounded token fit */
 	stream_forget(r);
 	s->reading = r;
 	s->id = step->ask.id;
 	s->shape = watch ? CUT_WATCH : CUT_LIST;
 	r->stream = s;
-	s->call = access_send(r->ground.access, &(struct access_call){
+	s->call = access_send(r->deps.access, &(struct access_call){
 		.lane = watch ? ACCESS_WATCHES : ACCESS_CALLS, .method = "GET", .path = path,
-		.accept = accept_of(r, watch),	/* no gzip: of 5,000 nodes it took the server three seconds */
-		.timeout_ms = HTTP_NO_DEADLINE,		/* the reflector looks after both */
+		/* No gzip: for 5,000 nodes it took the server three seconds. */
+		.accept = accept_of(r, watch),
+		.timeout_ms = HTTP_NO_DEADLINE,		/* the reflector has a deadline for both */
 		.on_start = on_start, .on_data = on_data, .done = on_done, .arg = s,
 	});
 }
 
 static bool
-make_path(const struct reading *r, const struct reflector_ask *ask, char *path, size_t size)
+make_path(const struct informer *r, const struct reflector_ask *ask, char *path, size_t size)
 {
 	const struct kind_row *const row = &kind_table[r->kind];
 	char limit[16], timeout[16];
@@ -96,7 +97,7 @@ make_path(const struct reading *r, const struct reflector_ask *ask, char *path, 
 	snprintf(timeout, sizeof(timeout), "%" PRIu32, ask->timeout_s);
 	bool ok = path_make(path, size, &(struct kube_path){
 		.group = group_served(row->group), .version = r->version, .resource = row->resource,
-		.ns = r->namespaced ? r->ground.ns : "",
+		.ns = r->namespaced ? r->deps.ns : "",
 	});
 	for (size_t i = 0; ok && i < NITEMS(query); i++) {
 		if (query[i].value != NULL)
@@ -105,9 +106,9 @@ make_path(const struct reading *r, const struct reflector_ask *ask, char *path, 
 	return ok;
 }
 
-/* Built-in kinds as protobuf, three times cheaper for the server too; JSON where it cannot. */
+/* Built-in kinds as protobuf, which is three times cheaper for the server too; else JSON. */
 static const char *
-accept_of(const struct reading *r, bool watch)
+accept_of(const struct informer *r, bool watch)
 {
 	static const char *const accepts[2][2][2] = {	/* protobuf, metadata only, watch */
 		{ { "application/json", "application/json" },
@@ -123,7 +124,7 @@ accept_of(const struct reading *r, bool watch)
 }
 
 void
-stream_forget(struct reading *r)
+stream_forget(struct informer *r)
 {
 	struct stream *const s = r->stream;
 
@@ -131,7 +132,7 @@ stream_forget(struct reading *r)
 	if (s == NULL)
 		return;
 	s->reading = NULL;
-	access_cancel(r->ground.access, s->call);
+	access_cancel(r->deps.access, s->call);
 	if (!s->inside)
 		free_stream(s);
 }
@@ -143,7 +144,7 @@ free_stream(struct stream *s)
 	free(s);
 }
 
-/* ---- What the server does ---- */
+/* ---- What the server sends ---- */
 
 static void
 on_start(int status, const char *content_type, void *arg)
@@ -151,7 +152,8 @@ on_start(int status, const char *content_type, void *arg)
 	struct stream *const s = arg;
 
 	s->status = status;
-	s->form = strncmp(content_type, FRAMES_TYPE, strlen(FRAMES_TYPE)) == 0 ? PROJECT_PROTO : PROJECT_JSON;
+	s->form = strncmp(content_type, FRAMES_TYPE,
+	    strlen(FRAMES_TYPE)) == 0 ? PROJECT_PROTO : PROJECT_JSON;
 	if (status == 200)
 		reflector_accepted(&s->reading->reflector, s->id, clock_mono_ms());
 }
@@ -176,7 +178,7 @@ static bool
 on_piece(const void *bytes, size_t len, void *arg)
 {
 	struct stream *const s = arg;
-	struct reading *const r = s->reading;
+	struct informer *const r = s->reading;
 	struct watch_event e;
 	char err[200];
 
@@ -193,11 +195,11 @@ on_piece(const void *bytes, size_t len, void *arg)
 
 		if (!watch_bookmark(s->form, e.object, e.len, e.padding, rv, sizeof(rv), &initial_end))
 			return refuse(s, "a bookmark without resourceVersion");
-		const struct store_picture p = store_picture(r->store, rv);
+		const struct list_diff p = store_list_diff(r->store, rv);
 		reflector_bookmark(&r->reflector, s->id, rv, initial_end, &p, clock_mono_ms());
-		reading_drive(r);	/* the list is complete before the next event is */
+		reading_drive(r);	/* commits the list before the next event */
 	} else if (e.type == WATCH_UNKNOWN) {
-		log_debug("an event of unknown type is skipped",
+		log_debug("event of unknown type skipped",
 		    KV_S(RESOURCE, kind_table[r->kind].resource));
 	} else {
 		return on_object(s, e.type, e.object, e.len, e.padding);
@@ -208,39 +210,40 @@ on_piece(const void *bytes, size_t len, void *arg)
 static bool
 on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len, size_t padding)
 {
-	struct reading *const r = s->reading;
+	struct informer *const r = s->reading;
 	struct projected *const p = &r->projected;
 	const int64_t now_ms = clock_mono_ms();
 	const bool readable = project(r->projection, s->form, bytes, len, padding, p);
-	char key[OUTLET_KEY_MAX];
+	char key[PUBLISHER_KEY_MAX];
 
-	if (p->name[0] == '\0' || p->rv[0] == '\0' || !outlet_key(key, sizeof(key), r->kind, p->ns, p->name))
+	if (p->name[0] == '\0' || p->rv[0] == '\0' || !publisher_key(key, sizeof(key), r->kind,
+	    p->ns, p->name))
 		return refuse(s, p->error);
 	const enum reflector_take t = s->shape == CUT_LIST
 	    ? reflector_item(&r->reflector, s->id, now_ms)
 	    : reflector_event(&r->reflector, s->id, type, p->rv, now_ms);
-	if (t == TAKE_SKIP) {	/* out of order, it may be: then the stream is over, and a list begins */
+	if (t == TAKE_SKIP) {	/* if it was out of order, the stream is over and a list begins */
 		reading_drive(r);
 		return s->reading != NULL;
 	}
-	const struct store_word word = {
+	const struct object_version word = {
 		.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv, .unreadable = !readable,
 	};
 	/* DELETED brings the last state of the object: its name is all that counts. */
 	reading_publish(r, key, p, !readable && type != WATCH_DELETED,
 	    type == WATCH_DELETED ? store_deleted(r->store, &word) : store_seen(r->store, &word),
-	    false, actor_new_trace(r->ground.actor));
+	    false, actor_new_trace(r->deps.actor));
 	return true;
 }
 
-/* What has no name cannot be looked after: from here on this stream proves nothing. */
+/* Without names the store cannot be complete: this stream is invalid from here on. */
 static bool
 refuse(struct stream *s, const char *why)
 {
-	struct reading *const r = s->reading;
+	struct informer *const r = s->reading;
 
-	snprintf(r->detail, sizeof(r->detail), "the answer makes no sense: %s", why);
-	log_warnx("what the server sent cannot be read; asking again",
+	snprintf(r->detail, sizeof(r->detail), "invalid answer: %s", why);
+	log_warnx("invalid answer of the server; trying again",
 	    KV_S(RESOURCE, kind_table[r->kind].resource), KV_S(WHY, why));
 	reading_count_one(r, STAT_OBJECTS_SKIPPED, NULL, NULL);
 	s->refused = true;
@@ -250,7 +253,7 @@ refuse(struct stream *s, const char *why)
 static void
 on_error_event(struct stream *s, const void *object, size_t len)
 {
-	struct reading *const r = s->reading;
+	struct informer *const r = s->reading;
 	struct kube_status status;
 
 	status_read(&status, 0, object, len);
@@ -268,16 +271,16 @@ static void
 on_done(const struct http_response *http, void *arg)
 {
 	struct stream *const s = arg;
-	struct reading *const r = s->reading;
+	struct informer *const r = s->reading;
 
 	r->stream = NULL;
 	if (http->status != 200 || s->refused)
-		tell_failure(r, s->id, http);
+		report_failure(r, s->id, http);
 	else if (s->shape == CUT_LIST)
 		end_list(s, http);
 	else {
 		if (s->cut != NULL)
-			cut_end(s->cut);	/* half an event is nothing: the next watch tells it */
+			cut_end(s->cut);	/* half an event is dropped: the next watch sends it */
 		reflector_ended(&r->reflector, s->id, http->err == E_OK, clock_mono_ms());
 	}
 	free_stream(s);
@@ -285,38 +288,38 @@ on_done(const struct http_response *http, void *arg)
 }
 
 static void
-tell_failure(struct reading *r, uint32_t id, const struct http_response *http)
+report_failure(struct informer *r, uint32_t id, const struct http_response *http)
 {
-	const int status = http->status == 200 ? 0 : http->status;	/* 200: it made no sense */
-	struct reflector_failure f = { .status = status, .reason = "", .retry_after_ms = -1 };
-	struct kube_status said = { .reason = "" };
+	const int code = http->status == 200 ? 0 : http->status;	/* 200: the body was invalid */
+	struct reflector_failure f = { .status = code, .reason = "", .retry_after_ms = -1 };
+	struct kube_status status = { .reason = "" };
 
-	if (status != 0) {
-		status_read(&said, status, http->body, http->body_len);
-		f.reason = said.reason;
-		f.too_large = status_too_large_rv(&said);
-		snprintf(r->detail, sizeof(r->detail), "%.*s", DETAIL_MAX, said.message);
+	if (code != 0) {
+		status_read(&status, code, http->body, http->body_len);
+		f.reason = status.reason;
+		f.too_large = status_too_large_rv(&status);
+		snprintf(r->detail, sizeof(r->detail), "%.*s", DETAIL_MAX, status.message);
 	} else if (http->status == 0) {
 		f.refused = !http->sent;
 		snprintf(r->detail, sizeof(r->detail), "%s", http->error);
 	}
 	if (http->retry_after_ms != 0)
 		f.retry_after_ms = http->retry_after_ms;
-	else if (said.retry_after_s != 0)
-		f.retry_after_ms = said.retry_after_s * 1000;
+	else if (status.retry_after_s != 0)
+		f.retry_after_ms = status.retry_after_s * 1000;
 	log_warnx("cannot read a kind; trying again", KV_S(RESOURCE, kind_table[r->kind].resource),
-	    KV_I(CODE, status), KV_S(WHY, r->detail));
+	    KV_I(CODE, code), KV_S(WHY, r->detail));
 	reflector_failed(&r->reflector, id, &f, clock_mono_ms());
 }
 
 static void
 end_list(struct stream *s, const struct http_response *http)
 {
-	struct reading *const r = s->reading;
+	struct informer *const r = s->reading;
 	const int64_t now_ms = clock_mono_ms();
 
 	if (http->err == E_OK && s->cut != NULL && cut_end(s->cut)) {
-		const struct store_picture p = store_picture(r->store, cut_list_rv(s->cut));
+		const struct list_diff p = store_list_diff(r->store, cut_list_rv(s->cut));
 
 		reflector_page(&r->reflector, s->id, cut_list_rv(s->cut), cut_list_continue(s->cut),
 		    &p, now_ms);

@@ -16,16 +16,16 @@ static int64_t drive_writes(struct kube_instance *);
 static int64_t drive_lease(struct kube_instance *);
 static void perform(struct kube_instance *, const struct reflector_step *);
 static void tell_all(struct kube_instance *);
-static void publish(struct kube_instance *, enum store_news, uint32_t, const struct kube_object *);
+static void publish(struct kube_instance *, enum store_change, uint32_t, const struct kube_object *);
 static void judge_age(struct kube_instance *, uint32_t, const struct kube_object *);
 static store_gone_fn on_gone;
 static uint32_t key_of(const char *);
-static struct store_picture picture(const struct kube_instance *, const char *);
+static struct list_diff picture(const struct kube_instance *, const char *);
 static void merge(struct kube_instance *, const struct kube_call *, enum plan_merge);
 
 /* A word about an object, with room for its texts. */
 struct word {
-	struct store_word	w;
+	struct object_version	w;
 	char			key[KUBE_TEXT], uid[KUBE_TEXT], rv[KUBE_TEXT];
 };
 static void say(struct word *, uint32_t, const struct kube_object *);
@@ -46,7 +46,7 @@ watcher_start(struct kube_instance *in)
 	in->node.arg = in;
 	in->server = (struct reflector_server){ 0 };
 	in->store = store_new();
-	in->ready = in->believing = in->leaving = in->unmarked = false;
+	in->ready = in->accepting_rollback = in->leaving = in->unmarked = false;
 	memset(in->view, 0, sizeof(in->view));
 	in->reading = NULL;
 	reflector_init(&in->reflector, &config, &in->server, random_next(&w->sim->random));
@@ -124,12 +124,12 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 		reflector_discovered(&in->reflector, true, w->sim->now_ms);
 		break;
 	case REFLECT_BEGIN:
-		in->believing = step->believe;
+		in->accepting_rollback = step->accept_rollback;
 		in->begun = w->server.lives;
-		if (step->believe)
+		if (step->accept_rollback)
 			in->noticed = in->begun;
 		if (!in->unmarked)
-			store_begin(in->store, step->believe && !kube_broken(w, BREAK_KUBE_BELIEVE));
+			store_begin(in->store, step->accept_rollback && !kube_broken(w, BREAK_KUBE_ROLLBACK));
 		in->unmarked = false;
 		if (kube_broken(w, BREAK_KUBE_READY_GATE) && !in->ready) {
 			tell_all(in);
@@ -156,7 +156,7 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 			store_drop(in->store);
 		else
 			store_commit(in->store, step->rv, on_gone, in);
-		in->believing = false;
+		in->accepting_rollback = false;
 		in->noticed = in->begun;
 		break;
 	case REFLECT_DROP:
@@ -167,7 +167,7 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 			in->unmarked = true;
 		else
 			store_drop(in->store);
-		in->believing = false;
+		in->accepting_rollback = false;
 		break;
 	case REFLECT_SYNCED:
 		if (!in->ready)
@@ -233,7 +233,7 @@ watcher_bookmark(struct kube_instance *in, uint32_t id, uint64_t rv, bool initia
 	char text[KUBE_TEXT];
 
 	kube_rv(text, rv);
-	const struct store_picture p = picture(in, text);
+	const struct list_diff p = picture(in, text);
 	reflector_bookmark(&in->reflector, id, text, initial_end, &p, in->world->sim->now_ms);
 	drive_reading(in);
 }
@@ -244,24 +244,24 @@ watcher_page(struct kube_instance *in, const struct kube_call *c)
 	char rv[KUBE_TEXT], cont[2 * KUBE_TEXT] = "";
 
 	kube_rv(rv, c->snapshot);
-	const struct store_picture p = picture(in, rv);
+	const struct list_diff p = picture(in, rv);
 	if (!c->last_page)
 		snprintf(cont, sizeof(cont), "%s.%u", rv, c->offset);
 	reflector_page(&in->reflector, c->id, rv, cont, &p, in->world->sim->now_ms);
 }
 
-static struct store_picture
+static struct list_diff
 picture(const struct kube_instance *in, const char *rv)
 {
 	if (kube_broken(in->world, BREAK_KUBE_BRAKE))
-		return (struct store_picture){ 0 };
-	return store_picture(in->store, rv);
+		return (struct list_diff){ 0 };
+	return store_list_diff(in->store, rv);
 }
 
 /* ---- What is published ---- */
 
 static void
-publish(struct kube_instance *in, enum store_news news, uint32_t key, const struct kube_object *o)
+publish(struct kube_instance *in, enum store_change news, uint32_t key, const struct kube_object *o)
 {
 	if (news == STORE_IGNORE && kube_broken(in->world, BREAK_KUBE_OLDER)
 	    && !in->world->server.ended[o->uid])
@@ -292,7 +292,7 @@ judge_age(struct kube_instance *in, uint32_t key, const struct kube_object *o)
 {
 	const struct kube_object *had = &in->mirror[key];
 
-	if (had->uid == o->uid && o->rv < had->rv && !in->believing)
+	if (had->uid == o->uid && o->rv < had->rv && !in->accepting_rollback)
 		sim_fail(in->world->sim, "%s goes back: n%u from %d to %d", in->name, key,
 		    (int)had->rv, (int)o->rv);
 }
@@ -339,7 +339,7 @@ watcher_written(struct kube_instance *in, const struct kube_call *c)
 		.sent = sent, .status = c->reply.status,
 		.reason = c->reply.reason == NULL ? "" : c->reply.reason,
 		.retry_after_ms = c->reply.status == 429 ? 1000 : -1, .body = c->reply.body,
-		.bygone = c->time != store_time(in->store) && !kube_broken(w, BREAK_KUBE_BYGONE),
+		.bygone = c->time != store_restore_epoch(in->store) && !kube_broken(w, BREAK_KUBE_BYGONE),
 	}, w->sim->now_ms);
 
 	SIM_SAY(w->sim, "%s: write %u: %s%s", in->name, c->deed, outcome_name(r.outcome),
@@ -473,7 +473,7 @@ say(struct word *word, uint32_t key, const struct kube_object *o)
 	kube_key(word->key, key);
 	kube_uid(word->uid, o->uid);
 	kube_rv(word->rv, o->rv);
-	word->w = (struct store_word){
+	word->w = (struct object_version){
 		.key = word->key, .key_len = strlen(word->key), .uid = word->uid, .rv = word->rv };
 }
 

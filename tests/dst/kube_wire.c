@@ -261,7 +261,7 @@ wire_write(struct kube_instance *in, uint32_t slot, uint32_t deed, int64_t timeo
 
 	c->slot = slot;
 	c->deed = deed;
-	c->time = store_time(in->store);
+	c->time = store_restore_epoch(in->store);
 	if (kube_broken(w, BREAK_KUBE_TIMEOUT))
 		timeout_ms = 2 * w->lease_ms;
 	c->lag_ms = timeout_ms;

@@ -39,11 +39,11 @@ enum {
 	B(LATE,        "late",        "words of an older request are taken for the present one") \
 	B(RESYNC,      "resync",      "no list from time to time: a lost event stays lost")	\
 	B(REPLAY,      "replay",      "events that come again are taken for new ones")		\
-	B(BELIEVE,     "believe",     "a confirmed list is not believed where it is older")	\
+	B(ROLLBACK,    "rollback",    "a confirmed list does not replace what is newer")	\
 	B(OLDER,       "older",       "older versions of an object are published too")		\
 	B(OWN_WRITE,   "own-write",   "answers to own writes are not merged into the store")	\
 	B(PASSED,      "passed",      "an answer that the watch has overtaken is merged all the same") \
-	B(BYGONE,      "bygone",      "an answer from before a restore is merged all the same") \
+	B(BYGONE,      "predates",    "an answer from before a restore is merged all the same") \
 	B(TOMBSTONE,   "tombstone",   "an own delete is not remembered")			\
 	B(READY_GATE,  "ready-gate",  "the mirror is told before the first list is complete")	\
 	B(LEASE,       "lease",       "writes do not ask for the lease")			\
@@ -167,7 +167,7 @@ struct kube_instance {
 	struct lease		 lease;
 	int64_t			 cut_off_ms;	/* until then nothing about the Lease gets through */
 	bool			 ready;		/* the first list of this life is complete */
-	bool			 believing;	/* a list under way is one to be believed */
+	bool			 accepting_rollback;	/* the list under way does */
 	bool			 leaving;	/* an orderly end */
 	bool			 unmarked;	/* BREAK_KUBE_MARKS: the store is still in the list before */
 	struct kube_call	*reading;	/* list or watch under way */

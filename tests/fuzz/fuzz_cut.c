@@ -44,7 +44,7 @@ static void
 tell(enum cut_shape shape, enum project_form form, const uint8_t *bytes, size_t len, uint64_t seed,
     struct story *s)
 {
-	struct cut *c = cut_new(shape, form, on_piece, s);
+	struct splitter *c = cut_new(shape, form, on_piece, s);
 	const uint64_t most = seed % 3 == 1 ? 3 : 200;
 
 	s->fed = true;

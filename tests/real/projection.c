@@ -103,7 +103,7 @@ read_file(const char *path, size_t *len)
 static bool
 show_stream(struct job *job, const char *bytes, size_t len)
 {
-	struct cut *c = cut_new(job->watch ? CUT_WATCH : CUT_LIST, job->form, show_event, job);
+	struct splitter *c = cut_new(job->watch ? CUT_WATCH : CUT_LIST, job->form, show_event, job);
 	bool ok = true;
 
 	for (size_t at = 0; ok && at < len; at += 1000)

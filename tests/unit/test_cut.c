@@ -39,7 +39,7 @@ on_piece(const void *bytes, size_t len, void *arg)
 static void
 feed(enum cut_shape shape, enum project_form form, const void *bytes, size_t len, size_t step, struct seen *s)
 {
-	struct cut *c = cut_new(shape, form, on_piece, s);
+	struct splitter *c = cut_new(shape, form, on_piece, s);
 	bool ok = true;
 
 	for (size_t at = 0; at < len && ok; at += step == 0 ? len : step) {
@@ -170,7 +170,7 @@ pb_list(void **state)
 static void
 pb_lists_that_are_none(void **state)
 {
-	static const char *const none = " no: after 0 pieces: the answer is not a list";
+	static const char *const none = " no: after 0 objects: the answer is not a list";
 	struct bytes b = list_of("Status", 0, "{'resourceVersion':'9'}"), raw = { 0 };
 
 	(void)state;
@@ -190,23 +190,23 @@ pb_lists_that_are_none(void **state)
 	bytes_add(&raw, "\x12\x20" "abc", 5);		/* an item of 32 bytes, of which 3 are there */
 	b = kube_wrap("v1", "NodeList", &raw);
 	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len,
-	    "<item> no: after 1 pieces: a field declares more bytes than the list has");
+	    "<item> no: after 1 objects: a field declares more bytes than the list has");
 	bytes_free(&b);
 
 	bytes_text(&raw, 2, "item");
 	bytes_add(&raw, "\x80", 1);
 	b = kube_wrap("v1", "NodeList", &raw);
 	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len,
-	    "<item> no: after 1 pieces: the list ends within a field");
+	    "<item> no: after 1 objects: the list ends within a field");
 	bytes_free(&b);
 
 	bytes_add(&raw, "\x0b", 1);
 	b = kube_wrap("v1", "NodeList", &raw);
 	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len,
-	    " no: after 0 pieces: not protobuf: a head of a field that is none");
+	    " no: after 0 objects: not protobuf: an invalid head of a field");
 	bytes_free(&b);
 
-	assert_cuts(CUT_LIST, PROJECT_PROTO, "{'kind':", 8, " no: after 0 pieces: the answer is not "
+	assert_cuts(CUT_LIST, PROJECT_PROTO, "{'kind':", 8, " no: after 0 objects: the answer is not "
 	    "Kubernetes protobuf");
 	assert_cuts(CUT_LIST, PROJECT_PROTO, "k8s\0", 4, " no: the answer is not a list");
 	assert_cuts(CUT_LIST, PROJECT_PROTO, "k8", 2, " no: the list ended before its end, after 0 "
@@ -254,7 +254,7 @@ pb_watch(void **state)
 	    "event, of which 0 bytes had come");
 	assert_cuts(CUT_WATCH, PROJECT_PROTO, "\0\0\0\2a", 5, " no: the stream ended within an event, "
 	    "of which 1 bytes had come");
-	assert_cuts(CUT_WATCH, PROJECT_PROTO, "\1\0\0\1abc", 7, " no: after 0 pieces: a frame that "
+	assert_cuts(CUT_WATCH, PROJECT_PROTO, "\1\0\0\1abc", 7, " no: after 0 objects: a frame that "
 	    "declares more than 16 MiB");
 }
 
@@ -276,9 +276,9 @@ limits(void **state)
 		const char	*head, *error;
 		size_t		 most;		/* bytes that may be held */
 	} asks[] = {
-		{ CUT_WATCH, "", "after 0 pieces: one that is longer than 16777216 bytes", CUT_PIECE_MAX },
-		{ CUT_LIST, "{'items':[{'a':'", "after 0 pieces: one that is longer than 16777216 bytes", CUT_PIECE_MAX },
-		{ CUT_LIST, "{'metadata':{'a':'", "after 0 pieces: one that is longer than 65536 bytes", 65536 },
+		{ CUT_WATCH, "", "after 0 objects: one that is longer than 16777216 bytes", CUT_PIECE_MAX },
+		{ CUT_LIST, "{'items':[{'a':'", "after 0 objects: one that is longer than 16777216 bytes", CUT_PIECE_MAX },
+		{ CUT_LIST, "{'metadata':{'a':'", "after 0 objects: one that is longer than 65536 bytes", 65536 },
 	};
 	char *chunk = obj_alloc(65536);
 
@@ -286,7 +286,7 @@ limits(void **state)
 	memset(chunk, 'x', 65536);
 	for (size_t i = 0; i < NITEMS(asks); i++) {
 		size_t given = 0, fed = 0;
-		struct cut *c = cut_new(asks[i].shape, PROJECT_JSON, count, &given);
+		struct splitter *c = cut_new(asks[i].shape, PROJECT_JSON, count, &given);
 
 		assert_true(cut_feed(c, json_text(asks[i].head), strlen(asks[i].head)));
 		while (cut_feed(c, chunk, 65536)) {
@@ -308,7 +308,7 @@ static void
 limit_in_one_chunk(void **state)
 {
 	size_t given = 0;
-	struct cut *c = cut_new(CUT_WATCH, PROJECT_JSON, count, &given);
+	struct splitter *c = cut_new(CUT_WATCH, PROJECT_JSON, count, &given);
 	char *line = obj_alloc(CUT_PIECE_MAX + 200);
 
 	(void)state;
@@ -319,7 +319,7 @@ limit_in_one_chunk(void **state)
 	line[CUT_PIECE_MAX] = 'x';
 	line[CUT_PIECE_MAX + 1] = '\n';
 	assert_false(cut_feed(c, line, CUT_PIECE_MAX + 200));
-	assert_string_equal(cut_error(c), "after 1 pieces: one that is longer than 16777216 bytes");
+	assert_string_equal(cut_error(c), "after 1 objects: one that is longer than 16777216 bytes");
 	free(line);
 	cut_free(&c);
 }
@@ -329,7 +329,7 @@ the_owner_says_stop(void **state)
 {
 	static const char text[] = "{'a':1}\n{'b':2}\n{'c':3}\n";
 	struct seen s = { .stop_after = 2 };
-	struct cut *c = cut_new(CUT_WATCH, PROJECT_JSON, on_piece, &s);
+	struct splitter *c = cut_new(CUT_WATCH, PROJECT_JSON, on_piece, &s);
 
 	(void)state;
 	assert_false(cut_feed(c, text, strlen(text)));

@@ -339,7 +339,7 @@ listen(struct story *s)
 		say(s, "%s", s->said[0] == '\0' ? "" : " ");
 		switch (step.verb) {
 		case REFLECT_DISCOVER: say(s, "discover"); break;
-		case REFLECT_BEGIN: say(s, step.believe ? "begin!" : "begin"); break;
+		case REFLECT_BEGIN: say(s, step.accept_rollback ? "begin!" : "begin"); break;
 		case REFLECT_STOP: say(s, "stop"); assert_int_equal(step.id, s->open); break;
 		case REFLECT_COMMIT: say(s, "commit(%s)", step.rv); break;
 		case REFLECT_DROP: say(s, "drop"); break;
@@ -353,7 +353,7 @@ listen(struct story *s)
 static void
 tell(struct story *s, const struct line *l)
 {
-	const struct store_picture p = { .missing = (uint32_t)l->n, .named = (uint32_t)l->m };
+	const struct list_diff p = { .missing = (uint32_t)l->n, .seen = (uint32_t)l->m };
 	struct reflector_failure f = {
 		.status = l->n, .reason = l->rv, .in_stream = l->tell == ERROR,
 		.too_large = l->tell == TOO_LARGE,
@@ -511,13 +511,13 @@ one_old_object_is_enough(void **state)
 {
 	static const struct {
 		bool			fresh;
-		struct store_picture	picture;
+		struct list_diff	picture;
 		const char	       *want;
 	} cases[] = {
-		{ false, { .named = 9 }, "commit(200) synced" },
-		{ false, { .named = 9, .behind = 1 }, "stop drop" },
-		{ false, { .named = 9, .ahead = 1 }, "commit(200) synced" },
-		{ true, { .named = 9, .ahead = 1 }, "stop drop" },
+		{ false, { .seen = 9 }, "commit(200) synced" },
+		{ false, { .seen = 9, .older = 1 }, "stop drop" },
+		{ false, { .seen = 9, .newer = 1 }, "commit(200) synced" },
+		{ true, { .seen = 9, .newer = 1 }, "stop drop" },
 	};
 
 	(void)state;

@@ -1,5 +1,6 @@
 /*
- * tests/unit/test_store.c - who knows better: lists, the watch and answers to own writes speak about the same
+ * tests/unit/test_store.c - who knows better: lists, the watch and answers to own writes speak
+ * about the same
  * objects, in any order.
  */
 #include <setjmp.h>
@@ -12,20 +13,20 @@
 #include "actors/kube-watcher/store.h"
 #include "obj.h"
 
-enum say {
-	END, SEEN, BAD, BAD_ANSWER, UNREADABLE, DELETED, ANSWER, REMOVED, BEGIN, BELIEVE, COMMIT, DROP,
-	PICTURE, HAS, TOMBS, TIME,
+enum action {
+	END, SEEN, BAD, BAD_ANSWER, UNREADABLE, DELETED, ANSWER, REMOVED, BEGIN,
+	ACCEPT_ROLLBACK, COMMIT, DROP, DIFF, HAS, TOMBS, TIME,
 };
 
 /*
- * rv: of an ANSWER also how far the watch has come, "12@10". want: for words the news (+ added, ~
+ * rv: of an ANSWER also how far the watch has come, "12@10". want: for reports the change (+ added, ~
  * updated, = replaced, - gone, "" ignored); COMMIT: the keys that went, in order of the alphabet;
- * PICTURE: "named missing behind ahead" at version rv; HAS: the version known of key;
+ * DIFF: "named missing behind ahead" at version rv; HAS: the version known of key;
  * BAD, BAD_ANSWER: SEEN and ANSWER of an object that cannot be projected (! skipped); UNREADABLE: how
- * many there are; TIME: store_time.
+ * many there are; TIME: store_restore_epoch.
  */
 struct line {
-	enum say	 say;
+	enum action	 action;
 	const char	*key, *uid, *rv;
 	const char	*want;
 };
@@ -50,7 +51,7 @@ static const struct row {
 	{ "what has no order counts as newer, unless it is the same", {
 		{ SEEN, A1, "opaque", "+" }, { SEEN, A1, "opaque", "" }, { SEEN, A1, "other", "~" },
 		{ SEEN, A1, "7", "~" }, { HAS, A1, "", "7" } } },
-	{ "another uid is another object; the old one's late words are nothing", {
+	{ "another uid is another object; the old one's late reports are ignored", {
 		{ SEEN, A1, "10", "+" }, { SEEN, A2, "20", "=" }, { SEEN, A1, "15", "" },
 		{ DELETED, A1, "19", "" }, { HAS, A2, "", "20" }, { DELETED, A2, "25", "-" } } },
 	{ "uids need not be UUIDs", {
@@ -58,10 +59,10 @@ static const struct row {
 	{ "upper case is another uid", {
 		{ SEEN, "a", "aaaaaaaa-0000-4000-8000-00000000000a", "1", "+" },
 		{ DELETED, "a", "AAAAAAAA-0000-4000-8000-00000000000A", "2", "" } } },
-	{ "the end of what nobody knows is no news", { { DELETED, A1, "10", "" } } },
+	{ "the end of what nobody knows is no change", { { DELETED, A1, "10", "" } } },
 	{ "what a complete list does not name is gone", {
 		{ SEEN, A1, "10", "+" }, { SEEN, B1, "11", "+" }, { SEEN, C1, "12", "+" },
-		{ BEGIN, "", "", "", "" }, { SEEN, B1, "11", "" }, { PICTURE, "", "", "20", "1 2 0 0" },
+		{ BEGIN, "", "", "", "" }, { SEEN, B1, "11", "" }, { DIFF, "", "", "20", "1 2 0 0" },
 		{ COMMIT, "", "", "20", "ac" }, { HAS, A1, "", NULL }, { HAS, B1, "", "11" } } },
 	{ "a list that broke off takes nothing away, and its marks do not count for the next", {
 		{ SEEN, A1, "10", "+" }, { SEEN, B1, "11", "+" },
@@ -84,23 +85,23 @@ static const struct row {
 		{ SEEN, A1, "10", "+" }, { ANSWER, A1, "12@15", "~" } } },
 	{ "an own write newer than the list outlives it", {
 		{ ANSWER, A1, "30@10", "+" }, { SEEN, B1, "11", "+" },
-		{ BEGIN, "", "", "", "" }, { SEEN, B1, "11", "" }, { PICTURE, "", "", "20", "1 0 0 1" },
+		{ BEGIN, "", "", "", "" }, { SEEN, B1, "11", "" }, { DIFF, "", "", "20", "1 0 0 1" },
 		{ COMMIT, "", "", "20", "" }, { HAS, A1, "", "30" },
 		{ BEGIN, "", "", "", "" }, { COMMIT, "", "", "30", "ab" } } },
 	{ "an own write during the list: gone only if the list is newer", {
 		{ BEGIN, "", "", "", "" }, { ANSWER, A1, "30@10", "+" }, { ANSWER, B1, "15@10", "+" },
 		{ COMMIT, "", "", "20", "b" } } },
-	{ "a list that is believed takes older versions, and what was ahead of it", {
+	{ "a list that accepts a rollback takes older versions, and what was ahead of it", {
 		{ SEEN, A1, "50", "+" }, { ANSWER, B1, "60@50", "+" }, { SEEN, C1, "40", "+" },
-		{ BELIEVE, "", "", "", "" }, { SEEN, A1, "45", "~" }, { COMMIT, "", "", "46", "bc" },
+		{ ACCEPT_ROLLBACK, "", "", "", "" }, { SEEN, A1, "45", "~" }, { COMMIT, "", "", "46", "bc" },
 		{ HAS, A1, "", "45" } } },
 	{ "but no older version than an own write since", {
-		{ SEEN, A1, "50", "+" }, { BELIEVE, "", "", "", "" }, { ANSWER, A1, "55@50", "~" },
+		{ SEEN, A1, "50", "+" }, { ACCEPT_ROLLBACK, "", "", "", "" }, { ANSWER, A1, "55@50", "~" },
 		{ SEEN, A1, "50", "" }, { COMMIT, "", "", "52", "" }, { HAS, A1, "", "55" } } },
 	{ "a list that should know our version and does not", {
 		{ SEEN, A1, "50", "+" }, { BEGIN, "", "", "", "" }, { SEEN, A1, "40", "" },
-		{ PICTURE, "", "", "60", "1 0 1 0" }, { PICTURE, "", "", "50", "1 0 1 0" },
-		{ PICTURE, "", "", "45", "1 0 0 1" } } },
+		{ DIFF, "", "", "60", "1 0 1 0" }, { DIFF, "", "", "50", "1 0 1 0" },
+		{ DIFF, "", "", "45", "1 0 0 1" } } },
 	{ "what we deleted stays deleted until the watch has caught up", {
 		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" }, { TOMBS, "", "", "", "1" },
 		{ SEEN, A1, "12", "" }, { ANSWER, A1, "13@10", "" }, { DELETED, A1, "14", "" },
@@ -113,7 +114,7 @@ static const struct row {
 		{ SEEN, A2, "20", "+" }, { REMOVED, A1, "", "" }, { HAS, A2, "", "20" } } },
 	{ "a list from before our delete, then one from after it", {
 		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" },
-		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "" }, { PICTURE, "", "", "11", "0 0 1 0" },
+		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "" }, { DIFF, "", "", "11", "0 0 1 0" },
 		{ COMMIT, "", "", "11", "" }, { TOMBS, "", "", "", "1" },
 		{ BEGIN, "", "", "", "" }, { COMMIT, "", "", "20", "" }, { TOMBS, "", "", "", "0" } } },
 	{ "a list from before it was made says nothing about our delete", {
@@ -122,33 +123,33 @@ static const struct row {
 		{ TOMBS, "", "", "", "1" }, { SEEN, A1, "35", "" },
 		{ BEGIN, "", "", "", "" }, { SEEN, B1, "20", "" }, { COMMIT, "", "", "35", "" },
 		{ TOMBS, "", "", "", "0" } } },
-	{ "but one that is believed does: numbers start over", {
-		{ ANSWER, A1, "35@30", "+" }, { REMOVED, A1, "", "-" }, { BELIEVE, "", "", "", "" },
+	{ "but one that accepts a rollback does: numbers start over", {
+		{ ANSWER, A1, "35@30", "+" }, { REMOVED, A1, "", "-" }, { ACCEPT_ROLLBACK, "", "", "", "" },
 		{ COMMIT, "", "", "34", "" }, { TOMBS, "", "", "", "0" } } },
 	{ "our delete during a list that still names it", {
 		{ SEEN, A1, "10", "+" }, { BEGIN, "", "", "", "" }, { REMOVED, A1, "", "-" }, { SEEN, A1, "10", "" },
-		{ PICTURE, "", "", "11", "0 0 0 0" }, { COMMIT, "", "", "11", "" }, { TOMBS, "", "", "", "1" } } },
-	{ "a believed list may bring it back: the cluster was restored", {
-		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" }, { BELIEVE, "", "", "", "" }, { SEEN, A1, "8", "+" },
+		{ DIFF, "", "", "11", "0 0 0 0" }, { COMMIT, "", "", "11", "" }, { TOMBS, "", "", "", "1" } } },
+	{ "a list that accepts a rollback may bring it back: the cluster was restored", {
+		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" }, { ACCEPT_ROLLBACK, "", "", "", "" }, { SEEN, A1, "8", "+" },
 		{ COMMIT, "", "", "9", "" }, { HAS, A1, "", "8" } } },
 	{ "ended among the initial events: an answer from before does not bring it back", {
 		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "+" }, { DELETED, A1, "15", "-" },
 		{ ANSWER, A1, "12@5", "" }, { COMMIT, "", "", "16", "" }, { TOMBS, "", "", "", "0" } } },
-	{ "during a believed list: an answer beats what is from before it, whatever its number", {
-		{ SEEN, A1, "826", "+" }, { SEEN, B1, "827", "+" }, { BELIEVE, "", "", "", "" },
+	{ "during a rollback: an answer beats what is from before it, whatever its number", {
+		{ SEEN, A1, "826", "+" }, { SEEN, B1, "827", "+" }, { ACCEPT_ROLLBACK, "", "", "", "" },
 		{ ANSWER, A1, "821@828", "~" }, { SEEN, A1, "812", "" }, { ANSWER, "b", "another b", "822@828", "=" },
 		{ COMMIT, "", "", "816", "" }, { HAS, A1, "", "821" }, { HAS, B1, "", "822" } } },
-	{ "during a believed list: how far the watch had come means nothing", {
-		{ BELIEVE, "", "", "", "" }, { ANSWER, A1, "821@828", "+" }, { COMMIT, "", "", "816", "" },
+	{ "during a rollback: how far the watch had come means nothing", {
+		{ ACCEPT_ROLLBACK, "", "", "", "" }, { ANSWER, A1, "821@828", "+" }, { COMMIT, "", "", "816", "" },
 		{ HAS, A1, "", "821" } } },
-	{ "during a believed list: what was deleted before it may be there again", {
-		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" }, { BELIEVE, "", "", "", "" },
+	{ "during a rollback: what was deleted before it may be there again", {
+		{ SEEN, A1, "10", "+" }, { REMOVED, A1, "", "-" }, { ACCEPT_ROLLBACK, "", "", "", "" },
 		{ ANSWER, A1, "9@10", "+" }, { COMMIT, "", "", "8", "" }, { HAS, A1, "", "9" } } },
-	{ "during a believed list: but not what was deleted since", {
-		{ SEEN, A1, "10", "+" }, { BELIEVE, "", "", "", "" }, { REMOVED, A1, "", "-" },
+	{ "during a rollback: but not what was deleted since", {
+		{ SEEN, A1, "10", "+" }, { ACCEPT_ROLLBACK, "", "", "", "" }, { REMOVED, A1, "", "-" },
 		{ ANSWER, A1, "9@10", "" }, { COMMIT, "", "", "8", "" }, { HAS, A1, "", NULL } } },
-	{ "during a believed list: an answer against the list's own word", {
-		{ SEEN, A1, "826", "+" }, { BELIEVE, "", "", "", "" }, { SEEN, A1, "815", "~" },
+	{ "during a rollback: an answer against the list", {
+		{ SEEN, A1, "826", "+" }, { ACCEPT_ROLLBACK, "", "", "", "" }, { SEEN, A1, "815", "~" },
 		{ ANSWER, A1, "812@828", "" }, { ANSWER, A1, "816@828", "~" }, { ANSWER, A1, "814@828", "" },
 		{ COMMIT, "", "", "815", "" }, { HAS, A1, "", "816" } } },
 	/* Issue 10.9: an object that cannot be projected is there, without a value. */
@@ -165,7 +166,7 @@ static const struct row {
 		{ BAD, A1, "10", "!" }, { SEEN, A1, "10", "+" }, { BAD, A1, "10", "-" } } },
 	{ "unreadable objects that a list does not name are gone", {
 		{ BAD, A1, "10", "!" }, { BAD, B1, "11", "!" }, { SEEN, C1, "12", "+" },
-		{ BEGIN, "", "", "", "" }, { BAD, A1, "10", "" }, { PICTURE, "", "", "20", "1 2 0 0" },
+		{ BEGIN, "", "", "", "" }, { BAD, A1, "10", "" }, { DIFF, "", "", "20", "1 2 0 0" },
 		{ COMMIT, "", "", "20", "c" }, { UNREADABLE, "", "", "", "1" } } },
 	{ "another object of its name", {
 		{ SEEN, A1, "10", "+" }, { BAD, A2, "20", "-" }, { SEEN, A1, "15", "" }, { DELETED, A1, "19", "" },
@@ -174,14 +175,14 @@ static const struct row {
 	{ "the answer to a write that made it unreadable", {
 		{ SEEN, A1, "10", "+" }, { BAD_ANSWER, A1, "12@10", "-" }, { SEEN, A1, "11", "" },
 		{ BAD, A1, "12", "" }, { ANSWER, A1, "13@12", "+" }, { BAD_ANSWER, B1, "14@12", "!" } } },
-	{ "another time begins with each list that is believed", {
+	{ "another epoch begins with each list that accepts a rollback", {
 		{ TIME, "", "", "", "0" }, { BEGIN, "", "", "", "" }, { COMMIT, "", "", "5", "" },
-		{ TIME, "", "", "", "0" }, { BELIEVE, "", "", "", "" }, { TIME, "", "", "", "1" },
-		{ DROP, "", "", "", "" }, { TIME, "", "", "", "1" }, { BELIEVE, "", "", "", "" },
+		{ TIME, "", "", "", "0" }, { ACCEPT_ROLLBACK, "", "", "", "" }, { TIME, "", "", "", "1" },
+		{ DROP, "", "", "", "" }, { TIME, "", "", "", "1" }, { ACCEPT_ROLLBACK, "", "", "", "" },
 		{ TIME, "", "", "", "2" }, { COMMIT, "", "", "6", "" }, { TIME, "", "", "", "2" } } },
 };
 
-static const char *const news_signs[] = {
+static const char *const change_signs[] = {
 	[STORE_IGNORE] = "", [STORE_ADDED] = "+", [STORE_UPDATED] = "~", [STORE_REPLACED] = "=",
 	[STORE_GONE] = "-", [STORE_SKIPPED] = "!",
 };
@@ -206,27 +207,27 @@ check_line(struct store *s, const struct line *l)
 	char rv[32], text[64] = "";
 
 	snprintf(rv, sizeof(rv), "%.*s", at == NULL ? (int)strlen(l->rv) : (int)(at - l->rv), l->rv);
-	const struct store_word w = { .key = l->key, .key_len = strlen(l->key), .uid = l->uid, .rv = rv,
-		.unreadable = l->say == BAD || l->say == BAD_ANSWER };
+	const struct object_version w = { .key = l->key, .key_len = strlen(l->key), .uid = l->uid, .rv = rv,
+		.unreadable = l->action == BAD || l->action == BAD_ANSWER };
 
-	switch (l->say) {
+	switch (l->action) {
 	case BAD:
-	case SEEN: assert_string_equal(news_signs[store_seen(s, &w)], l->want); break;
-	case DELETED: assert_string_equal(news_signs[store_deleted(s, &w)], l->want); break;
+	case SEEN: assert_string_equal(change_signs[store_seen(s, &w)], l->want); break;
+	case DELETED: assert_string_equal(change_signs[store_deleted(s, &w)], l->want); break;
 	case BAD_ANSWER:
-	case ANSWER: assert_string_equal(news_signs[store_answered(s, &w, at + 1)], l->want); break;
-	case REMOVED: assert_string_equal(news_signs[store_removed(s, &w)], l->want); break;
+	case ANSWER: assert_string_equal(change_signs[store_answered(s, &w, at + 1)], l->want); break;
+	case REMOVED: assert_string_equal(change_signs[store_removed(s, &w)], l->want); break;
 	case BEGIN: store_begin(s, false); break;
-	case BELIEVE: store_begin(s, true); break;
+	case ACCEPT_ROLLBACK: store_begin(s, true); break;
 	case DROP: store_drop(s); break;
 	case COMMIT:
 		store_commit(s, l->rv, on_gone, text);
 		assert_string_equal(text, l->want);
 		break;
-	case PICTURE: {
-		const struct store_picture p = store_picture(s, l->rv);
+	case DIFF: {
+		const struct list_diff d = store_list_diff(s, l->rv);
 
-		snprintf(text, sizeof(text), "%u %u %u %u", p.named, p.missing, p.behind, p.ahead);
+		snprintf(text, sizeof(text), "%u %u %u %u", d.seen, d.missing, d.older, d.newer);
 		assert_string_equal(text, l->want);
 		break;
 	}
@@ -244,7 +245,7 @@ check_line(struct store *s, const struct line *l)
 		assert_string_equal(text, l->want);
 		break;
 	case TIME:
-		snprintf(text, sizeof(text), "%u", store_time(s));
+		snprintf(text, sizeof(text), "%u", store_restore_epoch(s));
 		assert_string_equal(text, l->want);
 		break;
 	case END: break;
@@ -257,7 +258,7 @@ check_row(void **state)
 	const struct row *r = *state;
 	struct store *s = store_new();
 
-	for (const struct line *l = r->lines; l->say != END; l++)
+	for (const struct line *l = r->lines; l->action != END; l++)
 		check_line(s, l);
 	store_free(&s);
 	assert_null(s);
@@ -290,7 +291,7 @@ memory_is_small(void **state)
 			snprintf(uid, sizeof(uid), "%08x-%04x-4000-8000-000000000000", (unsigned)i,
 			    (unsigned)round);
 			snprintf(rv, sizeof(rv), "%d", 4000000 + round * NODES + i);
-			const struct store_word w = {
+			const struct object_version w = {
 				.key = key, .key_len = strlen(key), .uid = uid, .rv = rv
 			};
 			assert_int_equal(store_seen(s, &w), STORE_ADDED);
@@ -311,7 +312,7 @@ memory_is_small(void **state)
 		char key[64];
 
 		snprintf(key, sizeof(key), "nodes/ip-10-0-%d-%d.eu-west-1.internal", i / 256, i % 256);
-		const struct store_word w = { .key = key, .key_len = strlen(key), .uid = "x", .rv = "1" };
+		const struct object_version w = { .key = key, .key_len = strlen(key), .uid = "x", .rv = "1" };
 		store_seen(s, &w);
 	}
 	print_message("%zu bytes a node\n", store_bytes(s) / NODES);
@@ -331,7 +332,7 @@ tombstones_are_bounded(void **state)
 
 		snprintf(key, sizeof(key), "k%d", i);
 		snprintf(uid, sizeof(uid), "u%d", i);
-		const struct store_word w = { .key = key, .key_len = strlen(key), .uid = uid, .rv = "1" };
+		const struct object_version w = { .key = key, .key_len = strlen(key), .uid = uid, .rv = "1" };
 		store_seen(s, &w);
 		store_removed(s, &w);
 	}

@@ -1,8 +1,8 @@
 /*
- * actors/kube-watcher/outlet.c - one link per reader; kinds, objects and leadership as keyed state
+ * actors/kube-watcher/publisher.c - one link per reader; kinds, objects and leadership as keyed state
  * on each.
  */
-#include "outlet.h"
+#include "publisher.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -12,27 +12,27 @@
 #include "log.h"
 #include "obj.h"
 
-struct outlet {
+struct publisher {
 	uint32_t	 magic;
-#define OUTLET_MAGIC	0x4f55544cu
+#define PUBLISHER_MAGIC	0x4f55544cu
 	struct actor	*actor;
 	uint64_t	 enabled;		/* roles that are configured and have a link with us */
 	enum link	 links[ROLE_MAX];
 	enum kind_state	 states[KIND_MAX];
-	bool		 painted[KIND_MAX];	/* complete once, and not taken away since */
+	bool		 synced_once[KIND_MAX];	/* and not absent since */
 	bool		 ready[ROLE_MAX];
 	bool		 leader_known;
 };
 
-static void open_ready_links(struct outlet *);
-static bool complete(const struct outlet *, enum role);
+static void open_ready_links(struct publisher *);
+static bool is_synced(const struct publisher *, enum role);
 
-struct outlet *
-outlet_new(struct actor *a)
+struct publisher *
+publisher_new(struct actor *a)
 {
-	struct outlet *o;
+	struct publisher *o;
 
-	OBJ_NEW(o, OUTLET_MAGIC);
+	OBJ_NEW(o, PUBLISHER_MAGIC);
 	o->actor = a;
 	for (unsigned r = 0; r < ROLE_MAX; r++)
 		o->links[r] = LINK_MAX;
@@ -48,30 +48,30 @@ outlet_new(struct actor *a)
 			read = true;
 		}
 		if (!read)
-			actor_link_ready(a, (enum link)l);	/* nothing is all that there is to hand out */
+			actor_link_ready(a, (enum link)l);	/* there is nothing to publish on it */
 	}
 	return o;
 }
 
 void
-outlet_free(struct outlet **op)
+publisher_free(struct publisher **op)
 {
-	struct outlet *o;
+	struct publisher *o;
 
 	if (*op == NULL)
 		return;
-	OBJ_TAKE(o, op, OUTLET_MAGIC);
+	OBJ_TAKE(o, op, PUBLISHER_MAGIC);
 	OBJ_FREE(o);
 }
 
 uint64_t
-outlet_readers(const struct outlet *o, enum kind k)
+publisher_readers(const struct publisher *o, enum kind k)
 {
 	return kind_table[k].readers & o->enabled;
 }
 
 bool
-outlet_key(char *buf, size_t size, enum kind k, const char *ns, const char *name)
+publisher_key(char *buf, size_t size, enum kind k, const char *ns, const char *name)
 {
 	const int n = ns[0] == '\0' ? snprintf(buf, size, "%s/%s", kind_table[k].resource, name)
 				    : snprintf(buf, size, "%s/%s/%s", kind_table[k].resource, ns, name);
@@ -80,7 +80,7 @@ outlet_key(char *buf, size_t size, enum kind k, const char *ns, const char *name
 }
 
 void
-outlet_object(struct outlet *o, enum kind k, const char *key, const struct projected *p, bool own,
+publisher_object(struct publisher *o, enum kind k, const char *key, const struct projected *p, bool own,
     uint64_t trace)
 {
 	for (size_t i = 0; i < p->nvalues; i++) {
@@ -89,15 +89,15 @@ outlet_object(struct outlet *o, enum kind k, const char *key, const struct proje
 		    (enum msg)kind_table[k].message, v->bytes, v->len, trace, own);
 
 		if (e != E_OK)
-			log_warnx("an object is not handed on; its readers keep the last one they had",
+			log_warnx("object not published; its consumers keep the last value",
 			    KV_S(OBJECT, key), KV_S(PEER, role_name(v->role)), KV_S(WHY, err_text(e)));
 	}
 }
 
 void
-outlet_gone(struct outlet *o, enum kind k, const char *key, uint64_t trace)
+publisher_gone(struct publisher *o, enum kind k, const char *key, uint64_t trace)
 {
-	const uint64_t readers = outlet_readers(o, k);
+	const uint64_t readers = publisher_readers(o, k);
 
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
 		if ((readers >> r & 1) != 0)
@@ -106,21 +106,21 @@ outlet_gone(struct outlet *o, enum kind k, const char *key, uint64_t trace)
 }
 
 void
-outlet_kind(struct outlet *o, enum kind k, enum kind_state s, const char *version, const char *detail,
+publisher_kind(struct publisher *o, enum kind k, enum kind_state s, const char *version, const char *detail,
     uint32_t skipped)
 {
 	const struct kind_row *const row = &kind_table[k];
-	const uint64_t readers = outlet_readers(o, k);
+	const uint64_t readers = publisher_readers(o, k);
 	const union msg_body body = { .kind = {
 		.group = wire_str_of(group_served(row->group)), .resource = wire_str_of(row->resource),
 		.version = wire_str_of(version), .state = s, .detail = wire_str_of(detail),
 		.skipped = skipped,
 	} };
-	char key[OUTLET_KEY_MAX];
+	char key[PUBLISHER_KEY_MAX];
 
 	o->states[k] = s;
 	if (s == KIND_STATE_SYNCED || s == KIND_STATE_ABSENT)
-		o->painted[k] = s == KIND_STATE_SYNCED;
+		o->synced_once[k] = s == KIND_STATE_SYNCED;
 	snprintf(key, sizeof(key), ":kind/%s", row->resource);
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
 		if ((readers >> r & 1) != 0)
@@ -129,14 +129,8 @@ outlet_kind(struct outlet *o, enum kind k, enum kind_state s, const char *versio
 	open_ready_links(o);
 }
 
-enum kind_state
-outlet_kind_state(const struct outlet *o, enum kind k)
-{
-	return o->states[k];
-}
-
 void
-outlet_leader(struct outlet *o, const struct body_leader *l)
+publisher_leader(struct publisher *o, const struct body_leader *l)
 {
 	const union msg_body body = { .leader = *l };
 
@@ -151,11 +145,11 @@ outlet_leader(struct outlet *o, const struct body_leader *l)
 }
 
 void
-outlet_count(const struct outlet *o, unsigned *kinds, unsigned *synced)
+publisher_count(const struct publisher *o, unsigned *kinds, unsigned *synced)
 {
 	*kinds = *synced = 0;
 	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (outlet_readers(o, (enum kind)k) == 0)
+		if (publisher_readers(o, (enum kind)k) == 0)
 			continue;
 		++*kinds;
 		*synced += o->states[k] == KIND_STATE_SYNCED;
@@ -163,10 +157,10 @@ outlet_count(const struct outlet *o, unsigned *kinds, unsigned *synced)
 }
 
 static void
-open_ready_links(struct outlet *o)
+open_ready_links(struct publisher *o)
 {
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
-		if ((o->enabled >> r & 1) == 0 || o->ready[r] || !complete(o, (enum role)r))
+		if ((o->enabled >> r & 1) == 0 || o->ready[r] || !is_synced(o, (enum role)r))
 			continue;
 		o->ready[r] = true;
 		actor_link_ready(o->actor, o->links[r]);
@@ -174,12 +168,12 @@ open_ready_links(struct outlet *o)
 }
 
 static bool
-complete(const struct outlet *o, enum role r)
+is_synced(const struct publisher *o, enum role r)
 {
 	for (unsigned k = 0; k < KIND_MAX; k++) {
 		const bool reads = (kind_table[k].readers >> r & 1) != 0;
 
-		if (reads && !o->painted[k] && o->states[k] != KIND_STATE_ABSENT)
+		if (reads && !o->synced_once[k] && o->states[k] != KIND_STATE_ABSENT)
 			return false;
 	}
 	return o->leader_known;
