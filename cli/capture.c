@@ -18,7 +18,7 @@ struct tap_loss {
 	struct position	positions[ROLE_MAX][TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
 };
 
-static bool read_topic(struct capture *, const struct bytes *);
+static bool read_topic(struct capture *, const struct byte_view *);
 
 const char *
 capture_open(struct capture *c, const struct capture_raw *raw, struct msg_arena *arena)
@@ -39,9 +39,9 @@ capture_open(struct capture *c, const struct capture_raw *raw, struct msg_arena 
 
 /* "<o|i>/<actor>/<link>/<MESSAGE>" */
 static bool
-read_topic(struct capture *c, const struct bytes *topic)
+read_topic(struct capture *c, const struct byte_view *topic)
 {
-	struct bytes word[TOPIC_WORDS];
+	struct byte_view word[TOPIC_WORDS];
 
 	if (topic->len == 0)	/* then p may be NULL */
 		return false;
@@ -52,7 +52,7 @@ read_topic(struct capture *c, const struct bytes *topic)
 
 		if (p >= end)
 			return false;
-		word[i] = (struct bytes){ p, (size_t)(stop - p) };
+		word[i] = (struct byte_view){ p, (size_t)(stop - p) };
 		p = stop + 1;
 	}
 	c->direction = word[0].p[0] == 'o' ? TAP_OUT : TAP_IN;

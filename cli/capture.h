@@ -10,18 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "control_client.h"
 #include "envelope.h"
 #include "links.h"
 #include "roles.h"
 
-struct bytes {
+struct byte_view {
 	const uint8_t	*p;
 	size_t		 len;
 };
 
 /* As it came. */
 struct capture_raw {
-	struct bytes	topic, meta, frame;
+	struct byte_view	topic, meta, frame;
 };
 
 struct capture {
@@ -47,5 +48,20 @@ void tap_loss_free(struct tap_loss **lp);
  * incarnation.
  */
 uint64_t tap_loss_before(struct tap_loss *l, const struct capture *c);
+
+/* tap_client.c: the records of all running actors, on one socket. */
+struct filter;
+struct tap_client;
+
+/* NULL with the reason in why. */
+struct tap_client *tap_client_open(const char *run_dir, const struct filter *f, char why[CONTROL_WHY_MAX]);
+void tap_client_close(struct tap_client **lp);
+
+enum tap_client_result { TAP_CLIENT_RECORD, TAP_CLIENT_NOTHING, TAP_CLIENT_END };
+/*
+ * Views, valid until the next call. NOTHING: no record is pending (a moment to flush). wait: block until one
+ * arrives; every 2 s musterd is queried for new actors.
+ */
+enum tap_client_result tap_client_next(struct tap_client *l, bool wait, struct capture_raw *raw);
 
 #endif

@@ -8,7 +8,7 @@
 #include "roles.h"
 #include "supervisor/spec.h"
 
-struct options {
+struct check_options {
 	bool	defaults, reference, rbac;
 };
 
@@ -18,9 +18,9 @@ static int print_rbac(const char *);
 static void print_actor(const struct config *, enum role, const struct needs_answer *);
 
 static const struct flag flags[] = {
-	{ "print-defaults",  0, NULL, offsetof(struct options, defaults),  "write the default file, with comments" },
-	{ "print-rbac",      0, NULL, offsetof(struct options, rbac),      "write deploy/rbac.yaml: what the cluster must allow" },
-	{ "print-reference", 0, NULL, offsetof(struct options, reference), "write docs/configuration.md" },
+	{ "print-defaults",  0, NULL, offsetof(struct check_options, defaults),  "write the default file, with comments" },
+	{ "print-rbac",      0, NULL, offsetof(struct check_options, rbac),      "write deploy/rbac.yaml: what the cluster must allow" },
+	{ "print-reference", 0, NULL, offsetof(struct check_options, reference), "write docs/configuration.md" },
 };
 
 const struct command check_command = {
@@ -34,7 +34,7 @@ const struct command check_command = {
 static int
 run(const struct command *self, struct cli *cli, int argc, char **argv)
 {
-	struct options o = { 0 };
+	struct check_options o = { 0 };
 	int words, code;
 
 	if (!cli_words(self, cli, argc - 1, argv + 1, &o, 0, 1, &words, &code))

@@ -17,13 +17,13 @@ struct parse {
 };
 
 /* A row, and the struct that its value goes to. */
-struct found {
+struct flag_match {
 	const struct flag	*row;		/* NULL: there is no such option */
 	void			*out;
 };
 
-static struct found find(const struct flags *, const char *, size_t, char);
-static bool take(struct parse *, const struct found *, const char *);
+static struct flag_match find(const struct flags *, const char *, size_t, char);
+static bool take(struct parse *, const struct flag_match *, const char *);
 static bool take_long(struct parse *, const char *);
 static bool take_letters(struct parse *, const char *);
 static bool unknown(struct parse *, const char *);
@@ -76,7 +76,7 @@ take_long(struct parse *p, const char *arg)
 {
 	const char *equals = strchr(arg, '=');
 	const size_t len = equals != NULL ? (size_t)(equals - arg) - 2 : strlen(arg) - 2;
-	const struct found f = find(p->flags, arg + 2, len, '\0');
+	const struct flag_match f = find(p->flags, arg + 2, len, '\0');
 
 	if (f.row == NULL)
 		return unknown(p, arg);
@@ -90,7 +90,7 @@ static bool
 take_letters(struct parse *p, const char *arg)
 {
 	for (const char *letter = arg + 1; *letter != '\0'; letter++) {
-		const struct found f = find(p->flags, "", 0, *letter);
+		const struct flag_match f = find(p->flags, "", 0, *letter);
 
 		if (f.row == NULL)
 			return unknown(p, arg);
@@ -102,7 +102,7 @@ take_letters(struct parse *p, const char *arg)
 }
 
 /* By its name, or by its letter. */
-static struct found
+static struct flag_match
 find(const struct flags *flags, const char *name, size_t len, char letter)
 {
 	for (; flags != NULL; flags = flags->next) {
@@ -111,17 +111,17 @@ find(const struct flags *flags, const char *name, size_t len, char letter)
 
 			if (letter != '\0' ? f->letter == letter
 			    : f->name != NULL && strlen(f->name) == len && strncmp(f->name, name, len) == 0)
-				return (struct found){ .row = f, .out = flags->out };
+				return (struct flag_match){ .row = f, .out = flags->out };
 		}
 	}
-	return (struct found){ 0 };
+	return (struct flag_match){ 0 };
 }
 
 static bool
-take(struct parse *p, const struct found *found, const char *value)
+take(struct parse *p, const struct flag_match *match, const char *value)
 {
-	const struct flag *f = found->row;
-	void *to = (char *)found->out + f->offset;
+	const struct flag *f = match->row;
+	void *to = (char *)match->out + f->offset;
 
 	if (f->arg == NULL) {
 		*(bool *)to = true;

@@ -15,7 +15,7 @@
 
 enum { EVERY_MS = 1000 };
 
-struct options {
+struct status_options {
 	const char	*output;
 	bool		 watch;
 };
@@ -26,8 +26,8 @@ static int show(const struct command *, const struct cli *, bool, const struct s
 static struct status_style style_of(FILE *);
 
 static const struct flag flags[] = {
-	{ "output", 'o', "text|json", offsetof(struct options, output), "json: musterd's answer unchanged" },
-	{ "watch",  'w', NULL,        offsetof(struct options, watch),  "again every second, until Ctrl-C" },
+	{ "output", 'o', "text|json", offsetof(struct status_options, output), "json: musterd's answer unchanged" },
+	{ "watch",  'w', NULL,        offsetof(struct status_options, watch),  "again every second, until Ctrl-C" },
 };
 
 const struct command status_command = {
@@ -44,7 +44,7 @@ const struct command status_command = {
 static int
 run(const struct command *self, struct cli *cli, int argc, char **argv)
 {
-	struct options o = { .output = "text" };
+	struct status_options o = { .output = "text" };
 	int words, code;
 
 	if (!cli_words(self, cli, argc - 1, argv + 1, &o, 0, 0, &words, &code))

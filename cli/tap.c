@@ -8,7 +8,6 @@
 #include "control_client.h"
 #include "filter.h"
 #include "tap_line.h"
-#include "tap_client.h"
 #include "obj.h"
 #include "interrupt.h"
 #include "config/nearest.h"
@@ -16,7 +15,7 @@
 
 enum { NAMES_MAX = 128 };
 
-struct options {
+struct tap_options {
 	const char	*actor, *link, *message, *key, *trace, *output, *count, *record, *replay;
 	bool		 received;
 };
@@ -24,16 +23,16 @@ struct options {
 static int run(const struct command *, struct cli *, int, char **);
 
 static const struct flag flags[] = {
-	{ "actor",    0,   "ACTOR",     offsetof(struct options, actor),    "only what this actor sends" },
-	{ "link",     0,   "LINK",      offsetof(struct options, link),     "only this link" },
-	{ "message",  0,   "MESSAGE",   offsetof(struct options, message),  "only this message, or items with this value" },
-	{ "key",      0,   "GLOB",      offsetof(struct options, key),      "only items whose key matches, as in a shell" },
-	{ "trace",    0,   "ID",        offsetof(struct options, trace),    "only what belongs to this trace (hex)" },
-	{ "received", 0,   NULL,        offsetof(struct options, received), "what actors receive instead of what they send" },
-	{ "output",   'o', "text|json", offsetof(struct options, output),   "json: one object per line" },
-	{ "count",    'n', "COUNT",     offsetof(struct options, count),    "end after so many messages" },
-	{ "record",   0,   "FILE",      offsetof(struct options, record),   "keep the records too; --key and --trace do not apply" },
-	{ "replay",   0,   "FILE",      offsetof(struct options, replay),   "read them from a file; musterd is not needed" },
+	{ "actor",    0,   "ACTOR",     offsetof(struct tap_options, actor),    "only what this actor sends" },
+	{ "link",     0,   "LINK",      offsetof(struct tap_options, link),     "only this link" },
+	{ "message",  0,   "MESSAGE",   offsetof(struct tap_options, message),  "only this message, or items with this value" },
+	{ "key",      0,   "GLOB",      offsetof(struct tap_options, key),      "only items whose key matches, as in a shell" },
+	{ "trace",    0,   "ID",        offsetof(struct tap_options, trace),    "only what belongs to this trace (hex)" },
+	{ "received", 0,   NULL,        offsetof(struct tap_options, received), "what actors receive instead of what they send" },
+	{ "output",   'o', "text|json", offsetof(struct tap_options, output),   "json: one object per line" },
+	{ "count",    'n', "COUNT",     offsetof(struct tap_options, count),    "end after so many messages" },
+	{ "record",   0,   "FILE",      offsetof(struct tap_options, record),   "keep the records too; --key and --trace do not apply" },
+	{ "replay",   0,   "FILE",      offsetof(struct tap_options, replay),   "read them from a file; musterd is not needed" },
 };
 
 const struct command tap_command = {
@@ -66,7 +65,7 @@ struct tapping {
 /* The names of a list, by number. */
 typedef const char *name_at(unsigned i);
 
-static bool read_options(const struct command *, const struct options *, struct tapping *);
+static bool read_options(const struct command *, const struct tap_options *, struct tapping *);
 static bool read_name(const struct command *, const char *, const char *, name_at *, unsigned, unsigned *);
 static bool read_trace(const struct command *, const char *, struct filter *);
 static bool read_count(const struct command *, const char *, uint64_t *);
@@ -78,7 +77,7 @@ static name_at role_at, link_at, message_at;
 static int
 run(const struct command *self, struct cli *cli, int argc, char **argv)
 {
-	struct options o = { .output = "text" };
+	struct tap_options o = { .output = "text" };
 	struct tapping t = { .command = self, .filter = FILTER_ALL, .left = UINT64_MAX };
 	int words, code;
 
@@ -101,7 +100,7 @@ run(const struct command *self, struct cli *cli, int argc, char **argv)
 
 /* False: an error was printed. */
 static bool
-read_options(const struct command *self, const struct options *o, struct tapping *t)
+read_options(const struct command *self, const struct tap_options *o, struct tapping *t)
 {
 	unsigned actor = ROLE_ANY, link = LINK_MAX, message = MSG_MAX;
 

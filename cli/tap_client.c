@@ -2,16 +2,15 @@
  * cli/tap_client.c - one SUB socket for the taps of all actors. It cannot delay them: an actor drops records
  * rather than wait.
  */
-#include "tap_client.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <zmq.h>
 
 #include "clock.h"
-#include "obj.h"
+#include "filter.h"
 #include "interrupt.h"
+#include "obj.h"
 
 enum { PARTS = 3, REFRESH_MS = 2000 };
 
@@ -31,7 +30,7 @@ static bool find_actors(struct tap_client *, char *);
 static void connect_to(struct tap_client *, enum role);
 static void subscribe(const char *, void *);
 static bool receive(struct tap_client *, struct capture_raw *);
-static struct bytes bytes_of(zmq_msg_t *);
+static struct byte_view bytes_of(zmq_msg_t *);
 static bool wait_for(struct tap_client *);
 
 struct tap_client *
@@ -162,10 +161,10 @@ receive(struct tap_client *l, struct capture_raw *raw)
 	return true;
 }
 
-static struct bytes
+static struct byte_view
 bytes_of(zmq_msg_t *m)
 {
-	return (struct bytes){ zmq_msg_data(m), zmq_msg_size(m) };
+	return (struct byte_view){ zmq_msg_data(m), zmq_msg_size(m) };
 }
 
 /* False: end now, because of a signal or because the output has no reader. */

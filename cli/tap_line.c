@@ -63,7 +63,7 @@ tap_line_print_lost(FILE *out, uint64_t n, const char *actor, bool json)
 }
 
 void
-tap_line_print_damaged(FILE *out, const char *why, const struct bytes *topic, bool json)
+tap_line_print_damaged(FILE *out, const char *why, const struct byte_view *topic, bool json)
 {
 	const uint32_t len = topic->len < 128 ? (uint32_t)topic->len : 128;
 	const struct wire_str text = { (const char *)topic->p, len };

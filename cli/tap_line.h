@@ -27,6 +27,6 @@ struct tap_line {
 bool tap_line_next(struct tap_line *l, struct capture *c, struct msg_arena *arena);
 void tap_line_print(FILE *out, const struct tap_line *l, bool json);
 void tap_line_print_lost(FILE *out, uint64_t n, const char *actor, bool json);
-void tap_line_print_damaged(FILE *out, const char *why, const struct bytes *topic, bool json);
+void tap_line_print_damaged(FILE *out, const char *why, const struct byte_view *topic, bool json);
 
 #endif

@@ -32,9 +32,9 @@ struct tapfile {
 };
 
 static struct tapfile *make(FILE *);
-static bool put_bytes(FILE *, uint8_t, const struct bytes *);
-static bool take_bytes(struct bytes *, struct bytes *);
-static bool take_length(struct bytes *, size_t, size_t *);
+static bool put_bytes(FILE *, uint8_t, const struct byte_view *);
+static bool take_bytes(struct byte_view *, struct byte_view *);
+static bool take_length(struct byte_view *, size_t, size_t *);
 
 struct tapfile *
 tapfile_create(const char *path)
@@ -128,7 +128,7 @@ tapfile_read(struct tapfile *t, struct capture_raw *raw, const char **why)
 		*why = "the file ends within a record";
 		return TAPFILE_DAMAGED;
 	}
-	struct bytes left = { t->buf + 1, len - 1 };
+	struct byte_view left = { t->buf + 1, len - 1 };
 	if (t->buf[0] != MP_ARRAY3 || !take_bytes(&left, &raw->topic) || !take_bytes(&left, &raw->meta)
 	    || !take_bytes(&left, &raw->frame) || left.len != 0) {
 		*why = "a record is not [topic, meta, frame]";
@@ -155,7 +155,7 @@ make(FILE *stream)
 
 /* A damaged record may lack parts: then p is NULL. */
 static bool
-put_bytes(FILE *f, uint8_t type, const struct bytes *b)
+put_bytes(FILE *f, uint8_t type, const struct byte_view *b)
 {
 	const uint32_t length = htobe32((uint32_t)b->len);
 
@@ -165,7 +165,7 @@ put_bytes(FILE *f, uint8_t type, const struct bytes *b)
 
 /* A str or bin off the front. */
 static bool
-take_bytes(struct bytes *left, struct bytes *out)
+take_bytes(struct byte_view *left, struct byte_view *out)
 {
 	static const uint8_t widths[256] = {
 		[MP_STR8] = 1, [MP_STR16] = 2, [MP_STR32] = 4, [MP_BIN8] = 1, [MP_BIN16] = 2, [MP_BIN32] = 4,
@@ -183,14 +183,14 @@ take_bytes(struct bytes *left, struct bytes *out)
 		return false;
 	if (len > left->len)
 		return false;
-	*out = (struct bytes){ left->p, len };
+	*out = (struct byte_view){ left->p, len };
 	left->p += len;
 	left->len -= len;
 	return true;
 }
 
 static bool
-take_length(struct bytes *left, size_t width, size_t *out)
+take_length(struct byte_view *left, size_t width, size_t *out)
 {
 	if (left->len < width)
 		return false;

@@ -6,8 +6,8 @@
 #include "obj.h"
 #include "text_buffer.h"
 
-/* What the names hold, whatever their order. */
-struct found {
+/* The classes of the names, whatever their order. */
+struct pool_classes {
 	int	master, worker, custom;		/* index, or -1; custom: of one of them */
 	size_t	customs;
 };
@@ -26,14 +26,14 @@ static const struct {
 };
 
 static void put_customs(struct text_buffer *, const char *const *, size_t);
-static struct found classify(const char *const *, size_t);
+static struct pool_classes classify(const char *const *, size_t);
 static bool is_custom(const char *);
 static const char *next_custom(const char *const *, size_t, const char *);
 
 struct choice
 choose_pool(const char *const *names, size_t count, bool windows)
 {
-	const struct found f = classify(names, count);
+	const struct pool_classes f = classify(names, count);
 
 	if (windows)
 		return (struct choice){ -1, CHOOSE_WINDOWS };
@@ -81,10 +81,10 @@ put_customs(struct text_buffer *t, const char *const *names, size_t count)
 		text_put(t, customs == 2 ? " both" : " all");
 }
 
-static struct found
+static struct pool_classes
 classify(const char *const *names, size_t count)
 {
-	struct found f = { -1, -1, -1, 0 };
+	struct pool_classes f = { -1, -1, -1, 0 };
 
 	for (size_t i = 0; i < count; i++) {
 		if (is_custom(names[i])) {

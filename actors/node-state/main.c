@@ -226,7 +226,7 @@ enqueue(void *arg, struct wire_str key, uint64_t trace)
 	actor_enqueue(s->actor, key.p, key.len, WORK_LIVE, trace);
 }
 
-struct walk {
+struct node_walk {
 	fleet_node_fn	*fn;
 	void		*arg;
 };
@@ -234,7 +234,7 @@ struct walk {
 static void
 walk_one(const struct change *c, void *arg)
 {
-	const struct walk *w = arg;
+	const struct node_walk *w = arg;
 
 	if (c->type == MSG_NODE)
 		w->fn(c->key, &c->value->node, w->arg);
@@ -245,7 +245,7 @@ each_node(void *arg, fleet_node_fn *fn, void *fn_arg)
 {
 	struct node_state *s = arg;
 
-	actor_each(s->actor, KUBE, walk_one, &(struct walk){ fn, fn_arg });
+	actor_each(s->actor, KUBE, walk_one, &(struct node_walk){ fn, fn_arg });
 }
 
 /* ---- Work ---- */

@@ -21,10 +21,10 @@ struct made {
 	struct capture_raw	raw;
 };
 
-static struct bytes
+static struct byte_view
 view(const msgpack_sbuffer *b)
 {
-	return (struct bytes){ (const uint8_t *)b->data, b->size };
+	return (struct byte_view){ (const uint8_t *)b->data, b->size };
 }
 
 static void
