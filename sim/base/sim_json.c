@@ -73,3 +73,9 @@ sim_json_base64(const void *bytes, size_t len)
 	free(out);
 	return encoded;
 }
+
+int
+sim_json_compare_texts(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}

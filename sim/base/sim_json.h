@@ -19,6 +19,8 @@ int64_t sim_json_int_at(const json_t *object, const char *path, int64_t absent);
 /* The member, made an empty object where it is missing. Borrowed. */
 json_t *sim_json_branch(json_t *object, const char *key);
 
+/* For qsort of an array of const char *. */
+int sim_json_compare_texts(const void *a, const void *b);
 /* Bytes as base64, a text. New reference. */
 json_t *sim_json_base64(const void *bytes, size_t len);
 

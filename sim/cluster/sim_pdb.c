@@ -15,7 +15,6 @@
 
 static struct sim_blob *covering(struct simulator *, const struct sim_blob *, size_t *);
 static bool covers(const json_t *, const struct sim_blob *);
-static const char *get_label(const char *, const void *);
 static bool unhealthy_may_go(const json_t *, const struct sim_blob *, const struct sim_storage *);
 static json_t *refuse(const char *, int);
 static void charge(struct simulator *, struct sim_storage *, json_t *, const char *);
@@ -86,16 +85,10 @@ covers(const json_t *budget, const struct sim_blob *pod)
 {
 	char err[256];
 	struct selector *s = selector_from_json(sim_json_at(budget, "spec.selector"), err, sizeof(err));
-	const bool yes = s != NULL && selector_matches(s, get_label, pod);
+	const bool yes = s != NULL && selector_matches(s, sim_blob_get_label, pod);
 
 	selector_free(&s);
 	return yes;
-}
-
-static const char *
-get_label(const char *key, const void *arg)
-{
-	return sim_blob_label(arg, key);
 }
 
 /* A Pod that is not Ready counts for nothing, so it may go while the others suffice. */

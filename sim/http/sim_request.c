@@ -80,6 +80,14 @@ sim_request_param(const struct sim_request *c, const char *name)
 	return evhttp_find_header(&c->params, name);
 }
 
+const char *
+sim_request_text(const struct sim_request *c, const char *name)
+{
+	const char *const value = sim_request_param(c, name);
+
+	return value != NULL ? value : "";
+}
+
 bool
 sim_request_flag(const struct sim_request *c, const char *name)
 {

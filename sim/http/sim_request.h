@@ -49,8 +49,9 @@ typedef void sim_request_handler(struct sim_request *c);
 
 struct sim_request *sim_request_new(struct simulator *s, struct evhttp_request *req);
 
-/* A query parameter; NULL: not given. */
+/* A query parameter; not given: NULL, or "". */
 const char *sim_request_param(const struct sim_request *c, const char *name);
+const char *sim_request_text(const struct sim_request *c, const char *name);
 /* True for "true" and "1", as Go reads it. */
 bool sim_request_flag(const struct sim_request *c, const char *name);
 const char *sim_request_header(const struct sim_request *c, const char *name);

@@ -10,7 +10,6 @@
 #include "sim/base/sim_json.h"
 #include "sim/kube/store/sim_blob.h"
 
-static const char *get_label(const char *, const void *);
 static void read_max_unavailable(struct openshift_pool *, const json_t *);
 static void set_condition(json_t *, const char *, bool, const char *, json_t *, const char *);
 static void set_update_conditions(json_t *, const struct openshift_pool *, const char *);
@@ -47,7 +46,7 @@ bool
 openshift_pool_matches(const struct openshift_pool *p, const struct sim_blob *node)
 {
 	return p->selector != NULL && !selector_empty(p->selector)
-	    && selector_matches(p->selector, get_label, node);
+	    && selector_matches(p->selector, sim_blob_get_label, node);
 }
 
 int
@@ -246,12 +245,6 @@ set_condition(json_t *status, const char *type, bool is, const char *reason, jso
 		json_array_set_new(conditions, at, made);
 	else
 		json_array_append_new(conditions, made);
-}
-
-static const char *
-get_label(const char *key, const void *arg)
-{
-	return sim_blob_label(arg, key);
 }
 
 /* 3 or "10%"; nothing is 1. */

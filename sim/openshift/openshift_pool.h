@@ -1,7 +1,4 @@
-/*
- * sim/openshift/openshift_pool.h - a MachineConfigPool: its target, its nodes, its
- * status.
- */
+/* sim/openshift/openshift_pool.h - a MachineConfigPool: its target, its nodes, its status. */
 #ifndef MUSTER_OPENSHIFT_POOL_H
 #define MUSTER_OPENSHIFT_POOL_H
 

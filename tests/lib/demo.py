@@ -17,7 +17,7 @@ import muster
 from demoview import View
 from kubeservers import SimServer
 from muster import Muster, wait_for
-from openshift import World, condition
+from openshift import Cluster, condition
 from rolloutcrds import NODE_INSIGHTS, POOL_INSIGHTS
 
 SIZES = {"masters": 3, "infra": 3, "workers": 24}
@@ -234,7 +234,7 @@ def main():
     speed = WAVE_S * WAVES / max(asked.seconds, 1)
     with SimServer(options=["--crds", muster.ROOT / "deploy/crds", "--openshift", "--release", OLD, *words,
                             "--speed", f"{speed:.1f}"]) as server:
-        world = World(server)
+        world = Cluster(server)
         world.do("pool", name="worker", max_unavailable=AT_ONCE)
         headline(f"muster-sim serves an OpenShift {OLD} of {sum(SIZES.values())} nodes, "
                  f"{speed:.0f} times as fast as life")

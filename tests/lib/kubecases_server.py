@@ -43,9 +43,9 @@ def a_watch_from_before_the_kind_was_served_is_410(server):
                              query={"watch": "1", "resourceVersion": "1", "timeoutSeconds": "5"})
     event = json.loads(answer.body.splitlines()[0])
     assert event["type"] == "ERROR", event
-    told = event["object"]
-    assert (told["code"], told["reason"]) == (410, "Expired"), told
-    assert re.fullmatch(r"too old resource version: 1 \(\d+\)", told["message"]), told
+    status = event["object"]
+    assert (status["code"], status["reason"]) == (410, "Expired"), status
+    assert re.fullmatch(r"too old resource version: 1 \(\d+\)", status["message"]), status
 
 
 @case
@@ -271,7 +271,7 @@ def an_eviction_that_names_another_pod_is_400(server):
 
 @case
 def what_cannot_be_served_is_406(server):
-    """A type that nobody writes (issue 10.16)."""
+    """A type that no server writes (issue 10.16)."""
     for resource in ("widgets", "widgets.v1beta1"):
         refused = expect_error(406, "NotAcceptable", server.kube.list, resource, accept="text/plain")
         assert refused.message.startswith("only the following media types are accepted: application/json")

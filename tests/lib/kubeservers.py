@@ -38,7 +38,7 @@ AUDIT_POLICY = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages":
 
 
 class Server:
-    """What a test may ask of either server."""
+    """The interface of both servers."""
     url = control = None
 
     def __init__(self, users=None):
@@ -171,7 +171,7 @@ class RealServer(Server):
         return str(self.folder / "certs" / "apiserver.crt")
 
     def start(self):
-        """Ports are chosen free; should somebody be faster, other ones are."""
+        """Ports are chosen free; if another process binds one first, others are chosen."""
         for attempt in range(5):
             try:
                 self.start_etcd(muster.free_port(), muster.free_port())
@@ -273,7 +273,7 @@ class RealServer(Server):
         return int(revision)
 
     def interrupt(self):
-        """Every connection breaks, for a moment nobody answers; nothing is lost."""
+        """Every connection breaks, for a moment there is no answer; nothing is lost."""
         self.restart()
 
     @contextlib.contextmanager
@@ -287,8 +287,8 @@ class RealServer(Server):
             self.wait_served()
 
     def behind(self, changes):
-        """changes(kube) happen while nobody can watch, and no version from before can be watched from. They
-        are made through a second server on the same etcd."""
+        """changes(kube) happen while no client can watch, and no version from before can be watched from.
+        They are made through a second server on the same etcd."""
         self.stop()
         port = muster.free_port()
         words = [f"--secure-port={port}" if word.startswith("--secure-port=") else word
@@ -355,7 +355,7 @@ class SimServer(Server):
             "--write-kubeconfig", self.kubeconfig, *self.options], stdout=subprocess.PIPE, text=True)
         line = process.stdout.readline()
         found = re.match(r"muster-sim: kube (https?://\S+) control (http://\S+)", line)
-        assert found, f"muster-sim said {line!r}"
+        assert found, f"muster-sim printed {line!r}"
         self.url, self.control = found.groups()
         self.addresses = [url.split("://")[1] for url in found.groups()]
         self.kube = self.client()
@@ -410,7 +410,7 @@ class SimServer(Server):
 
 
 class PortTaken(Exception):
-    """Between choosing a port and binding it, somebody else did."""
+    """Another process bound the port first."""
 
 
 def _ready(kube):

@@ -1,9 +1,9 @@
-"""tests/lib/openshift.py - short words for the world of muster-sim, and for what of an update stands in it.
+"""tests/lib/openshift.py - commands to the OpenShift of muster-sim, and its objects.
 
     with SimServer(options=["--openshift", "--workers", "6"]) as server:
-        world = World(server)
-        world.do("rollout", version="4.20.4", manual=True)
-        while world.step(): ...
+        cluster = Cluster(server)
+        cluster.do("rollout", version="4.20.4", manual=True)
+        while cluster.step(): ...
 """
 from rolloutcrds import MCO_GROUP as MCO
 
@@ -26,8 +26,8 @@ def is_ready(node):
     return condition(node, "Ready").get("status") == "True"
 
 
-class World:
-    """Orders to the world, and looks at it past kube-watcher."""
+class Cluster:
+    """Sends commands to the cluster, and reads its objects directly from the API."""
 
     def __init__(self, server):
         self.server, self.kube = server, server.kube
@@ -40,7 +40,7 @@ class World:
         return {row["node"]: row["step"] for row in self.do("step", **more)["steps"]}
 
     def finish(self, most=10000):
-        """Steps until nobody can move. The steps of each node, in order."""
+        """Steps until no node can move. The steps of each node, in order."""
         way = {}
         for _ in range(most):
             moved = self.step()

@@ -22,7 +22,6 @@ static bool is_mismatch(const json_t *schema, const json_t *value, const char *p
 static bool fits(const char *type, const json_t *value);
 static void add(json_t *errors, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static char *errors_text(const json_t *errors);
-static int by_text(const void *a, const void *b);
 
 json_t *
 sim_apply_check(const struct sim_write_params *a, const json_t *config)
@@ -233,7 +232,7 @@ errors_text(const json_t *errors)
 	MUST(out != NULL);
 	for (size_t i = 0; i < n; i++)
 		lines[i] = json_string_value(json_array_get(errors, i));
-	qsort(lines, n, sizeof(*lines), by_text);
+	qsort(lines, n, sizeof(*lines), sim_json_compare_texts);
 	if (n > 1)
 		fputs("errors:", out);
 	for (size_t i = 0; i < n; i++)
@@ -241,10 +240,4 @@ errors_text(const json_t *errors)
 	fclose(out);
 	free(lines);
 	return text;
-}
-
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

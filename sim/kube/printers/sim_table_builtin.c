@@ -84,7 +84,6 @@ const struct sim_column sim_table_plain[] = { NAME, AGE, END };
 
 static json_t *address(const json_t *, const char *);
 static const char *condition(const json_t *, const char *);
-static int by_text(const void *, const void *);
 static json_t *whole_or_percent(const json_t *, const char *);
 
 static json_t *
@@ -121,7 +120,7 @@ node_roles(const json_t *node, int64_t now_us)
 	}
 	if (n == 0)
 		return json_string("<none>");
-	qsort(roles, n, sizeof(roles[0]), by_text);
+	qsort(roles, n, sizeof(roles[0]), sim_json_compare_texts);
 	for (size_t i = 0; i < n; i++) {
 		if (i == 0 || strcmp(roles[i], roles[i - 1]) != 0)
 			sim_buf_printf(&b, "%s%s", i > 0 ? "," : "", roles[i]);
@@ -276,12 +275,6 @@ condition(const json_t *object, const char *type)
 			return sim_json_text(c, "status");
 	}
 	return "";
-}
-
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static json_t *

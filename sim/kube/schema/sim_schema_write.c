@@ -8,7 +8,6 @@
 #include "sim_schema.h"
 
 static const json_t *member_schema(const json_t *schema, const char *key);
-static int by_text(const void *a, const void *b);
 
 size_t
 sim_schema_keys(const json_t *schema, const json_t *object, const char ***keys)
@@ -27,7 +26,7 @@ sim_schema_keys(const json_t *schema, const json_t *object, const char ***keys)
 		JSON_EACH(object, key, value)
 			if (json_object_get(properties, key) == NULL)
 				(*keys)[n++] = key;
-	qsort(*keys + declared, n - declared, sizeof(**keys), by_text);
+	qsort(*keys + declared, n - declared, sizeof(**keys), sim_json_compare_texts);
 	return n;
 }
 
@@ -92,10 +91,4 @@ member_schema(const json_t *schema, const char *key)
 		    && strcmp(sim_json_text(schema, "x-muster-name"), "JSONSchemaProps") == 0)
 			return schema;
 	return sim_schema_member(schema, key, false);
-}
-
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

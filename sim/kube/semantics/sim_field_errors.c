@@ -32,7 +32,6 @@ static void add(json_t *errors, enum sim_field_error what, const char *field, co
     const char *format, va_list args) __attribute__((format(printf, 5, 0)));
 static void write_go(FILE *out, const json_t *value);
 static const char **sorted_names(const json_t *object);
-static int by_text(const void *a, const void *b);
 static char *texts(const json_t *errors);
 static char *number(double real);
 
@@ -181,14 +180,8 @@ sorted_names(const json_t *object)
 
 	JSON_EACH(object, key, value)
 		names[i++] = key;
-	qsort(names, n, sizeof(*names), by_text);
+	qsort(names, n, sizeof(*names), sim_json_compare_texts);
 	return names;
-}
-
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static void

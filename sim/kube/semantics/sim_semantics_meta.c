@@ -21,7 +21,6 @@ static void check_annotations(json_t *errors, const json_t *annotations);
 static void check_owners(json_t *errors, const json_t *owners);
 static void check_finalizers(json_t *errors, const json_t *finalizers);
 static void check_no_new_finalizers(json_t *errors, const json_t *now, const json_t *before);
-static int by_text(const void *a, const void *b);
 
 /* Changes of these are refused; the names are the fields after "metadata.". */
 static const char *const immutable[] = {
@@ -270,7 +269,7 @@ check_no_new_finalizers(json_t *errors, const json_t *now, const json_t *before)
 		FILE *out = open_memstream(&list, &size);
 
 		MUST(out != NULL);
-		qsort(added, nadded, sizeof(*added), by_text);
+		qsort(added, nadded, sizeof(*added), sim_json_compare_texts);
 		for (i = 0; i < nadded; i++)
 			if (i == 0 || strcmp(added[i], added[i - 1]) != 0)
 				fprintf(out, "%s\"%s\"", i == 0 ? "" : ", ", added[i]);
@@ -281,10 +280,4 @@ check_no_new_finalizers(json_t *errors, const json_t *now, const json_t *before)
 		free(list);
 	}
 	free(added);
-}
-
-static int
-by_text(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

@@ -96,6 +96,12 @@ sim_blob_label(const struct sim_blob *b, const char *key)
 }
 
 const char *
+sim_blob_get_label(const char *key, const void *blob)
+{
+	return sim_blob_label(blob, key);
+}
+
+const char *
 sim_blob_field(const struct sim_blob *b, const char *path)
 {
 	return find(b->bytes + b->fields_at, path);

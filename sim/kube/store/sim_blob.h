@@ -40,6 +40,7 @@ const char *sim_blob_key(const struct sim_blob *b);
 const char *sim_blob_name(const struct sim_blob *b);
 const char *sim_blob_uid(const struct sim_blob *b);
 /* NULL: none. sim_blob_field has metadata.name, metadata.namespace and the resource's `fields`. */
+const char *sim_blob_get_label(const char *key, const void *blob);	/* for selector_matches */
 const char *sim_blob_label(const struct sim_blob *b, const char *key);
 const char *sim_blob_field(const struct sim_blob *b, const char *path);
 /* The uids of its owners, one after the other, ended by "". */

@@ -14,7 +14,6 @@ struct unknown_field {
 
 static void find_unknown(const char *, void *);
 static bool is_selectable(const struct sim_resource *, const char *);
-static const char *get_label(const char *, const void *);
 static const char *get_field(const char *, const void *);
 static const char *stored_name(const struct sim_resource *, const char *, char *, size_t);
 
@@ -74,7 +73,8 @@ sim_selection_matches(const struct sim_selection *s, const struct sim_blob *b)
 
 	if (len > 0 && (strncmp(sim_blob_key(b), s->ns, len) != 0 || sim_blob_key(b)[len] != '/'))
 		return false;
-	return selector_matches(s->labels, get_label, b) && selector_matches(s->fields, get_field, &at);
+	return selector_matches(s->labels, sim_blob_get_label, b)
+	    && selector_matches(s->fields, get_field, &at);
 }
 
 bool
@@ -104,12 +104,6 @@ is_selectable(const struct sim_resource *r, const char *name)
 			return true;
 	}
 	return false;
-}
-
-static const char *
-get_label(const char *key, const void *arg)
-{
-	return sim_blob_label(arg, key);
 }
 
 static const char *

@@ -6,14 +6,13 @@
 
 static void check_list(json_t *, const struct sim_request *, const char *);
 static void check_watch(json_t *, const struct sim_request *, const char *);
-static const char *param(const struct sim_request *, const char *);
 
 bool
 sim_list_options_valid(struct sim_request *c, bool watch)
 {
 	json_t *const errors = json_array();
 
-	(watch ? check_watch : check_list)(errors, c, param(c, "resourceVersionMatch"));
+	(watch ? check_watch : check_list)(errors, c, sim_request_text(c, "resourceVersionMatch"));
 	json_t *const status = sim_field_errors_status(errors, "meta.k8s.io", "ListOptions", "");
 	if (status != NULL)
 		sim_request_reply_status(c, status);
@@ -23,12 +22,12 @@ sim_list_options_valid(struct sim_request *c, bool watch)
 static void
 check_list(json_t *errors, const struct sim_request *c, const char *match)
 {
-	const char *const rv = param(c, "resourceVersion");
+	const char *const rv = sim_request_text(c, "resourceVersion");
 
 	if (match[0] != '\0' && rv[0] == '\0')
 		sim_field_error(errors, FIELD_FORBIDDEN, "resourceVersionMatch", NULL,
 		    "resourceVersionMatch is forbidden unless resourceVersion is provided");
-	if (match[0] != '\0' && param(c, "continue")[0] != '\0')
+	if (match[0] != '\0' && sim_request_text(c, "continue")[0] != '\0')
 		sim_field_error(errors, FIELD_FORBIDDEN, "resourceVersionMatch", NULL,
 		    "resourceVersionMatch is forbidden when continue is provided");
 	if (match[0] != '\0' && strcmp(match, "Exact") != 0 && strcmp(match, "NotOlderThan") != 0)
@@ -56,15 +55,7 @@ check_watch(json_t *errors, const struct sim_request *c, const char *match)
 	if (match[0] != '\0' && strcmp(match, "NotOlderThan") != 0)
 		sim_field_error_text(errors, FIELD_UNSUPPORTED, "resourceVersionMatch", match,
 		    "supported values: \"NotOlderThan\"");
-	if (match[0] != '\0' && param(c, "continue")[0] != '\0')
+	if (match[0] != '\0' && sim_request_text(c, "continue")[0] != '\0')
 		sim_field_error(errors, FIELD_FORBIDDEN, "resourceVersionMatch", NULL,
 		    "resourceVersionMatch is forbidden when continue is provided");
-}
-
-static const char *
-param(const struct sim_request *c, const char *name)
-{
-	const char *const value = sim_request_param(c, name);
-
-	return value != NULL ? value : "";
 }

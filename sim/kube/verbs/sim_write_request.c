@@ -9,7 +9,6 @@
 #include "sim/base/sim_yaml.h"
 #include "sim/kube/schema/sim_schema_pb.h"
 
-static const char *param(const struct sim_request *, const char *);
 static void fail_body(struct sim_request *, const char *);
 
 void
@@ -20,11 +19,11 @@ sim_write_request_open(struct sim_write_request *w, struct sim_request *c)
 		.namespace = c->route.ns,
 		.name = c->route.name,
 		.subresource = c->route.subresource,
-		.field_manager = param(c, "fieldManager"),
+		.field_manager = sim_request_text(c, "fieldManager"),
 		.user_agent = c->user_agent,
 		.force = sim_request_flag(c, "force"),
-		.dry_run = strcmp(param(c, "dryRun"), "All") == 0,
-		.field_validation = param(c, "fieldValidation"),
+		.dry_run = strcmp(sim_request_text(c, "dryRun"), "All") == 0,
+		.field_validation = sim_request_text(c, "fieldValidation"),
 		.now = sim_now(w->now),
 		.new_uid = sim_uid(c->sim, w->uid),
 		.suffix = sim_suffix(c->sim, w->suffix),
@@ -105,12 +104,4 @@ fail_body(struct sim_request *c, const char *why)
 	    "the object provided is unrecognized (must be of type %s): couldn't get "
 	    "version/kind; json parse error: %s",
 	    c->resource->kind, why);
-}
-
-static const char *
-param(const struct sim_request *c, const char *name)
-{
-	const char *const value = sim_request_param(c, name);
-
-	return value != NULL ? value : "";
 }
