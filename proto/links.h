@@ -4,7 +4,7 @@
  *
  * L(ID, name, binder, connectors, values, gating, writes). The binder is the producer; a link bound by
  * ANY exists once per actor. A value that is not in the list, or a HELLO from a role that is not a
- * connector, ends that session (supervision.md 4.10). GATING: a consumer is not "synced" before its
+ * connector, ends that session. GATING: a consumer is not "synced" before its
  * first snapshot over this link; BESIDE: it may come when it likes. WRITES: the consumer may send
  * WRITE inside its session; READS: it may not.
  */

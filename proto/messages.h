@@ -35,14 +35,14 @@
 
 #define MESSAGES(M)	/* ID, body, number, bodies per frame */			\
 	/* the session protocol, the same on every link (session.h) */			\
-	M(HELLO,      hello,      0x0001, ONE)	/* consumer: who I am */		\
-	M(SNAP_BEGIN, snap_begin, 0x0002, ONE)	/* producer: a full picture follows */	\
+	M(HELLO,      hello,      0x0001, ONE)	/* consumer: identity and token */		\
+	M(SNAP_BEGIN, snap_begin, 0x0002, ONE)	/* producer: a snapshot follows */	\
 	M(SNAP_ITEMS, item,       0x0003, MANY)						\
 	M(SNAP_END,   snap_end,   0x0004, ONE)	/* producer: what was not named is gone */ \
 	M(DELTA,      item,       0x0005, MANY)						\
-	M(ACK,        ack,        0x0006, ONE)	/* consumer: taken up to here, send so many more */ \
-	M(BEAT,       beat,       0x0007, ONE)	/* producer: alive, this is where we stand */ \
-	M(CLOSE,      close,      0x0008, ONE)	/* producer: this session is over, say HELLO */ \
+	M(ACK,        ack,        0x0006, ONE)	/* consumer: received up to here, send so many more */ \
+	M(BEAT,       beat,       0x0007, ONE)	/* producer: alive, what it has sent so far */ \
+	M(CLOSE,      close,      0x0008, ONE)	/* producer: this session is over, send HELLO */ \
 	/* writes: inside a consumer's session, outside its numbers and credit; gone with its epoch */	\
 	M(WRITE,        write,  0x000a, ONE)	/* consumer: do this */			\
 	M(RESULT_ITEMS, item,   0x000b, MANY)	/* producer: objects of the answer; seq is the id */ \
@@ -53,10 +53,10 @@
 	M(STAT,       stat,       0x0101, ONE)	/* one metric series */			\
 	M(KIND,       kind,       0x0102, ONE)	/* how one kind stands */		\
 	M(LEADER,     leader,     0x0103, ONE)	/* who may write, until when */		\
-	M(RAW,        raw,        0x0104, ONE)	/* an object nobody projects, as JSON */ \
+	M(RAW,        raw,        0x0104, ONE)	/* an object without a projection, as JSON */ \
 	M(NODE_STATE, node_state, 0x0105, ONE)	/* how far the update of one node is */	\
 	M(POOL_STATE, pool_state, 0x0106, ONE)	/* the same of one pool, from its nodes */ \
-	M(NODE_FACT,  node_fact,  0x0107, ONE)	/* what claimers want to know of a node */ \
+	M(NODE_FACT,  node_fact,  0x0107, ONE)	/* what claimers read of a node */ \
 	KINDS(M)				/* objects: kinds.h */			\
 	TEST_MESSAGES(M)
 
@@ -72,7 +72,7 @@
 #define snap_end_FIELDS(F)	F(u64, count)
 #define ack_FIELDS(F)		F(u64, credit)
 /*
- * ready: there is a complete picture. exact: everything was sent, so count and hash (view.h) are
+ * ready: there is a complete snapshot. exact: everything was sent, so count and hash (view.h) are
  * what the consumer must hold.
  */
 #define beat_FIELDS(F)		F(u64, nonce) F(flag, ready) F(flag, exact) F(u64, count) F(u64, hash)
@@ -124,7 +124,7 @@
 /*
  * Key "nodes/<name>", only for nodes that a pool owns; gone when none does any more. Texts are those
  * of the NodeProgressInsight. conditions: type, status, reason, message, since (RFC 3339 where the
- * cause tells it, else ""). rule: which line of the assessment matched. reason: what made us look
+ * cause has it, else ""). rule: which line of the assessment matched. reason: what caused the evaluation
  * (enum cause). evaluated_us: wall clock. evaluations: of this node since the start. These three do
  * not make a change by themselves.
  */

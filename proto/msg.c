@@ -7,7 +7,7 @@
 #include "scan.h"
 
 /*
- * Bytes being read. The schema says what comes next, so each field is read where it stands: to build a tree
+ * Bytes being read. The schema gives what comes next, so each field is read where it stands: to build a tree
  * of msgpack objects and walk it afterwards took a third of a consumer's time (./dev bench bus).
  */
 struct cursor {
@@ -152,11 +152,11 @@ rows_next(struct wire_rows *left, struct wire_str cells[ROWS_COLUMNS_MAX])
 bool
 map_get(struct wire_map m, const char *key, struct wire_str *value)
 {
-	const struct wire_str wanted = wire_str_of(key);
+	const struct wire_str name = wire_str_of(key);
 	struct wire_str k;
 
 	while (map_next(&m, &k, value)) {
-		if (wire_str_compare(k, wanted) == 0)
+		if (wire_str_compare(k, name) == 0)
 			return true;
 	}
 	*value = (struct wire_str){ .p = "" };

@@ -196,7 +196,7 @@ print_rows(struct out *o, wire_rows v)
 	emit_char(o, ']');
 }
 
-/* For people without quotes where it reads the same. */
+/* In text form without quotes where none are needed. */
 static void
 name(struct out *o, wire_str v)
 {

@@ -11,7 +11,7 @@
 
 #define HIDDEN	"***"
 
-/* What the fields so far have said about those that follow. */
+/* What earlier fields of the body decide about later ones. */
 struct redaction {
 	struct wire_str		 resource;
 	enum msg		 nested;

@@ -1,7 +1,7 @@
 /*
- * proto/scan.h - look at a frame before any library does. Pure.
+ * proto/scan.h - checks a frame before any library reads it. Pure.
  *
- * The trap: msgpack-c believes declared lengths; five bytes (dd ff 00 00 00) make it reserve
+ * The trap: msgpack-c allocates by declared lengths; five bytes (dd ff 00 00 00) make it reserve
  * gigabytes. So every frame is walked here first: declared lengths against the bytes that are left,
  * depth, number of objects, size.
  */

@@ -3,12 +3,12 @@
  *
  * A client that does not read keeps its reply in memory. So replies share a counted body: a request
  * within BODY_FRESH_MS gets the last one again, and there are never more than BODIES_MAX of them. While
- * slow clients hold that many, the newest is served, until the connection limits (conns.h) end them.
+ * slow clients hold that many, the newest is served, until the connection limits (connections.h) end them.
  */
 #ifndef MUSTER_METRICS_BODY_H
 #define MUSTER_METRICS_BODY_H
 
-#include "text.h"
+#include "exposition.h"
 
 enum { BODY_FRESH_MS = 500, BODIES_MAX = 2 };
 

@@ -32,7 +32,7 @@ static const struct kind_row {
 	[HEALTH_READY] = { "/readyz",  "readyz",  ready_checks, NITEMS(ready_checks), true },
 };
 
-/* What is known while the checks run. */
+/* State while the checks run. */
 struct run {
 	const char	*only;
 	struct text	*out;
@@ -123,7 +123,7 @@ static const char *
 actor_fault(const struct roster_actor *a, char *buf)
 {
 	if (roster_running(a))
-		return a->synced ? NULL : "running, but its inputs are not complete yet";
+		return a->synced ? NULL : "running, but its inputs are not synced yet";
 	snprintf(buf, WHY_MAX, "%.16s%s%.100s", a->state, a->last_exit != NULL ? ", last exit: " : "",
 	    a->last_exit != NULL ? a->last_exit : "");
 	return buf;

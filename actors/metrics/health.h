@@ -2,7 +2,7 @@
  * actors/metrics/health.h - alive and ready, as named checks. Pure: tree and time come in.
  *
  * Alive must not depend on anything outside (a restart would not help); ready means that every
- * actor runs and has seen a complete picture of its inputs.
+ * actor runs and its inputs are synced.
  */
 #ifndef MUSTER_METRICS_HEALTH_H
 #define MUSTER_METRICS_HEALTH_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "text.h"
+#include "exposition.h"
 #include "roster.h"
 
 enum { HEALTH_TREE_OLD_MS = 30000 };	/* the supervisor writes one every 5 s */

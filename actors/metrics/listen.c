@@ -1,4 +1,4 @@
-/* actors/metrics/listen.c - from an address as people write it to a listening socket. */
+/* actors/metrics/listen.c - a listening socket for an address in text form. */
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "obj.h"
-#include "serve.h"
+#include "http_server.h"
 
 enum { BACKLOG = 64, HOST_MAX = 256 };
 
@@ -16,7 +16,7 @@ static int listen_on(const struct addrinfo *);
 static bool is_config(int);
 
 int
-serve_listen(const char *address, const char **why, bool *config)
+http_server_listen(const char *address, const char **why, bool *config)
 {
 	char host[HOST_MAX];
 	const char *port;
@@ -51,7 +51,7 @@ serve_listen(const char *address, const char **why, bool *config)
 }
 
 void
-serve_bound(int fd, char *buf, size_t size)
+http_server_address(int fd, char *buf, size_t size)
 {
 	struct sockaddr_storage sa;
 	socklen_t len = sizeof(sa);

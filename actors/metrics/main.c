@@ -1,7 +1,7 @@
 /*
- * actors/metrics/main.c - the stats of all actors on one page, and whether all of them are well.
+ * actors/metrics/main.c - serves the metrics of all actors, and the health of the tree.
  *
- * It holds nothing that is not told anew: series come over the stats links, the tree from the
+ * It has no state of its own: series come over the stats links, the status of the tree from the
  * supervisor. While an actor restarts its last series stay, so a scrape always answers.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 #include "obj.h"
 #include "route.h"
 #include "series.h"
-#include "serve.h"
+#include "http_server.h"
 #include "roster.h"
 
 enum { ADDRESS_MAX = 64, PATH_ROOM = 4096 };
@@ -37,11 +37,11 @@ struct metrics {
 	struct roster		*tree;		/* the last one that could be read; NULL: none */
 	int64_t			 tree_ms;
 	int64_t			 started_ms;
-	uint64_t		 trees_refused, series_refused, scrapes;
+	uint64_t		 status_rejected, series_rejected, scrapes;
 	struct bodies		*bodies;
 	struct server {
 		struct metrics		*metrics;
-		struct serve		*serve;
+		struct http_server		*serve;
 		bool			 with_metrics;
 	}			 servers[PORT_MAX];
 };
@@ -62,13 +62,13 @@ static const struct actor_spec spec = {
 	.rows = rows, .nrows = NITEMS(rows),
 };
 
-static serve_answer answer;
+static http_server_answer answer;
 static body_render render;
 static size_t series_budget(void);
-static struct serve *open_port(struct actor *, struct server *, const struct port_row *, char *);
+static struct http_server *open_port(struct actor *, struct server *, const struct port_row *, char *);
 static bool is_off(const char *);
-static void tell_address(const struct actor *, const char *, const char *);
-static void forget_address(const struct actor *, const char *);
+static void write_address_file(const struct actor *, const char *, const char *);
+static void remove_address_file(const struct actor *, const char *);
 static void path_of(const struct actor *, const char *, char *);
 
 int
@@ -103,7 +103,7 @@ stop(struct actor *a, void *self)
 
 	(void)a;
 	for (int i = 0; i < PORT_MAX; i++)
-		serve_free(&m->servers[i].serve);
+		http_server_free(&m->servers[i].serve);
 	bodies_free(&m->bodies);
 	series_free(&m->series);
 	roster_free(&m->tree);
@@ -122,8 +122,8 @@ on_stat(struct actor *a, void *self, const struct change *c)
 	}
 	const char *why = series_set(m->series, from, c->key, &c->value->stat);
 	if (why != NULL) {
-		m->series_refused++;
-		log_warnx("series refused", KV_S(PEER, from), KV_SN(KEY, c->key.p, c->key.len),
+		m->series_rejected++;
+		log_warnx("series rejected", KV_S(PEER, from), KV_SN(KEY, c->key.p, c->key.len),
 		    KV_S(WHY, why));
 	}
 }
@@ -137,8 +137,8 @@ on_tree(struct actor *a, void *self, const char *json)
 	(void)a;
 	struct roster *new = roster_parse(json, strlen(json), why, sizeof(why));
 	if (new == NULL) {
-		m->trees_refused++;
-		log_warnx("tree of the supervisor refused, the last one stays", KV_S(WHY, why));
+		m->status_rejected++;
+		log_warnx("supervisor status rejected, the previous one is kept", KV_S(WHY, why));
 		return;
 	}
 	roster_free(&m->tree);
@@ -158,8 +158,8 @@ answer(void *arg, const char *path, const char *query, struct answer *out)
 		.own = {
 			.tree = m->tree,
 			.tree_age_ms = m->tree != NULL ? now_ms - m->tree_ms : 0,
-			.trees_refused = m->trees_refused,
-			.series_refused = m->series_refused,
+			.status_rejected = m->status_rejected,
+			.series_rejected = m->series_rejected,
 			.series = series_count(m->series),
 			.scrapes = m->scrapes,
 		},
@@ -193,8 +193,8 @@ series_budget(void)
 	return limit.rlim_cur == RLIM_INFINITY ? SERIES_BUDGET_DEFAULT : limit.rlim_cur / 2;
 }
 
-/* NULL: nobody wants it served. */
-static struct serve *
+/* NULL: its address is off. */
+static struct http_server *
 open_port(struct actor *a, struct server *server, const struct port_row *port, char *bound)
 {
 	const char *address = actor_setting(a, port->setting);
@@ -204,19 +204,19 @@ open_port(struct actor *a, struct server *server, const struct port_row *port, c
 	if (is_off(address)) {
 		snprintf(bound, ADDRESS_MAX, "no address");
 		log_info("not served: its address is off", KV_S(KEY, port->setting));
-		forget_address(a, port->file);
+		remove_address_file(a, port->file);
 		return NULL;
 	}
-	const int fd = serve_listen(address, &why, &config);
+	const int fd = http_server_listen(address, &why, &config);
 	if (fd == -1) {
 		log_die(config ? EXIT_CONFIG : EXIT_WEATHER, 0, "cannot serve",
 		    LOG_KVS(KV_S(KEY, port->setting), KV_S(ADDRESS, address), KV_S(CAUSE, why),
 		    KV_S(HINT, "give an address of this machine and a port that no other program has")));
 	}
-	serve_bound(fd, bound, ADDRESS_MAX);
+	http_server_address(fd, bound, ADDRESS_MAX);
 	log_info("serving", KV_S(KEY, port->setting), KV_S(ADDRESS, bound));
-	tell_address(a, port->file, bound);
-	return serve_new(actor_base(a), fd, answer, server);
+	write_address_file(a, port->file, bound);
+	return http_server_new(actor_base(a), fd, answer, server);
 }
 
 /* VALUE_ADDR_OFF of config/value.h. */
@@ -227,11 +227,11 @@ is_off(const char *address)
 }
 
 /*
- * A file in our own folder, for those who asked for port 0. Renamed into place: nobody reads half
- * of it.
+ * A file in our own folder, for a configuration with port 0. Renamed into place, so that a reader gets
+ * all of it.
  */
 static void
-tell_address(const struct actor *a, const char *file, const char *bound)
+write_address_file(const struct actor *a, const char *file, const char *bound)
 {
 	char path[PATH_ROOM], temporary[PATH_ROOM], hidden[ADDRESS_MAX];
 
@@ -248,9 +248,9 @@ tell_address(const struct actor *a, const char *file, const char *bound)
 		log_warn("cannot write the address", KV_S(PATH, path));
 }
 
-/* An earlier life of ours may have had one. */
+/* An earlier incarnation may have written one. */
 static void
-forget_address(const struct actor *a, const char *file)
+remove_address_file(const struct actor *a, const char *file)
 {
 	char path[PATH_ROOM];
 

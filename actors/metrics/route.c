@@ -27,7 +27,7 @@ static const struct route {
 static bool matches(const struct route *, const char *, const char **);
 static void health(enum health_kind, const struct route_facts *, const char *, const char *, struct answer *);
 static void not_found(const struct route_facts *, struct answer *);
-static bool asks_for(const char *, const char *);
+static bool query_has(const char *, const char *);
 static bool shown(const char *, const void *);
 
 void
@@ -37,7 +37,7 @@ route_answer(const struct route_facts *f, const char *path, const char *query, s
 
 	if (route_is_metrics(f, path)) {
 		a->code = 200;
-		a->type = TEXT_CONTENT_TYPE;
+		a->type = EXPOSITION_CONTENT_TYPE;
 		return;
 	}
 	for (size_t i = 0; i < NITEMS(routes); i++) {
@@ -60,7 +60,7 @@ route_is_metrics(const struct route_facts *f, const char *path)
 void
 route_metrics(const struct route_facts *f, struct text *out)
 {
-	own_write(out, &f->own);
+	builtin_write(out, &f->own);
 	series_write(f->series, out, f->own.tree != NULL ? shown : NULL, f->own.tree);
 }
 
@@ -93,7 +93,7 @@ health(enum health_kind kind, const struct route_facts *f, const char *name, con
 		.tree_age_ms = f->own.tree != NULL ? f->own.tree_age_ms : f->alive_ms,
 	};
 
-	switch (health_answer(kind, name, asks_for(query, "verbose"), &facts, &a->body)) {
+	switch (health_answer(kind, name, query_has(query, "verbose"), &facts, &a->body)) {
 	case HEALTH_OK:
 		break;
 	case HEALTH_FAILED:
@@ -129,14 +129,14 @@ matches(const struct route *r, const char *path, const char **name)
 	return true;
 }
 
-/* Whether the query has that word, with or without a value. */
+/* The query has that parameter, with or without a value. */
 static bool
-asks_for(const char *query, const char *word)
+query_has(const char *query, const char *name)
 {
-	const size_t len = strlen(word);
+	const size_t len = strlen(name);
 
 	while (query != NULL) {
-		if (strncmp(query, word, len) == 0 && strchr("&=", query[len]) != NULL)
+		if (strncmp(query, name, len) == 0 && strchr("&=", query[len]) != NULL)
 			return true;	/* also at the end: strchr finds the NUL */
 		query = strchr(query, '&');
 		query = query != NULL ? query + 1 : NULL;

@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "own.h"
+#include "builtin.h"
 #include "series.h"
-#include "text.h"
+#include "exposition.h"
 
 struct answer {
 	int		 code;
@@ -21,7 +21,7 @@ struct answer {
 
 struct route_facts {
 	const struct series_table	*series;
-	struct own_facts		 own;
+	struct builtin_facts		 own;
 	int64_t				 alive_ms;	/* how long this process has been there */
 	int64_t				 wall_ms;
 	bool				 metrics;	/* /metrics is served on this port */

@@ -6,7 +6,7 @@
 
 #include "keytab.h"
 #include "obj.h"
-#include "own.h"
+#include "builtin.h"
 
 enum { HELP_MAX = 512, KEY_MAX = 2048, ACTOR_MAX = 64, LINE_ROOM = 64 /* for suffix, bound and value */ };
 
@@ -42,13 +42,13 @@ struct series_table {
 	size_t		  cost, budget;	/* bytes */
 };
 
-/* What is looked for: a family by name, or a series by actor and labels. */
+/* What to find: a family by name, or a series by actor and labels. */
 struct want {
 	const char	*actor;
 	struct wire_str	 text;
 };
 
-/* <0: the item stands before what is wanted. */
+/* <0: the item is before the one to find. */
 typedef int order(const void *item, const struct want *w);
 
 static const char *refusal(struct wire_str, const struct body_stat *);
@@ -158,32 +158,32 @@ series_write(const struct series_table *t, struct text *out, series_shown *shown
 			if (shown != NULL && !shown(s->actor, arg))
 				continue;
 			if (!headed)
-				text_head(out, f->name, f->kind, f->help);
+				exposition_head(out, f->name, f->kind, f->help);
 			headed = true;
-			text_series(out, f->name, f->kind, &(struct text_series){
+			exposition_series(out, f->name, f->kind, &(struct exposition_series){
 			    .actor = s->actor, .labels = s->labels, .value = s->value, .count = s->count,
 			    .buckets = s->buckets, .nbuckets = s->nbuckets });
 		}
 	}
 }
 
-/* What is wrong with it by itself; its family may still object. */
+/* What is wrong with it by itself. Its family is checked by insert. */
 static const char *
 refusal(struct wire_str key, const struct body_stat *s)
 {
 	if (key.len > KEY_MAX)
 		return "key is too long";
-	if (!text_name_ok(s->family.p, s->family.len))
+	if (!exposition_name_ok(s->family.p, s->family.len))
 		return "not a name of a metric";
-	if (own_family(s->family.p, s->family.len))
+	if (builtin_family(s->family.p, s->family.len))
 		return "family belongs to the metrics actor";
 	if (s->kind > STAT_HISTOGRAM)
 		return "unknown kind of metric";
-	if (s->help.len > HELP_MAX || !text_utf8_ok(s->help.p, s->help.len))
+	if (s->help.len > HELP_MAX || !exposition_utf8_ok(s->help.p, s->help.len))
 		return "help is too long or not UTF-8";
-	if (!text_labels_ok(s->labels.p, s->labels.len))
+	if (!exposition_labels_ok(s->labels.p, s->labels.len))
 		return "labels are not well-formed";
-	if (s->kind == STAT_HISTOGRAM ? !text_buckets_ok(s->buckets.p, s->buckets.len, s->count)
+	if (s->kind == STAT_HISTOGRAM ? !exposition_buckets_ok(s->buckets.p, s->buckets.len, s->count)
 	    : s->buckets.len != 0)
 		return "buckets are not those of a histogram";
 	return NULL;

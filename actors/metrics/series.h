@@ -2,8 +2,8 @@
  * actors/metrics/series.h - every series of every actor, ordered as /metrics prints them.
  *
  * A series belongs to the actor and key it came with. A family has one kind and one help text,
- * those of whoever named it first; a series that does not fit is refused alone, so that one wrong
- * actor cannot spoil the scrape.
+ * those of the first series; a series that does not fit is rejected alone, so that one wrong actor
+ * cannot make the whole scrape invalid.
  */
 #ifndef MUSTER_METRICS_SERIES_H
 #define MUSTER_METRICS_SERIES_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "msg.h"
-#include "text.h"
+#include "exposition.h"
 
 /*
  * What a series costs: its lines in two bodies of /metrics (body.h), and in this table, the key table and

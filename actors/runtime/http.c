@@ -1,8 +1,8 @@
 /*
- * actors/runtime/http.c - the life of a request: asked, waiting for its turn, with curl, told.
+ * actors/runtime/http.c - the states of a request: queued, waiting for its rate limit, in flight, done.
  *
  * http_send and http_cancel only move a request from one list to another; what touches curl or
- * calls anybody is done by the pump, an event of the loop. So both may be called from anywhere,
+ * calls a callback is done by the pump, an event of the loop. So both may be called from anywhere,
  * also from inside curl's own callbacks.
  */
 #include "http_private.h"
@@ -20,7 +20,7 @@ static void on_pump(evutil_socket_t, short, void *);
 static void on_deadline(evutil_socket_t, short, void *);
 static int64_t serve(struct http *, struct bucket *, int64_t);
 static void start(struct request *, int64_t);
-static void tell(struct request *, enum err, const char *);
+static void call_done(struct request *, enum err, const char *);
 static struct http_response answer_of(const struct request *, int64_t);
 static void count(const struct request *, int, int64_t);
 static void move(struct request *, enum stand);
@@ -178,17 +178,17 @@ http_stats(const struct http *h)
 void
 http_ended(struct request *q, CURLcode code)
 {
-	const char *const says = q->curl_says[0] != '\0' ? q->curl_says : curl_easy_strerror(code);
+	const char *const error = q->curl_error[0] != '\0' ? q->curl_error : curl_easy_strerror(code);
 
 	if (q->stand == CANCELLED)
 		return;			/* the pump comes for it */
 	/* curl takes a connection that closes among the headers for an answer without body. */
 	if (q->verdict == E_OK && code == CURLE_OK && !q->headers_ended)
-		tell(q, E_NETWORK, "the connection was closed in the headers");
+		call_done(q, E_NETWORK, "the connection was closed in the headers");
 	else if (q->verdict == E_OK && code != CURLE_OK)
-		tell(q, http_err_of_curl(code, q->headers_ended), says);
+		call_done(q, http_err_of_curl(code, q->headers_ended), error);
 	else
-		tell(q, q->verdict, q->cause);
+		call_done(q, q->verdict, q->cause);
 }
 
 static void
@@ -212,11 +212,11 @@ on_pump(evutil_socket_t fd, short events, void *arg)
 
 		MUST(evtimer_add(h->pump, &tv) == 0);
 	}
-	/* As many as there are now: whoever is told may send the next that fails. */
+	/* As many as there are now: a callback may send the next request that fails. */
 	for (uint32_t n = h->nfailed; n > 0 && h->nfailed > 0; n--) {
 		struct request *const q = TAILQ_FIRST(&h->failed);
 
-		tell(q, q->verdict, q->cause);
+		call_done(q, q->verdict, q->cause);
 	}
 }
 
@@ -232,10 +232,10 @@ on_deadline(evutil_socket_t fd, short events, void *arg)
 		    (long long)q->timeout_ms);
 	else
 		snprintf(cause, sizeof(cause), "no answer within %lld ms", (long long)q->timeout_ms);
-	tell(q, E_TIMEOUT, cause);
+	call_done(q, E_TIMEOUT, cause);
 }
 
-/* Starts what may start. Returns ms until the next may; INT64_MAX when nobody waits. */
+/* Starts what may start. Returns ms until the next may; INT64_MAX when none waits. */
 static int64_t
 serve(struct http *h, struct bucket *b, int64_t now_ms)
 {
@@ -265,7 +265,7 @@ start(struct request *q, int64_t now_ms)
 
 /* The end of every request that was not cancelled. */
 static void
-tell(struct request *q, enum err err, const char *cause)
+call_done(struct request *q, enum err err, const char *cause)
 {
 	struct http *const h = q->http;
 	const int64_t now_ms = clock_mono_ms();
@@ -299,7 +299,7 @@ tell(struct request *q, enum err err, const char *cause)
 	forget(q);
 }
 
-/* What is known of it, whatever came of it. */
+/* The response as far as it came, whatever the result. */
 static struct http_response
 answer_of(const struct request *q, int64_t now_ms)
 {
@@ -329,7 +329,7 @@ count(const struct request *q, int status, int64_t took_ms)
 	if (status != 0)
 		snprintf(code, sizeof(code), "%d", status);
 	else
-		snprintf(code, sizeof(code), "<error>");	/* client-go's word for "no answer" */
+		snprintf(code, sizeof(code), "<error>");	/* client-go's label for "no answer" */
 	if (stat_label(labels, sizeof(labels), "code", code)
 	    && stat_label(labels, sizeof(labels), "method", q->method)
 	    && stat_label(labels, sizeof(labels), "host", q->host))

@@ -42,8 +42,8 @@ struct http_config {
 	uint32_t	 max_per_host;		/* connections, one for each stream; the rest waits */
 	uint32_t	 max_waiting;
 	/*
-	 * Retry-After is told and nothing more: the caller knows what it was about. Otherwise a
-	 * 429 or 503 that names a time closes its bucket until then, for everybody.
+	 * Retry-After is only reported: the caller decides what waits for it. Otherwise a 429 or 503
+	 * with a time closes its bucket until then, for all requests.
 	 */
 	bool		 caller_paces;
 };
@@ -56,8 +56,8 @@ struct http_tls {
 	const void	*ca, *cert, *key;
 	size_t		 ca_len, cert_len, key_len;
 	const char	*ca_file;
-	const char	*server_name;		/* to ask for and verify instead of the URL's host */
-	bool		 insecure;		/* verifies nothing; the caller says so in its log */
+	const char	*server_name;		/* for SNI and verification instead of the URL's host */
+	bool		 insecure;		/* verifies nothing; the caller logs it */
 };
 
 struct http_request {
@@ -71,11 +71,11 @@ struct http_request {
 	const char		 *basic;	/* base64 of user:password: Authorization: Basic; the same */
 	/* A kept connection serves only requests with the same of it: what was rotated connects anew. */
 	const struct http_tls	 *tls;
-	const char		 *proxy;	/* NULL: as the environment says; "": none */
+	const char		 *proxy;	/* NULL: from the environment; "": none */
 	const char		 *bucket;	/* rate limit to count under; NULL: the URL's host[:port] */
 	int64_t			  timeout_ms, connect_timeout_ms;
 	size_t			  max_body, max_headers;
-	bool			  gzip;		/* ask for it. Never on a watch: kube-client.md trap 1 */
+	bool			  gzip;		/* never on a watch: the encoder may hold events back */
 	/* The head of the answer is there, the body to come. The final answer only, of any status. */
 	void			(*on_start)(int status, const char *content_type, void *arg);
 	/*
@@ -94,27 +94,27 @@ struct http_response {
 	const char	*body;			/* NUL-terminated; "" if not whole, or streamed */
 	size_t		 body_len;
 	const char	*content_type;		/* or "" */
-	int64_t		 retry_after_ms;	/* 0: not said. At most an hour, whatever the server wrote */
+	int64_t		 retry_after_ms;	/* 0: none. At most an hour, whatever the server sent */
 	const char	*error;			/* "GET https://host/path: cause"; "" when err is E_OK */
 	const char	*host;			/* host[:port] */
 	int64_t		 duration_ms;		/* since http_send */
 	int64_t		 waited_ms;		/* of it, for its turn */
-	bool		 sent;			/* the server may have seen it */
+	bool		 sent;			/* the server may have received it */
 	void		*transfer;
 };
 
 struct http *http_new(struct event_base *base, const struct http_config *config);
-/* Ends what is under way without calling anybody. Not from a callback. */
+/* Ends what is in flight without a callback. Not from a callback. */
 void http_free(struct http **hp);
-/* Never 0. A request that cannot be sent (bad URL, full queue) is told through `done` like any other. */
+/* Never 0. A request that cannot be sent (bad URL, full queue) is reported through `done` like any other. */
 uint64_t http_send(struct http *h, const struct http_request *r);
-/* No callback will come for it any more. An id that has ended is fine. */
 /* A byte of it may have reached the server. */
 bool http_left(const struct http *h, uint64_t id);
+/* No callback will come for it any more. An id that has ended is fine. */
 void http_cancel(struct http *h, uint64_t id);
 /*
- * So often, at most; a bucket's name is the host[:port] of its URLs or what `bucket` says. 0 per
- * second: no limit.
+ * The rate limit of a bucket, whose name is the host[:port] of its URLs or `bucket` of the request.
+ * 0 per second: no limit.
  */
 void http_limit(struct http *h, const char *bucket, double per_second, double burst);
 /* A header of the answer, or NULL. Valid during `done`. */

@@ -12,7 +12,7 @@ static const struct {
 	enum err	err;
 } statuses[] = {
 	{ 200, 299, E_OK },
-	{ 304, 304, E_OK },		/* asked for by the caller's own If-None-Match */
+	{ 304, 304, E_OK },		/* of the caller's own If-None-Match */
 	{ 401, 401, E_DENIED },
 	{ 403, 403, E_DENIED },
 	{ 404, 404, E_NOT_FOUND },
@@ -63,7 +63,7 @@ http_err_of_status(int status)
 enum err
 http_err_of_curl(CURLcode code, bool headers_ended)
 {
-	/* A header line over curl's own limit (100 KiB) is "out of memory" in curl's words. */
+	/* A header line over curl's own limit (100 KiB) is CURLE_OUT_OF_MEMORY. */
 	if (code == CURLE_OUT_OF_MEMORY && !headers_ended)
 		return E_TOO_BIG;
 	for (size_t i = 0; i < NITEMS(curl_errors); i++) {
@@ -74,8 +74,8 @@ http_err_of_curl(CURLcode code, bool headers_ended)
 }
 
 /*
- * Seconds or a date; garbage is as good as nothing said; clamped, because a typing error there must
- * not park us.
+ * Seconds or a date; anything else is 0; clamped, because a mistake there must not stop requests for
+ * hours.
  */
 int64_t
 http_retry_after_ms(const char *value, const char *date, int64_t wall_ms)

@@ -1,8 +1,8 @@
 /*
  * actors/runtime/http_easy.c - from a request to a curl handle, and what comes back through it.
  *
- * Everything the outside could use against us is shut here: other protocols, redirects, header
- * injection, endless bodies and headers, trust in certificates nobody asked for, silent repeats.
+ * What a hostile server or URL could use is disabled here: other protocols, redirects, header injection,
+ * endless bodies and headers, CAs that the caller did not name, silent repeats.
  */
 #include "http_private.h"
 
@@ -18,7 +18,7 @@
 /* Only memory can fail here: the values were checked, and curl copies the strings. */
 #define SET(q, option, value)	MUST(curl_easy_setopt((q)->easy, option, value) == CURLE_OK)
 
-/* Half-open connections hung Go clients for half an hour (kube-client.md section 5). */
+/* Half-open connections hung Go clients for half an hour for lack of TCP keepalive. */
 enum { TCP_DEAD_AFTER_MS = 60 * 1000 };
 
 static bool set_target(struct request *, const struct http_request *);
@@ -34,7 +34,7 @@ static bool add_header(struct request *, const char *, size_t);
 static bool has_header(const char *const *, const char *);
 static size_t on_body(char *, size_t, size_t, void *);
 static size_t on_header(char *, size_t, size_t, void *);
-static void tell_start(const struct request *);
+static void call_on_start(const struct request *);
 static int on_ready_to_send(void *, char *, char *, int, int);
 static int on_new_socket(void *, curl_socket_t, curlsocktype);
 
@@ -44,7 +44,7 @@ http_prepare(struct request *q, const struct http_request *r)
 	q->easy = curl_easy_init();
 	MUST(q->easy != NULL);
 	SET(q, CURLOPT_PRIVATE, (void *)q);
-	SET(q, CURLOPT_ERRORBUFFER, q->curl_says);
+	SET(q, CURLOPT_ERRORBUFFER, q->curl_error);
 	if (!set_target(q, r) || !set_headers(q, r))
 		return false;
 	set_body(q, r);
@@ -88,7 +88,7 @@ set_target(struct request *q, const struct http_request *r)
 	q->host = obj_strdup("");
 	q->where = obj_strdup(q->method);
 
-	const bool ok = (method_ok || refuse(q, "method is not a word in upper case", NULL))
+	const bool ok = (method_ok || refuse(q, "method is not in upper case letters", NULL))
 	    && take_url(q, r, u);
 	curl_url_cleanup(u);
 	q->harmless = strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0;
@@ -217,10 +217,10 @@ set_body(struct request *q, const struct http_request *r)
 }
 
 /*
- * Whoever names a CA trusts that CA and nobody else. curl would add the system's directory to it
+ * A caller that names a CA trusts only that CA. curl would add the system's directory to it
  * (CAPATH has a compiled-in default, and 7.88 loads it beside a blob), so it is cleared, and with
- * it the cost of the system's store. Otherwise the environment says where that store is, as for
- * every OpenSSL program; curl by itself does not look there.
+ * it the cost of the system's store. Otherwise the environment names that store, as for every
+ * OpenSSL program; curl by itself does not read it.
  */
 static void
 set_tls(struct request *q, const struct http_tls *tls)
@@ -228,7 +228,7 @@ set_tls(struct request *q, const struct http_tls *tls)
 	static const struct http_tls none;
 	const struct http_tls *const t = tls != NULL ? tls : &none;
 	const bool own = t->ca != NULL || t->ca_file != NULL || t->insecure;
-	static const curl_version_info_data *built;	/* once: curl asks twenty libraries for it */
+	static const curl_version_info_data *built;	/* once: curl queries twenty libraries for it */
 	const char *file = getenv("SSL_CERT_FILE"), *dir = getenv("SSL_CERT_DIR");
 
 	if (built == NULL)
@@ -322,7 +322,7 @@ has_header(const char *const *headers, const char *name)
 	return false;
 }
 
-/* A return other than n ends the transfer; q->verdict says why. */
+/* A return other than n ends the transfer; the reason is in q->verdict. */
 static size_t
 on_body(char *data, size_t one, size_t n, void *arg)
 {
@@ -373,14 +373,14 @@ on_header(char *data, size_t one, size_t n, void *arg)
 		q->headers_ended = false;	/* a new answer, after a 100 */
 	else if ((data[0] == '\r' || data[0] == '\n') && !q->headers_ended) {
 		q->headers_ended = true;	/* trailers may follow */
-		tell_start(q);
+		call_on_start(q);
 	}
 	return n;
 }
 
 /* A 100 or 103 is not the answer yet. */
 static void
-tell_start(const struct request *q)
+call_on_start(const struct request *q)
 {
 	const char *type = NULL;
 	long status = 0;

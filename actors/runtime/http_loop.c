@@ -1,7 +1,7 @@
 /*
  * actors/runtime/http_loop.c - curl's sockets and its one timer as events of the actor's loop.
  *
- * curl tells which socket to watch for what and when to wake it; we tell curl what happened. Its
+ * curl's callbacks name the sockets to watch and the time to wake it; the loop reports events to curl. The
  * callbacks run inside curl: nothing here may call the multi interface from there (curl answers
  * with CURLM_RECURSIVE_API_CALL).
  */
@@ -9,8 +9,8 @@
 
 #include "obj.h"
 
-struct socket {
-	TAILQ_ENTRY(socket)	 link;
+struct watched_socket {
+	TAILQ_ENTRY(watched_socket)	 link;
 	struct event		*event;
 };
 
@@ -19,7 +19,7 @@ static int on_timer_wanted(CURLM *, long, void *);
 static void on_socket(evutil_socket_t, short, void *);
 static void on_timer(evutil_socket_t, short, void *);
 static void advance(struct http *, curl_socket_t, int);
-static void forget(struct http *, struct socket *);
+static void forget(struct http *, struct watched_socket *);
 
 void
 http_loop_open(struct http *h)
@@ -41,10 +41,10 @@ http_loop_open(struct http *h)
 void
 http_loop_close(struct http *h)
 {
-	struct socket *next;
+	struct watched_socket *next;
 
 	curl_multi_cleanup(h->multi);
-	for (struct socket *s = TAILQ_FIRST(&h->sockets); s != NULL; s = next) {
+	for (struct watched_socket *s = TAILQ_FIRST(&h->sockets); s != NULL; s = next) {
 		next = TAILQ_NEXT(s, link);
 		forget(h, s);
 	}
@@ -55,7 +55,7 @@ static int
 on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
 {
 	struct http *const h = arg;
-	struct socket *s = known;
+	struct watched_socket *s = known;
 	const short events = (short)(EV_PERSIST | ((what & CURL_POLL_IN) != 0 ? EV_READ : 0)
 	    | ((what & CURL_POLL_OUT) != 0 ? EV_WRITE : 0));
 
@@ -126,7 +126,7 @@ advance(struct http *h, curl_socket_t fd, int mask)
 }
 
 static void
-forget(struct http *h, struct socket *s)
+forget(struct http *h, struct watched_socket *s)
 {
 	TAILQ_REMOVE(&h->sockets, s, link);
 	event_free(s->event);

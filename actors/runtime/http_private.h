@@ -1,4 +1,4 @@
-/* actors/runtime/http_private.h - what the files of the HTTP client share. Nobody else includes it. */
+/* actors/runtime/http_private.h - what the files of the HTTP client share. No other file includes it. */
 #ifndef MUSTER_HTTP_PRIVATE_H
 #define MUSTER_HTTP_PRIVATE_H
 
@@ -14,7 +14,7 @@ enum stand {
 	WAITING,	/* for its turn, in its bucket */
 	RUNNING,	/* curl has it */
 	FAILED,		/* cannot be sent; `done` is to be called from the loop */
-	CANCELLED,	/* curl still has it; nobody wants to know */
+	CANCELLED,	/* curl still has it; no callback will come */
 };
 
 struct request {
@@ -33,8 +33,8 @@ struct request {
 	char			 method[16];
 	char			*host;			/* host[:port] */
 	char			*where;			/* "GET https://host/path", no secrets */
-	char			 cause[128];		/* of the verdict, in our words */
-	char			 curl_says[CURL_ERROR_SIZE];
+	char			 cause[128];		/* text of the verdict */
+	char			 curl_error[CURL_ERROR_SIZE];
 	struct event		*deadline;
 	int64_t			 asked_ms, started_ms;
 	int64_t			 timeout_ms;
@@ -64,7 +64,7 @@ struct http {
 	CURLM			*multi;
 	struct event		*curl_timer;
 	struct event		*pump;		/* something to do, now or when a bucket opens */
-	TAILQ_HEAD(, socket)	 sockets;
+	TAILQ_HEAD(, watched_socket)	 sockets;
 	TAILQ_HEAD(, bucket)	 buckets;
 	struct requests		 running, failed, cancelled;
 	uint32_t		 nrunning, nfailed;
@@ -82,7 +82,7 @@ void http_ended(struct request *q, CURLcode code);
 void http_loop_open(struct http *h);
 void http_loop_close(struct http *h);
 
-/* http_easy.c: fills q from r; false when it cannot be sent (q->verdict and q->cause say why). */
+/* http_easy.c: fills q from r; false when it cannot be sent (the reason is in q->verdict and q->cause). */
 bool http_prepare(struct request *q, const struct http_request *r);
 void http_dispose(struct request *q);
 

@@ -1,8 +1,8 @@
 /*
- * actors/runtime/rate.h - a token bucket: how often somebody may be asked. Pure: time comes in.
+ * actors/runtime/rate.h - a token bucket: how often requests may be sent. Pure: time comes in.
  *
- * A server's "come back later" (Retry-After) closes the bucket until then; afterwards it starts
- * with one token, so that everything that waited does not come back at once.
+ * A server's Retry-After closes the bucket until then; afterwards it starts with one token, so that the
+ * requests that waited are not sent all at once.
  */
 #ifndef MUSTER_RATE_H
 #define MUSTER_RATE_H
@@ -21,9 +21,9 @@ struct rate {
 struct rate rate_new(double per_second, double burst, int64_t now_ms);
 /* Other limits from now on; a closed bucket stays closed. */
 void rate_change(struct rate *r, double per_second, double burst, int64_t now_ms);
-/* 0: a token was taken, go. Otherwise ms after which it is worth asking again. */
+/* 0: a token was taken, go. Otherwise ms after which there may be one. */
 int64_t rate_take(struct rate *r, int64_t now_ms);
-/* Nothing before that time; never shortens an earlier word. */
+/* No token before that time; never earlier than by a call before. */
 void rate_penalise(struct rate *r, int64_t until_ms);
 
 #endif

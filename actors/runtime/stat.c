@@ -1,10 +1,10 @@
 /*
- * actors/runtime/stat.c - the numbers of this process, and which of them changed since somebody
- * asked.
+ * actors/runtime/stat.c - the metrics of this process, and which of them changed since they were last
+ * reported.
  *
- * A series is told when it is new (a counter at 0 is a fact), when its value changed and when it
- * has ended, once each. Numbers that are none (a division by zero somewhere) are dropped: a metric
- * must not carry them, nor kill an actor.
+ * A series is reported when it is new (also a counter at 0), when its value changed and when it has
+ * ended, once each. Values that are not finite (a division by zero somewhere) are dropped: they are not
+ * valid in a metric, and no reason to end an actor.
  */
 #include "stat.h"
 
@@ -28,8 +28,8 @@ struct stat_series {
 	double			 value;
 	uint64_t		 count;
 	struct stat_series	*next;		/* while queued */
-	bool			 queued;	/* to be told */
-	bool			 told;		/* somebody knows it */
+	bool			 queued;	/* to be reported */
+	bool			 reported;		/* was reported, not as gone */
 	bool			 gone;
 	uint64_t		 buckets[];	/* not cumulative; histograms only */
 };
@@ -50,8 +50,8 @@ static struct {
 } changed;
 
 static void queue(struct stat_series *);
-static void tell(const struct stat_series *, void (*)(const struct stat_view *, void *), void *);
-static void forget(struct stat_series *);
+static void report(const struct stat_series *, void (*)(const struct stat_view *, void *), void *);
+static void remove_series(struct stat_series *);
 static size_t nbuckets(enum stat_id);
 
 struct stat_series *
@@ -70,7 +70,7 @@ stat_get(enum stat_id id, const char *labels)
 		(*slot)->key = key;
 		queue(*slot);
 	}
-	if ((*slot)->gone) {		/* ended, and here again before that was told */
+	if ((*slot)->gone) {		/* ended, and here again before that was reported */
 		(*slot)->gone = false;
 		queue(*slot);
 	}
@@ -167,7 +167,7 @@ stat_label(char *buf, size_t size, const char *name, const char *value)
 	return true;
 }
 
-/* fn may count, begin and end things itself: that is told by the next call. */
+/* fn may change, add and drop series itself: the next call reports that. */
 void
 stat_changed(void (*fn)(const struct stat_view *, void *), void *arg)
 {
@@ -175,15 +175,15 @@ stat_changed(void (*fn)(const struct stat_view *, void *), void *arg)
 
 	changed.head = NULL;
 	while ((s = now) != NULL) {
-		const bool gone = s->gone, known = s->told;
+		const bool gone = s->gone, was_reported = s->reported;
 
 		now = s->next;
 		s->queued = false;
-		s->told = !gone;
-		if (!gone || known)
-			tell(s, fn, arg);
+		s->reported = !gone;
+		if (!gone || was_reported)
+			report(s, fn, arg);
 		if (gone && !s->queued)
-			forget(s);
+			remove_series(s);
 	}
 }
 
@@ -214,7 +214,7 @@ queue(struct stat_series *s)
 }
 
 static void
-tell(const struct stat_series *s, void (*fn)(const struct stat_view *, void *), void *arg)
+report(const struct stat_series *s, void (*fn)(const struct stat_view *, void *), void *arg)
 {
 	double pairs[2 * NITEMS(bounds)];
 	uint64_t sum = 0;
@@ -234,7 +234,7 @@ tell(const struct stat_series *s, void (*fn)(const struct stat_view *, void *), 
 }
 
 static void
-forget(struct stat_series *s)
+remove_series(struct stat_series *s)
 {
 	keytab_remove(registry[s->id], s->key);
 	free(s);

@@ -1,9 +1,8 @@
 /*
- * actors/runtime/tap.c - copies frames for whoever subscribed; never waits, never stands in the
- * way.
+ * actors/runtime/tap.c - copies frames to subscribers; never waits for them.
  *
- * Which topics somebody wants is kept as one flag per (direction, link, message), recomputed when a
- * subscription comes or goes. XPUB tells of both, also when a reader is killed.
+ * Which topics have a subscriber is one flag per (direction, link, message), recomputed when a
+ * subscription comes or goes. XPUB receives both, also when a reader is killed.
  */
 #include "tap.h"
 
@@ -135,7 +134,7 @@ tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const cha
 		len = t->redacted.size;
 	}
 	stat_add(send_record(t, topic, topic_len, frame, len) ? t->sent : t->lost, 1);
-	/* A send takes the edge that would have told of a subscription. */
+	/* A send consumes the edge that would have announced a subscription. */
 	if (socket_readable(t->socket))
 		on_wake(t);
 }
@@ -174,7 +173,7 @@ release(void *bytes, void *arg)
 	free(c);
 }
 
-/* The frame again without what nobody may see; false when it does not decode: then nothing of it is shown. */
+/* The frame without what is secret; false when it does not decode: then nothing of it is shown. */
 static bool
 redact(struct tap *t, const void *frame, size_t len)
 {
@@ -195,7 +194,7 @@ redact(struct tap *t, const void *frame, size_t len)
 	return true;
 }
 
-/* Not until it is empty: then a reader that subscribes in a loop would have all of our time. */
+/* Not until it is empty: a reader that subscribes in a loop would take all of the loop's time. */
 static void
 on_wake(void *arg)
 {

@@ -33,7 +33,7 @@ struct tap *tap_open(struct event_base *base, const char *run_dir, enum role r, 
 void tap_close(struct tap **tp);
 
 #if MUSTER_TAP
-/* Set while somebody subscribes to that topic. */
+/* Set while there is a subscriber of that topic. */
 extern bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
 void tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const char *peer,
     const void *frame, size_t len);

@@ -1,5 +1,5 @@
 /*
- * actors/runtime/workqueue.c - keys that want work, each in exactly one place.
+ * actors/runtime/workqueue.c - keys to be processed, each in exactly one place.
  *
  * A key is in one of three lists (ready and live, ready from an initial list, in work) or in the
  * heap of delayed ones; a key that is nowhere is forgotten, so memory follows the keys that matter.

@@ -1,5 +1,5 @@
 /*
- * actors/runtime/workqueue.h - contract A3: a keyed work queue. Level-triggered: it holds keys,
+ * actors/runtime/workqueue.h - a keyed work queue as client-go's. Level-triggered: it holds keys,
  * never events.
  *
  * A key is waiting, delayed or in work; never two workers on one key; a key added while in work

@@ -192,7 +192,7 @@ def a_reload_adds_and_removes_consumers():
         tree.wait_running(THREE)
         tree.settle()
         tree.unsettle()
-        wait_for(lambda: tree.metric("muster_keys", actor=THREE), "the new one is on the page")
+        wait_for(lambda: tree.metric("muster_link_keys", actor=THREE), "the new one is on the page")
         wait_for(lambda: sessions(tree) == 3, "three sessions")
 
         held = tree.metric("muster_metrics_series")
@@ -201,7 +201,7 @@ def a_reload_adds_and_removes_consumers():
         tree.signal(signal.SIGHUP)
         wait_for(lambda: tree.actors().get(TWO, {}).get("state", "off") == "off", "the second one is off")
         wait_for(lambda: sessions(tree) == 2, "two sessions")
-        wait_for(lambda: tree.metric("muster_keys", actor=TWO) is None, "the page has forgotten it")
+        wait_for(lambda: tree.metric("muster_link_keys", actor=TWO) is None, "the page has forgotten it")
         wait_for(lambda: tree.metric("muster_metrics_series") < held - 10, "its mirror is given up")
         tree.settle()
         assert {name: tree.pid(name) for name in (PRODUCER, ONE, "metrics")} \

@@ -77,10 +77,9 @@ def strangers_change_nothing():
         with stranger(tree) as client:
             client.send(b"\0" * (2 << 20))
             tree.wait_told(ONE, 500)
-        wait_for(lambda: tree.metric("muster_bus_rejected_total", actor=PRODUCER, reason="frame") == 6 * 12,
-                 "refused frames are counted")
-        wait_for(lambda: tree.metric("muster_bus_rejected_total", actor=PRODUCER, reason="hello") == 6 * 2,
-                 "refused HELLOs are counted")
+        rejected = "muster_bus_frames_rejected_total"
+        wait_for(lambda: tree.metric(rejected, actor=PRODUCER, reason="frame") == 6 * 12, "rejected frames")
+        wait_for(lambda: tree.metric(rejected, actor=PRODUCER, reason="hello") == 6 * 2, "rejected HELLOs")
         assert tree.facts(msg="a sender without a session sent a bad frame", actor=PRODUCER)
         nobody_restarted(tree)
         nobody_started_over(tree, *tree.consumers)
@@ -101,7 +100,7 @@ def a_flood_is_neither_noticed_nor_logged_line_by_line():
                     client.send(hello(f"{chance.random()}", chance.getrandbits(60)))
                 for name in tree.consumers:
                     tree.wait_told(name, 100)
-            wait_for(lambda: (tree.metric("muster_bus_rejected_total", actor=PRODUCER) or 0) >= 40000,
+            wait_for(lambda: (tree.metric("muster_bus_frames_rejected_total", actor=PRODUCER) or 0) >= 40000,
                      "all are refused")
         nobody_restarted(tree)
         nobody_started_over(tree, *tree.consumers)

@@ -190,7 +190,7 @@ def counters_of_a_restarted_actor_start_again():
 def a_restarted_metrics_actor_knows_everything_again():
     with Samples(consumers=1, producer={"keys": 50, "rate": 10}, metrics=True) as tree:
         tree.wait_running()
-        wait_for(lambda: tree.metric("muster_keys", actor=PRODUCER, link="samples") == 50, "figures")
+        wait_for(lambda: tree.metric("muster_link_keys", actor=PRODUCER, link="samples") == 50, "figures")
         before = {s.split("{")[0] for s in tree.scrape()}
         tree.wait_restarted("metrics", tree.kill("metrics"))
         wait_for(lambda: before <= {s.split("{")[0] for s in tree.scrape()}, "every family is back")
@@ -368,7 +368,7 @@ def a_hostile_tree_is_refused_and_counted():
         wait_for(lambda: get(it.run_dir, "/readyz").code == 200, "the tree is there")
         for text in bad:
             it.tell("tree " + text)
-        wait_for(lambda: it.value("muster_metrics_trees_refused_total") == len(bad), "each is counted")
+        wait_for(lambda: it.value("muster_metrics_status_rejected_total") == len(bad), "each is counted")
         assert it.value('muster_actor_up{actor="a"}') == 1, "the good tree was lost"
         evil = {**actor, "name": 'x"}\n<b>&\\', "state": "<script>"}
         it.tell("tree " + json.dumps({**good, "actors": [evil]}))

@@ -359,7 +359,7 @@ def a_stopped_reader_of_large_frames_takes_bounded_memory():
         before = resident_kib(tree.pid(PRODUCER))
 
         def lost():
-            return tree.metric("muster_tap_lost_total", actor=PRODUCER) or 0
+            return tree.metric("muster_tap_records_lost_total", actor=PRODUCER) or 0
         with Reader(tree, "--actor", PRODUCER, "--link", "samples") as reader:
             reader.wait_lines(100)
             assert lost() == 0

@@ -117,7 +117,7 @@ def storm(churn, seed):
         assert restarts == {name: blows.kills[name] for name in tree.everyone()}, f"restarts {restarts}"
         assert not set(reasons) - WEATHER, f"sessions started over for {reasons}"
         assert not tree.facts(msg="actor was reported by a peer; restarting it"), "somebody was blamed"
-        assert not tree.metric("muster_bus_again_total"), "a socket was full in spite of credit"
+        assert not tree.metric("muster_bus_sends_blocked_total"), "a socket was full in spite of credit"
         zombies = [str(p) for p in procs.family(tree.process.pid) if p.state == "Z"]
         assert not zombies, zombies
         tree.wait_descriptors(fds)

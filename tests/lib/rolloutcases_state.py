@@ -423,7 +423,7 @@ def B6_metrics_have_the_names_of_the_original(server):
             # Whatever an actor counts is served: a label of the metrics actor's own would be refused.
             wait_for(lambda: any(series.startswith("muster_writes_total{") and 'sender="insight"' in series
                                  for series in tree.scrape()), "the writes of insight are counted")
-            assert tree.facts(msg="series refused") == []
+            assert tree.facts(msg="series rejected") == []
 
 
 EVALUATED = "node evaluated"

@@ -57,7 +57,7 @@ static const struct row {
 	{ "ready, verbose, without actors that are off", "/readyz", "verbose", GOOD, 0, 200,
 	    "[+]tree ok\n[+]actor/a ok\nreadyz check passed\n", NULL },
 	{ "not ready: not synced and not running", "/readyz", NULL, HALF, 0, 503,
-	    "[+]tree ok\n[-]actor/a failed: running, but its inputs are not complete yet\n"
+	    "[+]tree ok\n[-]actor/a failed: running, but its inputs are not synced yet\n"
 	    "[-]actor/c failed: backoff, last exit: signal 9\nreadyz check failed\n", NULL },
 	{ "not ready before the first tree", "/readyz", NULL, NULL, 0, 503,
 	    "[-]tree failed: the supervisor has not sent the state of its actors yet\n"

@@ -121,8 +121,8 @@ static const struct bad {
 	{ "bad: broken and with a user name", "GET", "http://joe:s3cr3t@127.0.0.1:99999/x", NULL, NULL, "URL is not one" },
 	{ "bad: header with a line end", "GET", "http://127.0.0.1:9/x", "X: a\r\nY: s3cr3t", NULL, "a header holds a control character" },
 	{ "bad: token with a line end", "GET", "http://127.0.0.1:9/x", NULL, "s3cr3t\n", "the credential holds a control character" },
-	{ "bad: method", "GET /x", "http://127.0.0.1:9/x", NULL, NULL, "method is not a word in upper case" },
-	{ "bad: no method", "", "http://127.0.0.1:9/x", NULL, NULL, "method is not a word in upper case" },
+	{ "bad: method", "GET /x", "http://127.0.0.1:9/x", NULL, NULL, "method is not in upper case letters" },
+	{ "bad: no method", "", "http://127.0.0.1:9/x", NULL, NULL, "method is not in upper case letters" },
 };
 
 static void

@@ -153,10 +153,10 @@ dropped_is_told_once_and_forgotten(void **state)
 	stat_set(stat_get(STAT_KEYS, "link=\"x\""), 3);
 	changes();
 	stat_drop(stat_get(STAT_KEYS, "link=\"x\""));
-	assert_string_equal(changes(), "muster_keys{link=\"x\"} 0 gone\n");
+	assert_string_equal(changes(), "muster_link_keys{link=\"x\"} 0 gone\n");
 	assert_string_equal(changes(), "");
 	assert_true(stat_value(stat_get(STAT_KEYS, "link=\"x\"")) == 0);
-	assert_string_equal(changes(), "muster_keys{link=\"x\"} 0\n");
+	assert_string_equal(changes(), "muster_link_keys{link=\"x\"} 0\n");
 	/* never told, so its end is nobody's business */
 	stat_drop(stat_get(STAT_KEYS, "link=\"y\""));
 	assert_string_equal(changes(), "");
@@ -164,7 +164,7 @@ dropped_is_told_once_and_forgotten(void **state)
 	stat_set(stat_get(STAT_KEYS, "link=\"x\""), 8);
 	stat_drop(stat_get(STAT_KEYS, "link=\"x\""));
 	stat_set(stat_get(STAT_KEYS, "link=\"x\""), 9);
-	assert_string_equal(changes(), "muster_keys{link=\"x\"} 9\n");
+	assert_string_equal(changes(), "muster_link_keys{link=\"x\"} 9\n");
 }
 
 static void
@@ -218,12 +218,12 @@ back_while_its_end_is_told(void **state)
 	changes();
 	stat_drop(stat_get(STAT_KEYS, "link=\"a\""));
 	stat_changed(hear, &h);
-	assert_string_equal(h.text, "muster_keys{link=\"a\"} 0 gone\n");
-	assert_string_equal(changes(), "muster_keys{link=\"a\"} 5\n");
+	assert_string_equal(h.text, "muster_link_keys{link=\"a\"} 0 gone\n");
+	assert_string_equal(changes(), "muster_link_keys{link=\"a\"} 5\n");
 	h = (struct heard){ .also = revive_and_drop };
 	stat_drop(stat_get(STAT_KEYS, "link=\"a\""));
 	stat_changed(hear, &h);
-	assert_string_equal(h.text, "muster_keys{link=\"a\"} 0 gone\n");
+	assert_string_equal(h.text, "muster_link_keys{link=\"a\"} 0 gone\n");
 	assert_string_equal(changes(), "");
 	assert_string_equal(changes(), "");
 }
@@ -261,7 +261,7 @@ picture_stays_true(void **state)
 			size_t n;
 			double v;
 
-			assert_int_equal(sscanf(line, "muster_keys{n=\"%zu\"} %lf", &n, &v), 2);
+			assert_int_equal(sscanf(line, "muster_link_keys{n=\"%zu\"} %lf", &n, &v), 2);
 			picture[n] = strstr(line, "gone") != NULL ? NAN : v;
 		}
 		for (size_t n = 0; n < SERIES; n++)

@@ -1,14 +1,13 @@
 /*
- * actors/metrics/conns.c - a book of evhttp's connections.
+ * actors/metrics/connections.c - the connections of evhttp, counted.
  *
- * evhttp does not tell when a connection that never sent a request ends. But it asks us for the
- * connection's bufferevent: we keep a reference of our own, and bufferevent_free takes the
- * callbacks away, which shows that evhttp has let go. (It sets them when conns_open has returned,
- * so there is no sweep in between.) BEV_OPT_CLOSE_ON_FREE leaves closing the descriptor to the last
- * reference, ours: with an event still pending on it, the number must not be given to somebody else
- * before.
+ * evhttp has no callback for the end of a connection that never sent a request. But it calls us for
+ * the connection's bufferevent: we keep a reference of our own, and bufferevent_free removes the
+ * callbacks, which shows that evhttp has freed its own. (It sets them when connections_open has
+ * returned, so there is no sweep in between.) BEV_OPT_CLOSE_ON_FREE leaves closing the descriptor to
+ * the last reference, ours: while an event is pending on it, the number must not be used again.
  */
-#include "conns.h"
+#include "connections.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -18,9 +17,9 @@
 static bool ended(struct bufferevent *);
 
 struct bufferevent *
-conns_open(struct conns *c, struct event_base *base, int64_t now_ms)
+connections_open(struct connections *c, struct event_base *base, int64_t now_ms)
 {
-	MUST(c->n < CONNS_MAX);
+	MUST(c->n < CONNECTIONS_MAX);
 	struct bufferevent *bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
 
 	MUST(bev != NULL);
@@ -32,9 +31,9 @@ conns_open(struct conns *c, struct event_base *base, int64_t now_ms)
 }
 
 bool
-conns_sweep(struct conns *c, int64_t now_ms)
+connections_sweep(struct connections *c, int64_t now_ms)
 {
-	const int64_t life_ms = c->n < CONNS_MAX ? CONNS_LIFE_MS : CONNS_CROWDED_MS;
+	const int64_t life_ms = c->n < CONNECTIONS_MAX ? CONNECTION_MAX_MS : CONNECTION_MAX_FULL_MS;
 
 	for (unsigned i = 0; i < c->n;) {
 		if (!ended(c->held[i]) && now_ms - c->opened_ms[i] >= life_ms)
@@ -48,11 +47,11 @@ conns_sweep(struct conns *c, int64_t now_ms)
 		c->held[i] = c->held[c->n];
 		c->opened_ms[i] = c->opened_ms[c->n];
 	}
-	return c->n < CONNS_MAX;
+	return c->n < CONNECTIONS_MAX;
 }
 
 void
-conns_close(struct conns *c)
+connections_close(struct connections *c)
 {
 	for (unsigned i = 0; i < c->n; i++)
 		bufferevent_decref(c->held[i]);

@@ -1,5 +1,5 @@
-/* actors/metrics/text.c - series -> exposition format. Pure: same series, same bytes. */
-#include "text.h"
+/* actors/metrics/exposition.c - series -> exposition format. Pure: same series, same bytes. */
+#include "exposition.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -14,9 +14,9 @@ static const char *const kind_names[] = {
 	[STAT_COUNTER] = "counter", [STAT_GAUGE] = "gauge", [STAT_HISTOGRAM] = "histogram",
 };
 
-static void sample(struct text *, const char *, const char *, const struct text_series *, const char *,
+static void sample(struct text *, const char *, const char *, const struct exposition_series *, const char *,
     double);
-static void histogram(struct text *, const char *, const struct text_series *);
+static void histogram(struct text *, const char *, const struct exposition_series *);
 static void number(char *, size_t, double);
 static void escaped(struct text *, const char *, bool);
 
@@ -50,13 +50,13 @@ text_printf(struct text *t, const char *fmt, ...)
 }
 
 const char *
-text_kind_name(enum stat_kind kind)
+exposition_kind_name(enum stat_kind kind)
 {
 	return kind_names[kind];
 }
 
 void
-text_head(struct text *t, const char *family, enum stat_kind kind, const char *help)
+exposition_head(struct text *t, const char *family, enum stat_kind kind, const char *help)
 {
 	text_printf(t, "# HELP %s ", family);
 	escaped(t, help, false);
@@ -64,7 +64,7 @@ text_head(struct text *t, const char *family, enum stat_kind kind, const char *h
 }
 
 void
-text_series(struct text *t, const char *family, enum stat_kind kind, const struct text_series *s)
+exposition_series(struct text *t, const char *family, enum stat_kind kind, const struct exposition_series *s)
 {
 	if (kind == STAT_HISTOGRAM)
 		histogram(t, family, s);
@@ -73,7 +73,7 @@ text_series(struct text *t, const char *family, enum stat_kind kind, const struc
 }
 
 static void
-histogram(struct text *t, const char *family, const struct text_series *s)
+histogram(struct text *t, const char *family, const struct exposition_series *s)
 {
 	char bound[32];
 
@@ -88,8 +88,8 @@ histogram(struct text *t, const char *family, const struct text_series *s)
 
 /* One line. */
 static void
-sample(struct text *t, const char *family, const char *suffix, const struct text_series *s, const char *le,
-    double value)
+sample(struct text *t, const char *family, const char *suffix, const struct exposition_series *s,
+    const char *le, double value)
 {
 	const char *between = "{";
 	char digits[32];

@@ -1,4 +1,4 @@
-/* tests/unit/test_text.c - the exposition format: what is written, and what is let in. */
+/* tests/unit/test_exposition.c - the exposition format: what is written, and what is let in. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "actors/metrics/text.h"
+#include "actors/metrics/exposition.h"
 #include "obj.h"
 
 #define BUCKETS(...)	.buckets = (const double[]){ __VA_ARGS__ },		\
@@ -15,7 +15,7 @@
 static const struct write_row {
 	const char		*name;
 	enum stat_kind		 kind;
-	struct text_series	 series;
+	struct exposition_series	 series;
 	const char		*want;
 } write_rows[] = {
 	{ "no labels", STAT_GAUGE, { .labels = "", .value = 1 }, "f 1\n" },
@@ -64,42 +64,42 @@ static const struct check_row {
 	const char	*text;
 	bool		 want;
 } check_rows[] = {
-	{ "name", text_name_ok, "muster_keys", true },
-	{ "name with colon and digits", text_name_ok, "a:b_0", true },
-	{ "empty name", text_name_ok, "", false },
-	{ "name that starts with a digit", text_name_ok, "0a", false },
-	{ "name with a dash", text_name_ok, "a-b", false },
-	{ "name with a newline", text_name_ok, "a\nb 1", false },
-	{ "no labels", text_labels_ok, "", true },
-	{ "one label", text_labels_ok, "link=\"samples\"", true },
-	{ "two labels", text_labels_ok, "a=\"1\",b=\"2\"", true },
-	{ "empty value", text_labels_ok, "a=\"\"", true },
-	{ "value with comma and brace", text_labels_ok, "a=\",}{=\"", true },
-	{ "the three escapes", text_labels_ok, "a=\"\\\\ \\\" \\n\"", true },
-	{ "UTF-8 value", text_labels_ok, "a=\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"", true },
-	{ "unknown escape", text_labels_ok, "a=\"\\t\"", false },
-	{ "open escape at the end", text_labels_ok, "a=\"\\", false },
-	{ "open quote", text_labels_ok, "a=\"b", false },
-	{ "bare quote closes early", text_labels_ok, "a=\"b\"c\"", false },
-	{ "newline in value", text_labels_ok, "a=\"b\nc\"", false },
-	{ "trailing comma", text_labels_ok, "a=\"b\",", false },
-	{ "leading comma", text_labels_ok, ",a=\"b\"", false },
-	{ "space between", text_labels_ok, "a=\"b\", c=\"d\"", false },
-	{ "no quotes", text_labels_ok, "a=b", false },
-	{ "no name", text_labels_ok, "=\"b\"", false },
-	{ "no value", text_labels_ok, "a", false },
-	{ "nothing after the equals sign", text_labels_ok, "a=", false },
-	{ "colon in a label name", text_labels_ok, "a:b=\"c\"", false },
-	{ "a name twice", text_labels_ok, "a=\"1\",b=\"2\",a=\"3\"", false },
-	{ "actor is ours", text_labels_ok, "actor=\"x\"", false },
-	{ "le is ours", text_labels_ok, "a=\"1\",le=\"5\"", false },
-	{ "overlong UTF-8", text_utf8_ok, "\xc0\xaf", false },
-	{ "overlong UTF-8 of three bytes", text_utf8_ok, "\xe0\x80\xaf", false },
-	{ "surrogate", text_utf8_ok, "\xed\xa0\x80", false },
-	{ "beyond Unicode", text_utf8_ok, "\xf4\x90\x80\x80", false },
-	{ "cut UTF-8", text_utf8_ok, "\xe2\x82", false },
-	{ "lone continuation", text_utf8_ok, "\x80", false },
-	{ "plain text", text_utf8_ok, "Help.", true },
+	{ "name", exposition_name_ok, "muster_link_keys", true },
+	{ "name with colon and digits", exposition_name_ok, "a:b_0", true },
+	{ "empty name", exposition_name_ok, "", false },
+	{ "name that starts with a digit", exposition_name_ok, "0a", false },
+	{ "name with a dash", exposition_name_ok, "a-b", false },
+	{ "name with a newline", exposition_name_ok, "a\nb 1", false },
+	{ "no labels", exposition_labels_ok, "", true },
+	{ "one label", exposition_labels_ok, "link=\"samples\"", true },
+	{ "two labels", exposition_labels_ok, "a=\"1\",b=\"2\"", true },
+	{ "empty value", exposition_labels_ok, "a=\"\"", true },
+	{ "value with comma and brace", exposition_labels_ok, "a=\",}{=\"", true },
+	{ "the three escapes", exposition_labels_ok, "a=\"\\\\ \\\" \\n\"", true },
+	{ "UTF-8 value", exposition_labels_ok, "a=\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"", true },
+	{ "unknown escape", exposition_labels_ok, "a=\"\\t\"", false },
+	{ "open escape at the end", exposition_labels_ok, "a=\"\\", false },
+	{ "open quote", exposition_labels_ok, "a=\"b", false },
+	{ "bare quote closes early", exposition_labels_ok, "a=\"b\"c\"", false },
+	{ "newline in value", exposition_labels_ok, "a=\"b\nc\"", false },
+	{ "trailing comma", exposition_labels_ok, "a=\"b\",", false },
+	{ "leading comma", exposition_labels_ok, ",a=\"b\"", false },
+	{ "space between", exposition_labels_ok, "a=\"b\", c=\"d\"", false },
+	{ "no quotes", exposition_labels_ok, "a=b", false },
+	{ "no name", exposition_labels_ok, "=\"b\"", false },
+	{ "no value", exposition_labels_ok, "a", false },
+	{ "nothing after the equals sign", exposition_labels_ok, "a=", false },
+	{ "colon in a label name", exposition_labels_ok, "a:b=\"c\"", false },
+	{ "a name twice", exposition_labels_ok, "a=\"1\",b=\"2\",a=\"3\"", false },
+	{ "actor is ours", exposition_labels_ok, "actor=\"x\"", false },
+	{ "le is ours", exposition_labels_ok, "a=\"1\",le=\"5\"", false },
+	{ "overlong UTF-8", exposition_utf8_ok, "\xc0\xaf", false },
+	{ "overlong UTF-8 of three bytes", exposition_utf8_ok, "\xe0\x80\xaf", false },
+	{ "surrogate", exposition_utf8_ok, "\xed\xa0\x80", false },
+	{ "beyond Unicode", exposition_utf8_ok, "\xf4\x90\x80\x80", false },
+	{ "cut UTF-8", exposition_utf8_ok, "\xe2\x82", false },
+	{ "lone continuation", exposition_utf8_ok, "\x80", false },
+	{ "plain text", exposition_utf8_ok, "Help.", true },
 };
 
 static const struct bucket_row {
@@ -129,7 +129,7 @@ check_write(void **state)
 	char buf[1024];
 	struct text t = { .buf = buf, .size = sizeof(buf) };
 
-	text_series(&t, "f", r->kind, &r->series);
+	exposition_series(&t, "f", r->kind, &r->series);
 	assert_true(t.len < sizeof(buf));
 	buf[t.len] = '\0';
 	assert_string_equal(buf, r->want);
@@ -142,7 +142,7 @@ check_head(void **state)
 	char buf[1024];
 	struct text t = { .buf = buf, .size = sizeof(buf) };
 
-	text_head(&t, "f", r->kind, r->help);
+	exposition_head(&t, "f", r->kind, r->help);
 	buf[t.len] = '\0';
 	assert_string_equal(buf, r->want);
 }
@@ -160,27 +160,27 @@ check_buckets(void **state)
 {
 	const struct bucket_row *r = *state;
 
-	assert_int_equal(text_buckets_ok(r->buckets, r->n, r->count), r->want);
+	assert_int_equal(exposition_buckets_ok(r->buckets, r->n, r->count), r->want);
 }
 
 /* Every size that is too small: the length is the same, nothing is written beyond. */
 static void
 check_small_buffers(void **state)
 {
-	const struct text_series s = { .actor = "a\nb", .labels = "c=\"d\"", .value = 0.5, .count = 2,
+	const struct exposition_series s = { .actor = "a\nb", .labels = "c=\"d\"", .value = 0.5, .count = 2,
 		BUCKETS(1, 1) };
 	char whole[512], buf[512];
 	struct text t = { .buf = whole, .size = sizeof(whole) };
 
 	(void)state;
-	text_head(&t, "f", STAT_HISTOGRAM, "Help.");
-	text_series(&t, "f", STAT_HISTOGRAM, &s);
+	exposition_head(&t, "f", STAT_HISTOGRAM, "Help.");
+	exposition_series(&t, "f", STAT_HISTOGRAM, &s);
 	const size_t len = t.len;
 	for (size_t size = 0; size <= len; size++) {
 		memset(buf, '#', sizeof(buf));
 		t = (struct text){ .buf = buf, .size = size };
-		text_head(&t, "f", STAT_HISTOGRAM, "Help.");
-		text_series(&t, "f", STAT_HISTOGRAM, &s);
+		exposition_head(&t, "f", STAT_HISTOGRAM, "Help.");
+		exposition_series(&t, "f", STAT_HISTOGRAM, &s);
 		assert_int_equal(t.len, len);
 		for (size_t i = size; i < sizeof(buf); i++)
 			assert_int_equal(buf[i], '#');
@@ -192,23 +192,23 @@ static void
 check_nul(void **state)
 {
 	(void)state;
-	assert_false(text_labels_ok("a=\"\0\"", 5));
-	assert_false(text_utf8_ok("a\0b", 3));
-	assert_false(text_name_ok("a\0b", 3));
+	assert_false(exposition_labels_ok("a=\"\0\"", 5));
+	assert_false(exposition_utf8_ok("a\0b", 3));
+	assert_false(exposition_name_ok("a\0b", 3));
 }
 
 static void
 check_long(void **state)
 {
-	char labels[TEXT_LABELS_MAX + 8] = "a=\"";
+	char labels[EXPOSITION_LABELS_MAX + 8] = "a=\"";
 
 	(void)state;
-	memset(labels + 3, 'x', TEXT_LABELS_MAX - 4);
-	labels[TEXT_LABELS_MAX - 1] = '"';
-	assert_true(text_labels_ok(labels, TEXT_LABELS_MAX));
-	labels[TEXT_LABELS_MAX - 1] = 'x';
-	labels[TEXT_LABELS_MAX] = '"';
-	assert_false(text_labels_ok(labels, TEXT_LABELS_MAX + 1));
+	memset(labels + 3, 'x', EXPOSITION_LABELS_MAX - 4);
+	labels[EXPOSITION_LABELS_MAX - 1] = '"';
+	assert_true(exposition_labels_ok(labels, EXPOSITION_LABELS_MAX));
+	labels[EXPOSITION_LABELS_MAX - 1] = 'x';
+	labels[EXPOSITION_LABELS_MAX] = '"';
+	assert_false(exposition_labels_ok(labels, EXPOSITION_LABELS_MAX + 1));
 }
 
 #define ROWS(rows, function)							\

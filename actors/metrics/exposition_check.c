@@ -1,8 +1,8 @@
-/* actors/metrics/text_check.c - may this get into the exposition? Pure. */
+/* actors/metrics/exposition_check.c - names, labels and buckets that the exposition may contain. Pure. */
 #include <math.h>
 #include <string.h>
 
-#include "text.h"
+#include "exposition.h"
 #include "utf8.h"
 
 enum { LABELS_MAX = 16 };	/* per series; more is a mistake */
@@ -18,19 +18,19 @@ static bool seen_before(const struct label *, size_t);
 static bool ours(const struct label *);
 
 bool
-text_name_ok(const char *name, size_t len)
+exposition_name_ok(const char *name, size_t len)
 {
-	return len > 0 && len <= TEXT_NAME_MAX && name_length(name, len, true) == len;
+	return len > 0 && len <= EXPOSITION_NAME_MAX && name_length(name, len, true) == len;
 }
 
 /* name="value" and so on, with commas between. */
 bool
-text_labels_ok(const char *labels, size_t len)
+exposition_labels_ok(const char *labels, size_t len)
 {
 	struct label list[LABELS_MAX];
 	size_t n = 0;
 
-	if (len > TEXT_LABELS_MAX || !text_utf8_ok(labels, len))
+	if (len > EXPOSITION_LABELS_MAX || !exposition_utf8_ok(labels, len))
 		return false;
 	for (size_t at = 0; at < len; n++) {
 		if (n == LABELS_MAX || (n > 0 && labels[at++] != ','))
@@ -50,7 +50,7 @@ text_labels_ok(const char *labels, size_t len)
 }
 
 bool
-text_utf8_ok(const char *s, size_t len)
+exposition_utf8_ok(const char *s, size_t len)
 {
 	for (size_t at = 0; at < len;) {
 		const size_t n = utf8_length(s + at, len - at);
@@ -64,9 +64,9 @@ text_utf8_ok(const char *s, size_t len)
 
 /* Bounds rise, counts do not fall, and none exceeds the total. */
 bool
-text_buckets_ok(const double *buckets, size_t n, uint64_t count)
+exposition_buckets_ok(const double *buckets, size_t n, uint64_t count)
 {
-	if (n % 2 != 0 || n > 2 * TEXT_BUCKETS_MAX)
+	if (n % 2 != 0 || n > 2 * EXPOSITION_BUCKETS_MAX)
 		return false;
 	for (size_t i = 0; i < n; i += 2) {
 		if (!isfinite(buckets[i]) || !(buckets[i + 1] >= 0) || buckets[i + 1] > (double)count)

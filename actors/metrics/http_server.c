@@ -1,5 +1,5 @@
-/* actors/metrics/serve.c - one HTTP port: evhttp with limits. */
-#include "serve.h"
+/* actors/metrics/http_server.c - one HTTP port: evhttp with limits. */
+#include "http_server.h"
 
 #include <event2/buffer.h>
 #include <event2/event.h>
@@ -9,7 +9,7 @@
 
 #include "body.h"
 #include "clock.h"
-#include "conns.h"
+#include "connections.h"
 #include "obj.h"
 
 enum {
@@ -19,15 +19,15 @@ enum {
 	SWEEP_MS	= 100,
 };
 
-struct serve {
+struct http_server {
 	uint32_t		 magic;
-#define SERVE_MAGIC	0x53455256u
+#define HTTP_SERVER_MAGIC	0x53455256u
 	struct event_base	*base;
 	struct evhttp		*http;
 	struct evconnlistener	*listener;
 	struct event		*sweep;
-	struct conns		 conns;
-	serve_answer		*answer;
+	struct connections		 connections;
+	http_server_answer		*answer;
 	void			*arg;
 	char			*buf;		/* of the largest answer so far, shared bodies apart */
 	size_t			 size;
@@ -36,17 +36,17 @@ struct serve {
 static struct bufferevent *on_connection(struct event_base *, void *);
 static void on_request(struct evhttp_request *, void *);
 static void on_sweep(evutil_socket_t, short, void *);
-static void compose(struct serve *, const char *, const char *, struct answer *);
+static void compose(struct http_server *, const char *, const char *, struct answer *);
 static void reply(struct evhttp_request *, const struct answer *, bool);
 static void on_body_sent(const void *, size_t, void *);
 static void header(struct evhttp_request *, const char *, const char *);
 
-struct serve *
-serve_new(struct event_base *base, int fd, serve_answer *answer, void *arg)
+struct http_server *
+http_server_new(struct event_base *base, int fd, http_server_answer *answer, void *arg)
 {
-	struct serve *s;
+	struct http_server *s;
 
-	OBJ_NEW(s, SERVE_MAGIC);
+	OBJ_NEW(s, HTTP_SERVER_MAGIC);
 	s->base = base;
 	s->answer = answer;
 	s->arg = arg;
@@ -59,7 +59,7 @@ serve_new(struct event_base *base, int fd, serve_answer *answer, void *arg)
 	evhttp_set_max_headers_size(s->http, HEADER_MAX);
 	evhttp_set_max_body_size(s->http, 0);
 	evhttp_set_timeout(s->http, IDLE_S);
-	/* All that evhttp knows, so that the answer to them is ours: 405. */
+	/* All methods of evhttp, so that we answer them, with 405. */
 	evhttp_set_allowed_methods(s->http, UINT16_MAX);
 	evhttp_set_bevcb(s->http, on_connection, s);
 	evhttp_set_gencb(s->http, on_request, s);
@@ -68,31 +68,31 @@ serve_new(struct event_base *base, int fd, serve_answer *answer, void *arg)
 }
 
 void
-serve_free(struct serve **sp)
+http_server_free(struct http_server **sp)
 {
-	struct serve *s;
+	struct http_server *s;
 
 	if (*sp == NULL)
 		return;
-	OBJ_TAKE(s, sp, SERVE_MAGIC);
+	OBJ_TAKE(s, sp, HTTP_SERVER_MAGIC);
 	evhttp_free(s->http);		/* the listener too */
-	conns_close(&s->conns);
+	connections_close(&s->connections);
 	event_free(s->sweep);
 	free(s->buf);
 	OBJ_FREE(s);
 }
 
-/* evhttp has accepted somebody. With no room left for another, the next ones wait in the kernel. */
+/* evhttp has accepted a connection. While there is no room for another, the next ones wait in the kernel. */
 static struct bufferevent *
 on_connection(struct event_base *base, void *arg)
 {
-	struct serve *s = arg;
+	struct http_server *s = arg;
 	const int64_t now_ms = clock_mono_ms();
 
-	OBJ_CHECK(s, SERVE_MAGIC);
-	conns_sweep(&s->conns, now_ms);
-	struct bufferevent *bev = conns_open(&s->conns, base, now_ms);
-	if (s->conns.n == CONNS_MAX)
+	OBJ_CHECK(s, HTTP_SERVER_MAGIC);
+	connections_sweep(&s->connections, now_ms);
+	struct bufferevent *bev = connections_open(&s->connections, base, now_ms);
+	if (s->connections.n == CONNECTIONS_MAX)
 		evconnlistener_disable(s->listener);
 	evtimer_add(s->sweep, &(struct timeval){ .tv_usec = SWEEP_MS * 1000 });
 	return bev;
@@ -101,24 +101,24 @@ on_connection(struct event_base *base, void *arg)
 static void
 on_sweep(evutil_socket_t fd, short what, void *arg)
 {
-	struct serve *s = arg;
+	struct http_server *s = arg;
 
 	(void)fd;
 	(void)what;
-	OBJ_CHECK(s, SERVE_MAGIC);
-	if (conns_sweep(&s->conns, clock_mono_ms()))
+	OBJ_CHECK(s, HTTP_SERVER_MAGIC);
+	if (connections_sweep(&s->connections, clock_mono_ms()))
 		evconnlistener_enable(s->listener);
-	if (s->conns.n > 0)
+	if (s->connections.n > 0)
 		evtimer_add(s->sweep, &(struct timeval){ .tv_usec = SWEEP_MS * 1000 });
 }
 
 static void
 on_request(struct evhttp_request *req, void *arg)
 {
-	struct serve *s = arg;
+	struct http_server *s = arg;
 	struct answer a = { .code = 405, .type = "text/plain; charset=utf-8" };
 
-	OBJ_CHECK(s, SERVE_MAGIC);
+	OBJ_CHECK(s, HTTP_SERVER_MAGIC);
 	const enum evhttp_cmd_type method = evhttp_request_get_command(req);
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(req);
 	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
@@ -135,7 +135,7 @@ on_request(struct evhttp_request *req, void *arg)
 }
 
 static void
-compose(struct serve *s, const char *path, const char *query, struct answer *a)
+compose(struct http_server *s, const char *path, const char *query, struct answer *a)
 {
 	for (;;) {
 		a->body = (struct text){ .buf = s->buf, .size = s->size };

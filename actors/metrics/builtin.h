@@ -1,0 +1,45 @@
+/*
+ * actors/metrics/builtin.h - the families that come from the supervisor's tree, and those about the
+ * metrics actor itself.
+ */
+#ifndef MUSTER_METRICS_BUILTIN_H
+#define MUSTER_METRICS_BUILTIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "exposition.h"
+#include "roster.h"
+
+struct builtin_facts {
+	const struct roster	*tree;		/* NULL: none has come yet */
+	int64_t			 tree_age_ms;
+	uint64_t		 status_rejected, series_rejected;
+	size_t			 series;
+	uint64_t		 scrapes;
+};
+
+struct builtin_row {
+	const char	 *family;
+	enum stat_kind	  kind;
+	const char	 *labels;	/* for the reference */
+	const char	 *help;
+	/* A value per enabled actor (false: it has none), ... */
+	bool		(*of_actor)(const struct roster_actor *a, const struct builtin_facts *f,
+			    double *value);
+	/* ... or all samples at once. */
+	void		(*write)(struct text *out, const struct builtin_row *row,
+			    const struct builtin_facts *f);
+};
+extern const struct builtin_row builtin_families[];
+extern const size_t builtin_count;
+
+/* The metrics actor itself has that family: no other actor may send it. */
+bool builtin_family(const char *name, size_t len);
+void builtin_write(struct text *out, const struct builtin_facts *f);
+/* docs/metrics.md, written from the tables of all families (metrics_docs.c). */
+void metrics_docs_print(FILE *out);
+
+#endif
