@@ -2,7 +2,7 @@
  * kube/discovery.h - what the server has of what we want: which of our versions, and whether its
  * objects have namespaces.
  *
- * Two ways to be told. New servers answer GET /api and GET /apis with everything at once
+ * There are two forms. New servers answer GET /api and GET /apis with everything at once
  * (APIGroupDiscoveryList, asked for with DISCOVERY_ACCEPT). Others answer the same requests with
  * the names of their groups and versions; then each group version that we want is asked for its
  * resources, at the paths that discovery_next names:

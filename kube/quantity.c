@@ -224,7 +224,7 @@ is_small(const struct parts *p)
 	return digits_in(p) <= INT64_DIGITS && p->unit.exponent - (int64_t)p->fraction_len >= NANO;
 }
 
-/* As far as Go looks: "1.500" and "+5" pass. */
+/* As lenient as Go: "1.500" and "+5" pass. */
 static bool
 is_canonical(const struct parts *p)
 {

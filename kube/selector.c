@@ -12,7 +12,7 @@
 /* How an operator is written between key and values. */
 static const struct {
 	const char	*before, *infix, *open, *close;
-} looks[OP_MAX] = {
+} notation[OP_MAX] = {
 	[OP_IN]            = { "",  " in ",    "(", ")" },
 	[OP_NOT_IN]        = { "",  " notin ", "(", ")" },
 	[OP_EQUALS]        = { "",  "=",       "",  "" },
@@ -111,20 +111,6 @@ selector_empty(const struct selector *s)
 	return s->count == 0 && !s->nothing;
 }
 
-const char *
-selector_equals(const struct selector *s, const char *key)
-{
-	OBJ_CHECK(s, SELECTOR_MAGIC);
-	for (size_t i = 0; i < s->count; i++) {
-		const struct requirement *r = &s->list[i];
-		const bool exact = r->op == OP_EQUALS || r->op == OP_DOUBLE_EQUALS || r->op == OP_IN;
-
-		if (exact && r->nvalues == 1 && strcmp(r->key, key) == 0)
-			return r->values[0];
-	}
-	return NULL;
-}
-
 void
 selector_each_key(const struct selector *s, void (*fn)(const char *key, void *arg), void *arg)
 {
@@ -145,15 +131,15 @@ selector_print(const struct selector *s, char *buf, size_t size)
 		const struct requirement *r = &s->list[i];
 
 		put(&o, i > 0 ? "," : "", false);
-		put(&o, looks[r->op].before, false);
+		put(&o, notation[r->op].before, false);
 		put(&o, r->key, false);
-		put(&o, looks[r->op].infix, false);
-		put(&o, looks[r->op].open, false);
+		put(&o, notation[r->op].infix, false);
+		put(&o, notation[r->op].open, false);
 		for (size_t v = 0; v < r->nvalues; v++) {
 			put(&o, v > 0 ? "," : "", false);
 			put(&o, r->values[v], s->fields);
 		}
-		put(&o, looks[r->op].close, false);
+		put(&o, notation[r->op].close, false);
 	}
 	return o.used;
 }

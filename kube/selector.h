@@ -25,12 +25,7 @@ struct selector *selector_from_json(const json_t *object, char *err, size_t size
 void selector_free(struct selector **sp);
 bool selector_matches(const struct selector *s, selector_get *get, const void *arg);
 bool selector_empty(const struct selector *s);
-/*
- * The first `key=value` requirement on that key, or NULL: lets a server look up one object instead
- * of scanning.
- */
-const char *selector_equals(const struct selector *s, const char *key);
-/* Calls fn for each key that is asked for (a server refuses fields it does not index). */
+/* Calls fn for each key of a requirement (a server refuses fields that it does not index). */
 void selector_each_key(const struct selector *s, void (*fn)(const char *key, void *arg), void *arg);
 /*
  * As Go's String(): requirements by key, values sorted, blanks gone; what a query parameter wants. Cut to

@@ -1,9 +1,9 @@
 /*
- * proto/kinds.h - every Kubernetes kind that is read, and the fields somebody asked for. kube-
- * watcher drops the rest.
+ * proto/kinds.h - every Kubernetes kind that is read, and its fields that are read. kube-watcher drops
+ * the rest.
  *
- * A kind is a message: its fields below are the fields of its body, in this order, with the way to
- * each of them. Both readers (JSON and protobuf) are driven by this one table.
+ * A kind is a message: its fields below are the fields of its body, in this order, with the path of
+ * each of them. Both walkers (JSON and protobuf) are driven by this one table.
  *
  * KINDS: K(ID, body, number, ONE, API group, resource, Kind, scope, versions, form)
  *	versions	those we can read, best first; discovery chooses among what the server has
@@ -23,9 +23,9 @@
  *			In a kind without protobuf it stands behind a colon in the JSON path: "spec.max:q"
  *			(there q is a string or a number). A map with q is one of quantities. As text, 0
  *			and false are empty.
- *	readers		roles that get this field. A role that reads no field of a kind never hears of
- *			it. Each role gets its own projection over its own link (links.h), so a change
- *			wakes only those who asked for what changed.
+ *	readers		roles that get this field. A role that reads no field of a kind does not
+ *			get it. Each role gets its own projection over its own link (links.h), so a change
+ *			wakes only the roles that read what changed.
  *
  * Missing, null and empty are the same: "", 0, false, no entries.
  */
@@ -134,7 +134,7 @@ enum kind {
 	R("nodes",              "nodeprogressinsights")				\
 	R("machineconfigpools", "machineconfigpoolprogressinsights")
 
-/* How a kind stands: message KIND, field `state`. */
+/* The state of a kind: message KIND, field `state`. */
 #define KIND_STATES(S)								\
 	S(LISTING,   "listing")		/* the first list is under way */	\
 	S(SYNCED,    "synced")							\
@@ -173,7 +173,7 @@ extern "C" {
 #endif
 extern const struct kind_row kind_table[KIND_MAX];
 const char *kind_state_name(enum kind_state s);		/* "?" when out of range */
-/* By its resource: LIST and WATCH know nothing else. KIND_MAX: nobody reads it. */
+/* By its group and resource. KIND_MAX: it is not read. */
 enum kind kind_find(const char *group, const char *resource);
 const char *kind_report(const char *resource);	/* KIND_REPORTS; NULL: none */
 #ifdef __cplusplus

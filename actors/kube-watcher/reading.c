@@ -161,9 +161,9 @@ reading_removed(struct informer *r, const char *ns, const char *name, const char
 
 void
 reading_publish(struct informer *r, const char *key, const struct projected *p, bool unreadable,
-    enum store_change news, bool own, uint64_t trace)
+    enum store_change change, bool own, uint64_t trace)
 {
-	switch (news) {
+	switch (change) {
 	case STORE_IGNORE:
 	case STORE_SKIPPED:
 		break;
@@ -181,8 +181,8 @@ reading_publish(struct informer *r, const char *key, const struct projected *p, 
 		note_skipped(r, key, p->error);
 	}
 	/* Once for an object, not for each of its versions: who may change it could fill the log. */
-	if (unreadable && news != STORE_IGNORE)
-		log_warnx(news == STORE_GONE
+	if (unreadable && change != STORE_IGNORE)
+		log_warnx(change == STORE_GONE
 			? "object skipped: it cannot be read; its last value is retracted"
 			: "object skipped: it cannot be read",
 		    KV_S(OBJECT, key), KV_S(VERSION, p->rv), KV_S(WHY, p->error),

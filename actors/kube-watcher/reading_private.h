@@ -49,7 +49,7 @@ void stream_forget(struct informer *r);
  * unreadable: it could not be projected (p->error).
  */
 void reading_publish(struct informer *r, const char *key, const struct projected *p, bool unreadable,
-    enum store_change news, bool own, uint64_t trace);
+    enum store_change change, bool own, uint64_t trace);
 
 void reading_count_one(const struct informer *r, enum stat_id id, const char *label, const char *value);
 

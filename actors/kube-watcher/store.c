@@ -192,14 +192,14 @@ store_seen(struct store *s, const struct object_version *v)
 	struct entry *e = &s->entries[id];
 	const bool older = order_with(v->rv, e) == RV_OLDER;
 	const bool rollback = s->listing && s->accept_rollback && e->answered_in != s->list;
-	const enum store_change news =
+	const enum store_change change =
 	    older && !rollback ? STORE_IGNORE : update(s, e, v, &uid);
 	if (s->listing && same_uid(&e->uid, &uid)) {
 		s->seen += e->listed_in != s->list;
 		e->listed_in = s->list;
 		e->listed_older = older && !rollback;
 	}
-	return news;
+	return change;
 }
 
 enum store_change
@@ -283,12 +283,6 @@ store_is_unreadable(const struct store *s, const char *key, size_t key_len)
 }
 
 bool
-store_has(const struct store *s, const char *key, size_t key_len)
-{
-	return keytab_find(s->keys, key, key_len) != KEYTAB_NONE;
-}
-
-bool
 store_rv(const struct store *s, const char *key, size_t key_len, char *rv, size_t size)
 {
 	const uint32_t id = keytab_find(s->keys, key, key_len);
@@ -298,18 +292,6 @@ store_rv(const struct store *s, const char *key, size_t key_len, char *rv, size_
 		return false;
 	snprintf(rv, size, "%s", rv_text(&s->entries[id], digits));
 	return true;
-}
-
-void
-store_each(const struct store *s, store_gone_fn *fn, void *arg)
-{
-	for (uint32_t id = 0; id < keytab_ids(s->keys); id++) {
-		size_t len;
-		const char *key = keytab_key(s->keys, id, &len);
-
-		if (key != NULL)
-			fn(key, len, arg);
-	}
 }
 
 uint32_t

@@ -98,11 +98,8 @@ enum store_change store_removed(struct store *s, const struct object_version *v)
 uint32_t store_count(const struct store *s);		/* of all objects, unreadable ones too */
 uint32_t store_unreadable(const struct store *s);	/* how many of them cannot be projected */
 bool store_is_unreadable(const struct store *s, const char *key, size_t key_len);
-bool store_has(const struct store *s, const char *key, size_t key_len);
 /* The resourceVersion known of a key into rv (size bytes); false: no such key. */
 bool store_rv(const struct store *s, const char *key, size_t key_len, char *rv, size_t size);
-/* The keys, in no order; fn may not change the store. */
-void store_each(const struct store *s, store_gone_fn *fn, void *arg);
 uint32_t store_tombstones(const struct store *s);
 size_t store_bytes(const struct store *s);
 

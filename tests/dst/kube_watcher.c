@@ -20,7 +20,7 @@ static void publish(struct kube_instance *, enum store_change, uint32_t, const s
 static void judge_age(struct kube_instance *, uint32_t, const struct kube_object *);
 static store_gone_fn on_gone;
 static uint32_t key_of(const char *);
-static struct list_diff picture(const struct kube_instance *, const char *);
+static struct list_diff diff_of(const struct kube_instance *, const char *);
 static void merge(struct kube_instance *, const struct kube_call *, enum plan_merge);
 
 /* A word about an object, with room for its texts. */
@@ -233,7 +233,7 @@ watcher_bookmark(struct kube_instance *in, uint32_t id, uint64_t rv, bool initia
 	char text[KUBE_TEXT];
 
 	kube_rv(text, rv);
-	const struct list_diff p = picture(in, text);
+	const struct list_diff p = diff_of(in, text);
 	reflector_bookmark(&in->reflector, id, text, initial_end, &p, in->world->sim->now_ms);
 	drive_reading(in);
 }
@@ -244,14 +244,14 @@ watcher_page(struct kube_instance *in, const struct kube_call *c)
 	char rv[KUBE_TEXT], cont[2 * KUBE_TEXT] = "";
 
 	kube_rv(rv, c->snapshot);
-	const struct list_diff p = picture(in, rv);
+	const struct list_diff p = diff_of(in, rv);
 	if (!c->last_page)
 		snprintf(cont, sizeof(cont), "%s.%u", rv, c->offset);
 	reflector_page(&in->reflector, c->id, rv, cont, &p, in->world->sim->now_ms);
 }
 
 static struct list_diff
-picture(const struct kube_instance *in, const char *rv)
+diff_of(const struct kube_instance *in, const char *rv)
 {
 	if (kube_broken(in->world, BREAK_KUBE_BRAKE))
 		return (struct list_diff){ 0 };
@@ -261,16 +261,16 @@ picture(const struct kube_instance *in, const char *rv)
 /* ---- What is published ---- */
 
 static void
-publish(struct kube_instance *in, enum store_change news, uint32_t key, const struct kube_object *o)
+publish(struct kube_instance *in, enum store_change change, uint32_t key, const struct kube_object *o)
 {
-	if (news == STORE_IGNORE && kube_broken(in->world, BREAK_KUBE_OLDER)
+	if (change == STORE_IGNORE && kube_broken(in->world, BREAK_KUBE_OLDER)
 	    && !in->world->server.ended[o->uid])
-		news = STORE_UPDATED;
-	if (news != STORE_IGNORE)
-		in->view[key] = news == STORE_GONE ? (struct kube_object){ 0 } : *o;
+		change = STORE_UPDATED;
+	if (change != STORE_IGNORE)
+		in->view[key] = change == STORE_GONE ? (struct kube_object){ 0 } : *o;
 	if (!in->ready)
 		return;
-	switch (news) {
+	switch (change) {
 	case STORE_IGNORE:
 	case STORE_SKIPPED:	/* every object of this world can be read */
 		break;
