@@ -13,6 +13,7 @@
 #include "config/schema.h"
 #include "lifeline.h"
 #include "obj.h"
+#include "utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,10 +33,8 @@ check_errors(void)
 		MUST(e->line >= line && len > 0 && len < sizeof(e->text));
 		line = e->line;
 		for (size_t at = 0, n; at < len; at += n) {
-			uint32_t code;
-
-			n = value_utf8(e->text + at, len - at, &code);
-			MUST(n > 0 && !value_control(code));
+			n = utf8_length(e->text + at, len - at);
+			MUST(n > 0 && !value_control(utf8_code(e->text + at, n)));
 		}
 	}
 }
