@@ -1,5 +1,5 @@
 /*
- * include/lifeline.h - what supervisor and actor say to each other, on fd 3 of the actor.
+ * include/lifeline.h - the records between supervisor and actor, on fd 3 of the actor.
  *
  * A SOCK_SEQPACKET pair: one record is one text, at most LIFELINE_MAX bytes, no terminator. End of
  * file on either side means the other is dead; an actor that reads it exits at once. This is how an
@@ -17,11 +17,11 @@
  *			`expected`: the token that the peer's HELLO to us must have; `presented`: the token
  *			that our HELLO to the peer must have; `-` where no link goes that way. `up`: the peer
  *			has bound its sockets; `off`: the configuration no longer has it
- *	go		everything needed is told: bind, connect, run
+ *	go		everything needed was sent: bind, connect, run
  *	level <level>	log level from now on
  *	tree <json>	what `muster status -o json` prints; only for actors with wants_tree
- *	ask <id> <explain|trace> <resource>/<name>
- *			somebody wants to know; answered at once, or never
+ *	query <id> <explain|trace> <resource>/<name>
+ *			from `muster explain` or `muster trace`; answered at once, or never
  *	stop		finish and exit 0 (SIGTERM means the same)
  *
  * actor -> supervisor
@@ -30,11 +30,11 @@
  *			every input has (lost) its first full snapshot
  *	beat <mailbox>	one full turn of the loop was made; mailbox = keys waiting for work
  *	report <role|-> <incarnation> <reason>
- *			that peer sent what it may not: supervision.md 4.10
+ *			that peer sent what it may not: docs/supervision.md
  *	extend <ms>	stopping takes longer; granted once
  *	status <text>	one line for people
  *	answer <id> <json>
- *			to an `ask`, once. musterd does not look into it
+ *			to a `query`, once. musterd does not parse it
  */
 #ifndef MUSTER_LIFELINE_H
 #define MUSTER_LIFELINE_H

@@ -64,7 +64,7 @@ actor_query_start(struct tree *t, const char *verb, const char *object)
 		if (ch->pid == 0 || ch->bound_ms == 0 || ch->lifeline.fd == -1)
 			continue;
 		q->targets[i].incarnation = ch->incarnation;
-		q->targets[i].unreachable = !lifeline_send(ch->lifeline.fd, "ask %llu %s %s",
+		q->targets[i].unreachable = !lifeline_send(ch->lifeline.fd, "query %llu %s %s",
 		    (unsigned long long)q->id, verb, object);
 	}
 	return queries.list[slot] = q;

@@ -10,7 +10,7 @@ struct tree;
 /* Binds <run-dir>/control.sock; false with errno. */
 bool control_open(struct tree *t);
 void control_close(void);
-/* Lets go of clients that neither ask nor read. */
+/* Closes clients that send no request, or do not read their answer. */
 void control_expire(int64_t now_ms);
 int64_t control_next_ms(void);	/* INT64_MAX: no client */
 

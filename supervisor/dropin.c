@@ -191,7 +191,7 @@ advice(const struct dropin *d)
 		if (strcmp(d->program->gone[i].name, d->flags.unknown) == 0)
 			return d->program->gone[i].advice;
 	}
-	return "leave it out; docs/migration.md says what became of each flag of the original";
+	return "leave it out; docs/migration.md lists each flag of the original";
 }
 
 /* As Go prints it. */

@@ -2,8 +2,8 @@
  * supervisor/dropin_flags.h - a command line as Go's flag package reads it, over a table.
  *
  *	-f  --f  --f=v		and `--f v`, unless f is a boolean
- *	-h  -help		ask for help
- *	--  word		end the flags: what follows is not looked at
+ *	-h  -help		print the help
+ *	--  word		end the flags: what follows is not read
  *
  * The texts of what is wrong are Go's own: people search for them.
  */
@@ -41,7 +41,7 @@ enum dropin_end {
 	DROPIN_OK,
 	DROPIN_HELP,
 	DROPIN_WRONG,	/* a flag, or its value, is none that the program takes */
-	DROPIN_REFUSED,	/* each flag is fine; together they ask for what we do not do */
+	DROPIN_REFUSED,	/* each flag is fine; together they request what muster does not do */
 };
 
 /* args: what stands behind the name of the program. Texts stay those of args and of the table. */

@@ -2,8 +2,8 @@
  * supervisor/dropin_node_state.c - node-state-controller: the flags of openshift-update-experience's
  * manager.
  *
- * node-state itself has no flag, as in the original: insight needs it, which enables it and says so
- * in the log. Never: a listener that is less protected than what somebody asked for in so many words.
+ * node-state itself has no flag, as in the original: insight needs it, which enables it and logs
+ * it. Never: a listener that is less protected than what a flag explicitly requires.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "dropin.h"
 #include "obj.h"
 
-/* The original's: whoever replaces whom in a rolling update, only one of them writes. */
+/* The original's: in a rolling update from one to the other, only one of them writes. */
 #define LEASE	"f729794d.muller.dev"
 /* Its manifest gives the pod 10 s to end. */
 #define STOP	"7s"
@@ -142,8 +142,8 @@ check_controllers(struct dropin *d)
 }
 
 /*
- * The original serves HTTPS with authentication unless it is told not to. Who says so in words gets
- * it or nothing; who says nothing gets plain HTTP and is told.
+ * The original serves HTTPS with authentication unless a flag turns it off. Where a flag requires it,
+ * the start is refused; without a flag there is plain HTTP and a warning.
  */
 static enum dropin_end
 check_metrics(struct dropin *d)

@@ -35,7 +35,7 @@ enum fsm_state {
 };
 
 enum fsm_event {
-	EV_ENABLE,		/* the configuration wants it */
+	EV_ENABLE,		/* the configuration has it */
 	EV_DISABLE,		/* ... or no longer does */
 	EV_OPEN,		/* every stage below has settled */
 	EV_BOUND,		/* its `bound` record was received */

@@ -72,7 +72,7 @@ log_writer_flush(void)
 			continue;
 		if (n == -1 && errno == EAGAIN)
 			break;
-		/* Any other error: nobody will ever read it. */
+		/* Any other error: it can never be written. */
 		const size_t gone = n == -1 ? log_writer.len : (size_t)n;
 		log_writer.head = (log_writer.head + gone) % LOG_WRITER_BYTES;
 		log_writer.len -= gone;
@@ -110,7 +110,7 @@ log_writer_close(void)
 }
 
 /*
- * O_NONBLOCK belongs to the open file, which we share with whoever started us; so a pipe or
+ * O_NONBLOCK belongs to the open file, which is shared with the parent process; so a pipe or
  * terminal is opened anew, and a socket is written with MSG_DONTWAIT. What belongs to another user
  * cannot be opened anew: then each write polls first. A regular file never blocks.
  */

@@ -1,8 +1,8 @@
 /*
  * supervisor/logpipe.c - splits what a child writes into lines.
  *
- * Never: stop reading. A child whose stderr is full hangs in write(2) and then looks stuck to the
- * watchdog; if our own stderr is slow, lines are dropped and counted (log_writer.c).
+ * Never: stop reading. A child whose stderr is full blocks in write(2) and then misses its
+ * heartbeats; if our own stderr is slow, lines are dropped and counted (log_writer.c).
  */
 #include "logpipe.h"
 
@@ -17,7 +17,7 @@
 
 enum {
 	READ_BYTES = 16 * 1024,
-	READS_LAST = 64,	/* at most 1 MiB of last words; the pipe holds 64 KiB */
+	READS_LAST = 64,	/* at most 1 MiB after its death; the pipe holds 64 KiB */
 };
 
 static void ready(void *, uint32_t);

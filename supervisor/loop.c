@@ -108,7 +108,7 @@ next_ms(const struct tree *t)
 	return next;
 }
 
-/* Nobody may be judged for the time in which we were stopped, or had no processor. */
+/* The time in which musterd was stopped, or had no processor, must not count against an actor. */
 static void
 wake(struct tree *t, int64_t planned_ms)
 {

@@ -14,7 +14,7 @@ struct need {
 
 struct needs_answer {
 	uint64_t	 enabled;		/* mask of roles */
-	struct need	 because[ROLE_MAX];	/* who brought it in; ROLE_NONE: nobody */
+	struct need	 because[ROLE_MAX];	/* why it is enabled; ROLE_NONE: it is configured */
 	struct need	 conflict;		/* when refused: who needs what was switched off */
 };
 

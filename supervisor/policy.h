@@ -25,7 +25,7 @@ enum {
 	POLICY_ORPHANS_MS       = 5 * 1000,	/* most that a start waits for orphans to be gone */
 	POLICY_SYNC_MS          = 60 * 1000,	/* bound that long without being synced: degraded */
 	POLICY_LATE_MS          = 500,		/* woken so much too late: we were stopped */
-	POLICY_GRACE_MS         = 1000,		/* then nobody is judged sooner than this */
+	POLICY_GRACE_MS         = 1000,		/* then no deadline is nearer than this */
 	POLICY_EXTEND_MS        = 30 * 1000,	/* most that is granted outside a stop of the tree */
 	POLICY_REPORTS          = 3,		/* of one actor about one peer per POLICY_REPORTS_MS */
 	POLICY_REPORTS_MS       = 60 * 1000,
@@ -108,11 +108,11 @@ int64_t policy_lateness(int64_t planned_ms, int64_t now_ms);
  */
 int64_t policy_rearm(int64_t deadline_ms, int64_t late_ms, int64_t now_ms);
 /*
- * Time for one stop stage: what the row asks for, or its share of what is left when that is less.
- * later_ms: what the stages after this one ask for.
+ * Time for one stop stage: the time of the row, or its share of what is left when that is less.
+ * later_ms: the time of the stages after this one.
  */
 int64_t policy_stop_ms(int64_t row_ms, int64_t later_ms, int64_t left_ms);
-/* Time granted to a child that asked for more; left_ms < 0: the tree is not stopping. */
+/* Time granted to a child that requested more; left_ms < 0: the tree is not stopping. */
 int64_t policy_extend_ms(int64_t asked_ms, int64_t later_ms, int64_t left_ms);
 
 /* Reports of one actor about one peer that were accepted lately. */

@@ -113,7 +113,7 @@ child_of(struct tree *t, pid_t pid)
 }
 
 /*
- * What it said before it died still counts: `bound` for the time it was ready, its last lines for
+ * The records that it sent before it died still count: `bound` for the time it was ready, its last lines for
  * the cause.
  */
 static void
@@ -175,7 +175,7 @@ decide(struct child *ch, enum cause cause, bool clean)
 	}
 }
 
-/* "exit 111", "signal KILL", or the name of the cause where that says more. */
+/* "exit 111", "signal KILL", or the name of the cause where that is more precise. */
 static void
 describe(char out[32], enum cause cause, const siginfo_t *si)
 {

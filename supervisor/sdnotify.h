@@ -8,7 +8,7 @@
 void sdnotify_open(void);
 /* "READY=1\nSTATUS=..."; does nothing without NOTIFY_SOCKET. Never blocks. */
 void sdnotify(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* RELOADING=1 with the time that systemd asks for. */
+/* RELOADING=1 with the time that the protocol requires. */
 void sdnotify_reloading(void);
 /* How often WATCHDOG=1 is due; 0: never. */
 int64_t sdnotify_watchdog_ms(void);

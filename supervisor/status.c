@@ -14,7 +14,7 @@
 #include "tree.h"
 #include "version.h"
 
-/* One entry of the list of deaths, and one actor without its last words, takes less. */
+/* One entry of the list of deaths, and one actor without its last lines, takes less. */
 enum { DEATH_BYTES = 256, ACTOR_BYTES = 1024 };
 
 static bool shown(const struct child *);

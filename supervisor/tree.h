@@ -53,7 +53,7 @@ struct tree {
 	bool			 killed_all;
 };
 
-/* What the setup says is the configuration, read now; NULL with errs. */
+/* Reads the configuration that the setup names; NULL with errs. */
 struct config *tree_config(const struct tree_setup *setup, struct config_errors *errs);
 /* Takes config and specs. */
 struct tree *tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd, struct config **config,
@@ -76,7 +76,7 @@ int64_t tree_next_ms(const struct tree *t);
 /* We were late ourselves: every deadline moves, every beat counts as just received. */
 void tree_rearm(struct tree *t, int64_t late_ms);
 
-/* Time the stop stages after this one ask for. */
+/* The time of the stop stages after this one. */
 int64_t tree_later_ms(const struct tree *t, int stop_stage);
 bool tree_starting(const struct tree *t);
 const char *tree_state_name(const struct tree *t);

@@ -36,7 +36,7 @@
 enum { BOOT_TIMEOUT_MS = 10000, STATS_MS = 1000, PROCESS_EVERY = 10, REPORT_GAP_MS = 1000 };
 
 typedef void record_fn(struct actor *, char *);
-static record_fn on_peer, on_level, on_tree, on_ask, on_stop, on_go;
+static record_fn on_peer, on_level, on_tree, on_query, on_stop, on_go;
 
 static const struct {
 	const char	*word;
@@ -46,7 +46,7 @@ static const struct {
 	{ "go",    on_go    },
 	{ "level", on_level },
 	{ "tree",  on_tree  },
-	{ "ask",   on_ask   },
+	{ "query", on_query },
 	{ "stop",  on_stop  },
 };
 
@@ -369,7 +369,7 @@ on_tree(struct actor *a, char *record)
 }
 
 static void
-on_ask(struct actor *a, char *record)
+on_query(struct actor *a, char *record)
 {
 	explain_answer(a, record);
 }

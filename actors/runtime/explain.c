@@ -78,7 +78,7 @@ explain_answer(struct actor *a, const char *record)
 	int used = 0;
 	size_t v = 0;
 
-	if (sscanf(record, "ask %" SCNu64 " %15s %n", &id, verb, &used) != 2 || used == 0
+	if (sscanf(record, "query %" SCNu64 " %15s %n", &id, verb, &used) != 2 || used == 0
 	    || !object_open(&o, record + used)) {
 		log_warnx("lifeline record ignored", KV_S(REASON, "malformed request about an object"));
 		return;

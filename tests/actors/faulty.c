@@ -501,8 +501,8 @@ take_record(void)
 		fprintf(stderr, "tree: %ld bytes\n", n);
 	else
 		fprintf(stderr, "heard: %s\n", record);
-	if (self.lies && strncmp(record, "ask ", 4) == 0)
-		lie(strtoul(record + 4, NULL, 10));
+	if (self.lies && strncmp(record, "query ", 6) == 0)
+		lie(strtoul(record + 6, NULL, 10));
 	self.stop_asked |= strcmp(record, "stop") == 0;
 	return strcmp(record, "go") != 0;
 }

@@ -194,6 +194,7 @@ stop(struct actor *a, void *self)
 	struct producer *p = self;
 
 	(void)a;
+	misbehave_stop(&p->misbehave);
 	free(p->samples);
 }
 

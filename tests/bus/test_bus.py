@@ -52,7 +52,7 @@ def mirrors_equal_the_store():
 
 
 @tap.case
-def an_empty_store_is_a_complete_picture():
+def an_empty_store_is_a_complete_snapshot():
     with Samples(consumers=1, producer={"keys": 0}) as tree:
         tree.wait_running()
         assert tree.settle() == []
@@ -114,7 +114,7 @@ def while_the_producer_is_dead_mirrors_are_stale_and_readable():
 
 
 @tap.case
-def nobody_is_synced_before_the_picture_is_complete():
+def no_consumer_is_synced_before_the_snapshot_is_complete():
     with Samples(consumers=1, producer=changing(**{"ready-after": "3s"})) as tree:
         wait_for(lambda: tree.actors().get(ONE, {}).get("state") == "running", "the consumer runs")
         row = tree.actor(ONE)

@@ -67,7 +67,7 @@ a_producer_that_is_off_takes_its_keys_along(void **state)
 }
 
 static void
-a_new_incarnation_of_the_producer_is_asked_at_once(void **state)
+a_new_incarnation_of_the_producer_gets_hello_at_once(void **state)
 {
 	struct rig r;
 
@@ -522,7 +522,7 @@ main(int argc, char **argv)
 		ALONE(another_schema_is_a_configuration_error),
 		ALONE(a_producer_that_is_down_makes_the_mirror_stale),
 		ALONE(a_producer_that_is_off_takes_its_keys_along),
-		ALONE(a_new_incarnation_of_the_producer_is_asked_at_once),
+		ALONE(a_new_incarnation_of_the_producer_gets_hello_at_once),
 		ALONE(a_new_incarnation_of_a_consumer_replaces_the_old_one),
 		ALONE(a_handler_may_read_the_mirror), ALONE(a_walk_inside_a_walk),
 	};

@@ -42,7 +42,7 @@ def stages_wait_for_bound():
 
 
 @tap.case
-def a_side_actor_that_never_binds_holds_back_nobody():
+def an_actor_that_is_not_core_and_never_binds_holds_back_no_other():
     actors = {"metrics": ON, "test-faulty": {"mode": "mute"}}
     with Tree(actors, stand_ins=["muster-metrics"]) as tree:
         tree.wait_running("metrics")
@@ -51,7 +51,7 @@ def a_side_actor_that_never_binds_holds_back_nobody():
 
 
 @tap.case
-def an_actor_brings_what_it_needs_and_says_why():
+def an_actor_enables_what_it_needs_and_the_log_has_the_reason():
     with Tree({"test-consumer-3": {}}, stand_ins=STAND_INS) as tree:
         tree.wait_running("test-producer", "test-consumer-3")
         fact = tree.facts(msg="actor enabled, because another needs it")[0]
@@ -304,7 +304,7 @@ def credentials_in_one_folder_are_warned_about():
 # ---- deaths ----
 
 @tap.case
-def a_death_has_an_obituary_and_a_place_in_the_tally():
+def a_death_is_logged_with_its_cause_and_counted():
     with Tree({"test-faulty": {"mode": "abort", "after": "300ms"}, "test-faulty-core": {}}) as tree:
         death = tree.wait_death("test-faulty")
         assert death["incarnation"] == 1 and death["cause"] == "signal ABRT", death
@@ -368,7 +368,7 @@ def a_configuration_error_of_a_core_actor_escalates_at_once():
 
 
 @tap.case
-def exit_0_without_being_asked_is_a_death():
+def exit_0_without_a_stop_is_a_death():
     with Tree({"test-faulty": {"mode": "exit0"}}) as tree:
         assert tree.wait_death("test-faulty")["cause"] == "exit 0"
         assert tree.wait_death("test-faulty", 2)["incarnation"] == 2
@@ -412,7 +412,7 @@ def an_unsynced_actor_counts_for_readiness():
 
 
 @tap.case
-def a_stopped_supervisor_judges_nobody():
+def a_stopped_supervisor_restarts_no_actor():
     with Tree({"test-faulty": {}, "test-faulty-core": {}}) as tree:
         tree.wait_running()
         before = {name: row["pid"] for name, row in tree.actors().items()}
@@ -479,7 +479,7 @@ def reports_about_a_core_actor_do_not_end_the_tree():
 
 
 @tap.case
-def a_report_of_nobody_or_of_a_stranger_harms_nobody():
+def a_report_without_a_peer_or_about_a_stranger_restarts_no_actor():
     reporter = {"mode": "report", "target": "test-producer", "count": 2}      # it has no link with that one
     with Tree({"test-producer": {}, "test-faulty": reporter}) as tree:
         tree.wait_log("names no running peer", 2)
@@ -491,7 +491,7 @@ def a_report_of_nobody_or_of_a_stranger_harms_nobody():
 
 
 @tap.case
-def rubbish_on_the_lifeline_is_counted_and_survived():
+def malformed_lifeline_records_are_counted():
     with Tree({"test-faulty": {"mode": "bad-records"}}) as tree:
         row = tree.wait_row("test-faulty", "bad records are counted", lambda row: row["bad_records"] >= 13)
         assert row["state"] == "running" and row["incarnation"] == 1, row
@@ -499,7 +499,7 @@ def rubbish_on_the_lifeline_is_counted_and_survived():
 
 
 @tap.case
-def a_deaf_actor_blocks_nobody_and_hears_the_latest_in_the_end():
+def an_actor_that_does_not_read_its_lifeline_blocks_no_other_and_gets_the_latest_records():
     with Tree({"test-faulty": {"mode": "deaf", "after": "10s"}, "test-faulty-core": {}}) as tree:
         tree.wait_running()
         for _ in range(250):        # more records than its socket holds
@@ -527,7 +527,7 @@ def a_level_reaches_the_actor():
 
 
 @tap.case
-def whoever_wants_the_tree_gets_it():
+def an_actor_whose_row_requires_the_tree_gets_it():
     with Tree({"metrics": ON, "test-faulty": {}}, stand_ins=["muster-metrics"]) as tree:
         tree.wait_running()
         tree.wait_log("tree: ", 2)
@@ -537,7 +537,7 @@ def whoever_wants_the_tree_gets_it():
 
 
 @tap.case
-def an_actor_that_never_shuts_up_does_not_make_us_talk():
+def an_actor_that_floods_its_lifeline_does_not_flood_the_log():
     """What it says of itself is told on, but not more than ten times a second."""
     started = time.monotonic()
     actors = {"metrics": ON, "test-faulty": {"mode": "chat", "count": 500}}
@@ -577,7 +577,7 @@ def flood_unread(**more):
 
 
 @tap.case
-def a_reader_that_does_not_read_stops_nobody():
+def a_log_reader_that_does_not_read_blocks_no_actor():
     flood_unread()
 
 

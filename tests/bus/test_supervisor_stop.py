@@ -70,7 +70,7 @@ def an_invalid_file_changes_nothing():
 
 
 @tap.case
-def what_cannot_change_at_run_time_is_said():
+def settings_that_cannot_change_at_run_time_are_logged():
     with Tree({"test-faulty": {}}) as tree:
         tree.wait_running()
         tree.supervisor_config = {"beat-interval": "7s", "log-level": "debug"}
@@ -154,7 +154,7 @@ def the_whole_stop_is_bounded():
 
 
 @tap.case
-def a_second_sigterm_hurries():
+def a_second_sigterm_kills_at_once():
     with Tree({"test-faulty": {"mode": "ignore-stop"}, "test-faulty-core": {"mode": "ignore-stop"}}) as tree:
         tree.wait_running()
         tree.signal(signal.SIGTERM)
@@ -264,7 +264,7 @@ def heard(s, wanted):
 
 
 @tap.case
-def systemd_is_told():
+def systemd_gets_the_state():
     with Tree({"test-faulty": {}}) as tree:
         tree.stop()     # the environment is not there yet
         for address in (str(tree.folder / "notify"), f"@muster-test-{os.getpid()}"):
@@ -285,7 +285,7 @@ def systemd_is_told():
 
 
 @tap.case
-def systemd_hears_of_readiness_though_its_queue_was_full():
+def systemd_gets_ready_though_its_queue_was_full():
     with Tree({"test-faulty": {}}) as tree:
         tree.stop()
         address = str(tree.folder / "notify")

@@ -81,7 +81,7 @@ check_row(void **state)
 
 /* A process appears only by a spawn and goes only by a death; signals go only to a process. */
 static void
-processes_come_and_go_by_the_right_doors(void **state)
+processes_come_by_spawn_and_go_by_death(void **state)
 {
 	(void)state;
 	for (unsigned s = ST_OFF; s < ST_MAX; s++) {
@@ -124,7 +124,7 @@ main(void)
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(processes_come_and_go_by_the_right_doors);
+	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(processes_come_by_spawn_and_go_by_death);
 	tests[NITEMS(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(nothing_hangs);
 	return cmocka_run_group_tests_name("fsm", tests, NULL, NULL);
 }

@@ -229,7 +229,7 @@ lateness_is_more_than_the_usual_delay(void **state)
 }
 
 static void
-after_being_late_everybody_has_time_again(void **state)
+after_a_delay_every_deadline_is_moved(void **state)
 {
 	(void)state;
 	assert_int_equal(policy_rearm(5000, 2000, 4000), 7000);
@@ -331,7 +331,7 @@ main(void)
 		cmocka_unit_test(three_missed_beats_are_too_many),
 		cmocka_unit_test(a_minute_without_sync_is_too_long),
 		cmocka_unit_test(lateness_is_more_than_the_usual_delay),
-		cmocka_unit_test(after_being_late_everybody_has_time_again),
+		cmocka_unit_test(after_a_delay_every_deadline_is_moved),
 		cmocka_unit_test(stop_stages_share_what_is_left),
 		cmocka_unit_test(more_time_never_eats_a_later_stage),
 		cmocka_unit_test(a_reporter_is_limited_to_three_reports_a_minute),

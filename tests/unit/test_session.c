@@ -224,7 +224,7 @@ a_hello_that_could_not_be_sent(void **state)
 }
 
 static void
-a_waiting_consumer_answers_beats_and_asks_again_when_they_stop(void **state)
+a_waiting_consumer_answers_beats_and_sends_hello_again_when_they_stop(void **state)
 {
 	const struct envelope env = { .type = MSG_BEAT, .epoch = EPOCH, .seq = 0 };
 	const union msg_body body = { .beat = { .nonce = NONCE } };
@@ -245,7 +245,7 @@ a_waiting_consumer_answers_beats_and_asks_again_when_they_stop(void **state)
 }
 
 static void
-silence_starts_over(void **state)
+a_timeout_starts_over(void **state)
 {
 	(void)state;
 	for (unsigned st = IN_SNAPSHOT; st <= IN_LIVE; st++) {
@@ -330,7 +330,7 @@ backoff_is_forgotten_on_proof(void **state)
 }
 
 static void
-a_refused_frame_waits_before_it_asks_again(void **state)
+after_a_refused_frame_hello_waits(void **state)
 {
 	struct session_in s = consumer(IN_LIVE);
 
@@ -408,12 +408,12 @@ main(void)
 	static const struct CMUnitTest whole[] = {
 		cmocka_unit_test(messages_that_producers_do_not_send), cmocka_unit_test(hello_backs_off),
 		cmocka_unit_test(a_hello_that_could_not_be_sent),
-		cmocka_unit_test(a_waiting_consumer_answers_beats_and_asks_again_when_they_stop),
-		cmocka_unit_test(silence_starts_over),
+		cmocka_unit_test(a_waiting_consumer_answers_beats_and_sends_hello_again_when_they_stop),
+		cmocka_unit_test(a_timeout_starts_over),
 		cmocka_unit_test(acks_come_after_a_moment_or_at_half_a_window),
 		cmocka_unit_test(the_smallest_window_comes_to_rest),
 		cmocka_unit_test(backoff_is_forgotten_on_proof),
-		cmocka_unit_test(a_refused_frame_waits_before_it_asks_again),
+		cmocka_unit_test(after_a_refused_frame_hello_waits),
 		cmocka_unit_test(every_reason_has_a_name), cmocka_unit_test(no_pair_is_missing),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(kicks)];

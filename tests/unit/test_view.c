@@ -375,7 +375,7 @@ slots_run_out_and_come_back(void **state)
 }
 
 static void
-ready_is_said_once(void **state)
+ready_is_set_once(void **state)
 {
 	struct view *v = view_new();
 
@@ -519,7 +519,7 @@ main(void)
 		cmocka_unit_test(what_does_not_fit_is_refused),
 		cmocka_unit_test(batches_fit_a_frame),
 		cmocka_unit_test(slots_run_out_and_come_back),
-		cmocka_unit_test(ready_is_said_once),
+		cmocka_unit_test(ready_is_set_once),
 		cmocka_unit_test(churn_while_the_consumer_takes_nothing),
 		cmocka_unit_test(churn_while_the_consumer_is_slow),
 		cmocka_unit_test(compaction_spares_the_snapshot),
