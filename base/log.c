@@ -28,7 +28,7 @@ static struct {
 
 static struct repeats repeats;
 
-static void tell_repeats(int64_t);
+static void log_repeats(int64_t);
 static void line(enum log_level, int, uint64_t, const char *, const struct log_kv *);
 
 void
@@ -56,7 +56,7 @@ log_emit(enum log_level level, int errnum, const char *msg, const struct log_kv 
 	const int saved_errno = errno;
 	const int64_t now_ms = clock_mono_ms();
 
-	tell_repeats(now_ms);
+	log_repeats(now_ms);
 	if (level < LEVEL_WARN || !repeats_hold(&repeats, level, errnum, msg, kvs, now_ms))
 		line(level, errnum, log_state.trace, msg, kvs);
 	errno = saved_errno;
@@ -70,7 +70,7 @@ _Noreturn void
 log_die(int exit_code, int errnum, const char *msg, const struct log_kv *kvs)
 {
 	log_state.sink = NULL;		/* what a sink holds back would be lost with us */
-	tell_repeats(INT64_MAX);
+	log_repeats(INT64_MAX);
 	line(LEVEL_ERROR, errnum, log_state.trace, msg, kvs);
 	_exit(exit_code);
 }
@@ -80,7 +80,7 @@ log_flush(void)
 {
 	const int saved_errno = errno;
 
-	tell_repeats(clock_mono_ms());
+	log_repeats(clock_mono_ms());
 	errno = saved_errno;
 }
 
@@ -131,7 +131,7 @@ secret_wipe(struct secret *s)
 
 /* Without a trace: such a line stands for many. */
 static void
-tell_repeats(int64_t now_ms)
+log_repeats(int64_t now_ms)
 {
 	const struct repeat *r;
 
@@ -156,7 +156,7 @@ line(enum log_level level, int errnum, uint64_t trace, const char *msg, const st
 		if (n == -1 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return;		/* nobody reads any more: there is no one to tell */
+			return;		/* stderr is closed: there is nowhere to log */
 		p += n;
 		len -= (size_t)n;
 	}

@@ -1,4 +1,4 @@
-/* base/log_repeat.c - counts lines that say the same. Pure: no clock, no write, no allocation. */
+/* base/log_repeat.c - counts lines that are equal. Pure: no clock, no write, no allocation. */
 #include "log_repeat.h"
 
 #include <limits.h>
@@ -92,7 +92,7 @@ make_room(struct repeats *rs)
 	oldest->due = true;
 }
 
-/* The caller's keys are gone when the line is told: copy them, cutting what is long. */
+/* The caller's keys are gone when the summary is logged: copy them, cutting what is long. */
 static void
 keep(struct repeat *r, enum log_level level, int errnum, const char *msg, const struct log_kv *kvs)
 {

@@ -1,9 +1,9 @@
 /*
- * base/log_repeat.h - one warning said a thousand times is one fact and a number. Pure: time comes
- * in.
+ * base/log_repeat.h - a warning that repeats a thousand times becomes one line with a count. Pure:
+ * time comes in.
  *
  * The same line (level, text, keys and values) passes ten times in ten seconds; the rest are
- * counted and, when the window ends, told by one line with "repeated". There is room to hold back
+ * counted and, when the window ends, reported by one line with "repeated". There is room to hold back
  * eight different lines; when a ninth begins to repeat, the window of the oldest ends early.
  */
 #ifndef MUSTER_LOG_REPEAT_H

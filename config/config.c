@@ -1,4 +1,4 @@
-/* config/config.c - loading a file, and asking what it says. */
+/* config/config.c - loads a file; values by section and key. */
 #include "config.h"
 
 #include <errno.h>

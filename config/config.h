@@ -18,7 +18,7 @@ struct config;
 enum {
 	CONFIG_FILE_MAX   = 1024 * 1024,	/* bytes */
 	CONFIG_DEPTH_MAX  = 8,			/* nested mappings and lists */
-	CONFIG_ERRORS_MAX = 20,			/* told at once; a longer list helps nobody */
+	CONFIG_ERRORS_MAX = 20,			/* in one run; a longer list helps nobody */
 };
 
 struct config_error {
@@ -63,7 +63,7 @@ enum config_enabled { CONFIG_UNSET, CONFIG_ON, CONFIG_OFF };
 bool config_mentioned(const struct config *c, const char *section);
 /* `enabled:` of an actor; a section that is present without it counts as ON. */
 enum config_enabled config_enabled(const struct config *c, const char *section);
-/* Where that was said; 0: nowhere. */
+/* The line of that key; 0: it has none. */
 int config_enabled_line(const struct config *c, const char *section);
 
 /*

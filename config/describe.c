@@ -1,4 +1,4 @@
-/* config/describe.c - rules and durations in words: what error texts, default file and reference say. */
+/* config/describe.c - rules and durations as text, for errors, default file and reference. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 static const char defaults_head[] =
     "# muster.yaml - every setting with its default; written by `muster check --print-defaults`.\n"
     "# Keep the lines that you change; a key that is left out has its default.\n"
-    "# `muster check FILE` tells every mistake with its line.\n";
+    "# `muster check FILE` prints every mistake with its line.\n";
 
 static const char defaults_actors[] =
-    "\n# One section per actor. A section enables its actor, unless it says `enabled: false`.\n"
+    "\n# One section per actor. A section enables its actor, unless it has `enabled: false`.\n"
     "actors:\n";
 
 static const char reference_head[] =
@@ -15,7 +15,7 @@ static const char reference_head[] =
     "\n"
     "One YAML file: a section `supervisor`, and under `actors` a section per actor. Every key has\n"
     "a default, so an empty file is a good one. `muster check FILE` reads it as `musterd` does and\n"
-    "tells every mistake as `file:line: what is wrong and what is allowed`. With a mistake in it\n"
+    "prints every mistake as `file:line: what is wrong and what is allowed`. With a mistake in it\n"
     "`musterd` does not start (exit 100), and a reload keeps what is running. `deploy/muster.yaml`\n"
     "has every key with its default and a comment.\n"
     "\n"
@@ -29,7 +29,7 @@ static const char reference_head[] =
     "```\n"
     "\n"
     "- **Actors.** A section enables its actor; `enabled: false` keeps it off. What an enabled\n"
-    "  actor needs is enabled with it, and the log says why.\n"
+    "  actor needs is enabled with it, and the log has the reason.\n"
     "- **Durations** are numbers with a unit: `500ms`, `10s`, `2m`, `1h30m`, or `0`. No sign, no\n"
     "  fraction, no blank; units in lower case, largest first.\n"
     "- **Numbers and booleans** are not quoted; booleans are `true` and `false` only.\n"
@@ -120,7 +120,7 @@ print_row(const struct setting *row, FILE *out)
 	fprintf(out, "| `%s` | `%s` | %s | %s |\n", row->key, initial, allowed, row->help);
 }
 
-/* The default as it is written in the file: texts in quotes, which YAML wants for some of them. */
+/* The default as it is written in the file: texts in quotes, which YAML needs for some of them. */
 static const char *
 initial_of(const struct setting *row, char *buf, size_t size)
 {

@@ -26,7 +26,7 @@ struct config {
 	struct config_section	 sections[SECTION_MAX];
 };
 
-/* Takes the text over if it fits the rule; says what is wrong if not. */
+/* Takes the text over if it fits the rule; returns what is wrong if not. */
 enum value_fault config_set(struct config *c, size_t setting, const char *text, size_t len);
 
 void errors_clear(struct config_errors *errs, const char *file);

@@ -1,7 +1,7 @@
 /*
- * config/read.c - from a YAML tree to values, with every mistake told where it stands.
+ * config/read.c - from a YAML tree to values, with every mistake reported where it is.
  *
- * After a mistake reading goes on behind the value that has it, so that one run tells them all.
+ * After a mistake reading goes on behind the value that has it, so that one run reports them all.
  * Anchors, aliases and tags are refused: they only let two readers see two things.
  */
 #include <string.h>
@@ -30,7 +30,7 @@ static void on_actor(struct reader *, const struct place *, const struct yaml_me
 static void on_setting(struct reader *, const struct place *, const struct yaml_member *);
 static bool check_text(const char *, size_t, struct config_errors *);
 static void refuse_extras(struct reader *, const struct yaml_tree *);
-static void tell_mistake(struct reader *, const struct yaml_tree *, const char *, size_t);
+static void report_mistake(struct reader *, const struct yaml_tree *, const char *, size_t);
 static bool tab_indents(const char *, const char *, int);
 static void read_mapping(struct reader *, const struct place *, const struct yaml_value *);
 static void read_section(struct reader *, enum section, const struct yaml_member *);
@@ -40,10 +40,10 @@ static bool is_key(struct reader *, const struct yaml_value *);
 static bool is_first(struct reader *, int *, const struct yaml_value *);
 static bool is_scalar(struct reader *, const struct setting *, const struct yaml_member *);
 static const char *kind_of(const struct yaml_value *);
-static void tell_fault(struct reader *, const struct setting *, const struct yaml_member *,
+static void report_fault(struct reader *, const struct setting *, const struct yaml_member *,
     enum value_fault);
-static void tell_misplaced(struct reader *, const struct yaml_value *, const char *);
-static void tell_unknown(struct reader *, const struct yaml_value *, const char *, const char *const *,
+static void report_misplaced(struct reader *, const struct yaml_value *, const char *);
+static void report_unknown(struct reader *, const struct yaml_value *, const char *, const char *const *,
     size_t);
 
 static bool
@@ -71,7 +71,7 @@ read_yaml(struct config *c, const char *text, size_t len, struct config_errors *
 		errors_add(errs, tree->documents[1].line,
 		    "a second document starts here; one file holds one document");
 	else
-		tell_mistake(&r, tree, text, len);
+		report_mistake(&r, tree, text, len);
 	yaml_tree_free(&tree);
 	return errs->count == 0;
 }
@@ -91,12 +91,12 @@ refuse_extras(struct reader *r, const struct yaml_tree *tree)
 			    "an anchor (&name) is not allowed; write the value where it is needed");
 		if (v->tagged)
 			errors_add(r->errs, v->line,
-			    "a tag (!name) is not allowed; every key knows its own type");
+			    "a tag (!name) is not allowed; every key has its own type");
 	}
 }
 
 static void
-tell_mistake(struct reader *r, const struct yaml_tree *tree, const char *text, size_t len)
+report_mistake(struct reader *r, const struct yaml_tree *tree, const char *text, size_t len)
 {
 	const int line = tree->mistake_line;
 
@@ -122,7 +122,7 @@ tab_indents(const char *p, const char *end, int line)
 	return p != NULL && p < end && *p == '\t';
 }
 
-/* Only what YAML allows, so that libyaml's reader, which knows no lines, has nothing to say. */
+/* Only what YAML allows, so that libyaml's reader, which reports no lines, finds no mistake. */
 static bool
 check_text(const char *text, size_t len, struct config_errors *errs)
 {
@@ -163,9 +163,9 @@ on_root(struct reader *r, const struct place *at, const struct yaml_member *m)
 	if (equals(m->key, "supervisor"))
 		read_section(r, SECTION_SUPERVISOR, m);
 	else if (schema_section(m->key->text, m->key->len) != SECTION_NONE)
-		tell_misplaced(r, m->key, "is an actor; its section stands under actors");
+		report_misplaced(r, m->key, "is an actor; its section stands under actors");
 	else if (!equals(m->key, "actors"))
-		tell_unknown(r, m->key, "key", allowed, NITEMS(allowed));
+		report_unknown(r, m->key, "key", allowed, NITEMS(allowed));
 	else if (is_first(r, &r->actors_line, m->key))
 		read_mapping(r, &actors, m->value);
 }
@@ -179,7 +179,7 @@ on_actor(struct reader *r, const struct place *at, const struct yaml_member *m)
 
 	(void)at;
 	if (s == SECTION_SUPERVISOR) {
-		tell_misplaced(r, m->key, "is not an actor; its section stands beside actors");
+		report_misplaced(r, m->key, "is not an actor; its section stands beside actors");
 		return;
 	}
 	if (s != SECTION_NONE) {
@@ -188,7 +188,7 @@ on_actor(struct reader *r, const struct place *at, const struct yaml_member *m)
 	}
 	while ((names[n] = config_actor_name(n)) != NULL)
 		n++;
-	tell_unknown(r, m->key, "actor", names, n);
+	report_unknown(r, m->key, "actor", names, n);
 }
 
 static void
@@ -215,7 +215,7 @@ on_setting(struct reader *r, const struct place *at, const struct yaml_member *m
 			names[n++] = schema_settings[j].key;
 	}
 	snprintf(what, sizeof(what), "%s key", at->name);
-	tell_unknown(r, m->key, what, names, n);
+	report_unknown(r, m->key, what, names, n);
 }
 
 /* Nothing at all is an empty mapping: people leave a section with all its keys commented out. */
@@ -254,7 +254,7 @@ read_setting(struct reader *r, size_t setting, const struct yaml_member *m)
 		return;
 	const enum value_fault f = config_set(r->c, setting, m->value->text, m->value->len);
 	if (f != VALUE_FAULT_NONE)
-		tell_fault(r, row, m, f);
+		report_fault(r, row, m, f);
 }
 
 static void
@@ -266,7 +266,7 @@ read_enabled(struct reader *r, struct config_section *section, const struct yaml
 		return;
 	const enum value_fault f = value_parse(&schema_enabled.rule, m->value->text, m->value->len, &on);
 	if (f != VALUE_FAULT_NONE)
-		tell_fault(r, &schema_enabled, m, f);
+		report_fault(r, &schema_enabled, m, f);
 	else
 		section->enabled = on ? CONFIG_ON : CONFIG_OFF;
 }
@@ -283,7 +283,7 @@ is_key(struct reader *r, const struct yaml_value *v)
 	return false;
 }
 
-/* Notes where a key stands; a second one is told. */
+/* Notes where a key stands; a second one is an error. */
 static bool
 is_first(struct reader *r, int *line, const struct yaml_value *key)
 {
@@ -331,7 +331,7 @@ kind_of(const struct yaml_value *v)
 
 /* A secret pasted where its file should be named must not end up in a log: it is not shown. */
 static void
-tell_fault(struct reader *r, const struct setting *row, const struct yaml_member *m, enum value_fault f)
+report_fault(struct reader *r, const struct setting *row, const struct yaml_member *m, enum value_fault f)
 {
 	const bool hidden = row->rule.type == VALUE_CREDENTIAL;
 	char allowed[VALUE_ALLOWED_MAX];
@@ -342,14 +342,14 @@ tell_fault(struct reader *r, const struct setting *row, const struct yaml_member
 }
 
 static void
-tell_misplaced(struct reader *r, const struct yaml_value *key, const char *where)
+report_misplaced(struct reader *r, const struct yaml_value *key, const char *where)
 {
 	errors_add(r->errs, key->line, "%s %s", errors_quote(key->text, key->len).text, where);
 }
 
 /* Names what is meant, or else what there is. */
 static void
-tell_unknown(struct reader *r, const struct yaml_value *k, const char *what, const char *const *names,
+report_unknown(struct reader *r, const struct yaml_value *k, const char *what, const char *const *names,
     size_t n)
 {
 	const char *guess = nearest_word(k->text, k->len, names, n);

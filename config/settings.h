@@ -34,11 +34,11 @@
 
 #define ACTOR_SECTIONS(A)							\
 	A(KUBE_WATCHER, "Reads the cluster for all actors and writes for them: holds its credential.") \
-	A(NODE_STATE, "Evaluates every node once, and tells the actors downstream what changed.") \
+	A(NODE_STATE, "Evaluates every node once, and publishes what changed to the actors downstream.") \
 	A(INSIGHT, "Keeps one NodeProgressInsight per node and one per MachineConfigPool.") \
 	A(METRICS, "Serves the figures of all actors, and the health checks.")
 
-/* run-dir: the path of a socket below it has at most 107 bytes (supervision.md 3, ipc). */
+/* run-dir: the path of a socket below it has at most 107 bytes (struct sockaddr_un). */
 #define SETTINGS(S)								\
 	S(SUPERVISOR, "run-dir", PATH, "", 0, 80,				\
 	    "Folder of sockets and lock. Empty: $MUSTER_RUN_DIR, or /run/muster for root, "	\
@@ -48,7 +48,7 @@
 	S(SUPERVISOR, "log-format", FORMAT, "json", 0, 0,			\
 	    "One JSON object per line, or text for people.")			\
 	S(SUPERVISOR, "beat-interval", DURATION, "10s", 100, MINUTES(5),	\
-	    "An actor shows signs of life this often; after three missed it is restarted.") \
+	    "How often an actor sends a beat; after three missed it is restarted.") \
 	S(SUPERVISOR, "stop-timeout", DURATION, "27s", SECONDS(1), MINUTES(10),	\
 	    "All stages of a stop together. Keep it 3s under the grace period of the pod.") \
 	S(SUPERVISOR, "user", STR, "", 0, 32,					\
@@ -70,7 +70,7 @@
 	S(KUBE_WATCHER, "leader-elect", BOOL, "false", 0, 0,			\
 	    "Write only while holding the Lease. Needed as soon as there are two replicas.") \
 	S(KUBE_WATCHER, "leader-elect-lease-duration", DURATION, "15s", SECONDS(3), MINUTES(10),	\
-	    "How long a leader that fell silent keeps the others waiting.")	\
+	    "How long the others wait for a leader that no longer renews.")	\
 	S(KUBE_WATCHER, "lease-name", STR, "muster", 1, 253,			\
 	    "Name of the Lease.")						\
 	S(KUBE_WATCHER, "lease-namespace", STR, "", 0, 63,			\

@@ -199,7 +199,7 @@ parse_addr(const struct value_rule *rule, struct text t, int64_t *num)
 	return is_port((struct text){ colon + 1, t.end }) ? VALUE_FAULT_NONE : VALUE_FAULT_PORT;
 }
 
-/* What an API group may be: a name in lower case, with a dot in it (apiextensions wants one). */
+/* What an API group may be: a name in lower case, with a dot in it (apiextensions requires one). */
 static enum value_fault
 parse_domain(const struct value_rule *rule, struct text t, int64_t *num)
 {

@@ -20,7 +20,7 @@
 	T(FORMAT,     "json|console")		\
 	T(CHOICE,     NULL)
 
-/* What can be wrong, said so that `"10" has no unit` is a sentence. */
+/* What can be wrong, worded so that `"10" has no unit` is a sentence. */
 #define VALUE_FAULTS(F)							\
 	F(NONE,     "is fine")						\
 	F(TEXT,     "holds a line break or a control character")	\
@@ -54,10 +54,10 @@ enum value_fault {
 struct value_rule {
 	enum value_type	 type;
 	int64_t		 min, max;	/* of a number, of ms, of the bytes of a text; settings.h */
-	const char	*words;		/* "one|two" for VALUE_CHOICE; other types know theirs */
+	const char	*words;		/* "one|two" for VALUE_CHOICE; other types have theirs */
 };
 
-/* Words instead of an address, where none may be wanted; "0" as controller-runtime has it. */
+/* Words instead of an address, where it may be switched off; "0" as controller-runtime has it. */
 #define VALUE_ADDR_OFF	"0|off"
 
 /* Largest first: "1h30m" has them in this order, each at most once. */
@@ -71,7 +71,7 @@ extern const struct value_unit {
 enum value_fault value_parse(const struct value_rule *rule, const char *text, size_t len,
     int64_t *num);
 
-/* Room for what value_allowed says of any rule. */
+/* Room for what value_allowed writes of any rule. */
 enum { VALUE_ALLOWED_MAX = 256 };
 
 const char *value_fault_text(enum value_fault f);

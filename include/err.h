@@ -9,13 +9,13 @@
 	E(TIMEOUT,     "no answer in time")	\
 	E(NETWORK,     "connection failed")	\
 	E(TLS,         "TLS verification failed")	\
-	E(LIMITED,     "asked to slow down")	\
+	E(LIMITED,     "rate limited by the server")	\
 	E(SERVER,      "server error")	\
 	E(STALE,       "view is older than our own write")	\
 	E(UNKNOWN,     "outcome unknown")	\
 	E(TOO_BIG,     "larger than the limit")	\
 	E(MALFORMED,   "not well-formed")	\
-	E(SCHEMA,      "peer speaks another schema")	\
+	E(SCHEMA,      "peer has another schema")	\
 	E(DENIED,      "not allowed")	\
 	E(NOT_FOUND,   "not found")	\
 	E(INVALID,     "invalid value")	\
@@ -31,10 +31,10 @@ enum err {
 const char *err_name(enum err e);	/* "TOO_BIG" */
 const char *err_text(enum err e);	/* "larger than the limit" */
 
-/* Exit codes carry meaning, as in s6: the supervisor decides by them (supervision.md 2.5). */
+/* Exit codes carry meaning, as in s6: the supervisor decides by them (docs/supervision.md). */
 enum {
 	EXIT_CONFIG  = 100,	/* will never work until the configuration changes: not restarted */
-	EXIT_WEATHER = 111,	/* the system failed me: try again */
+	EXIT_WEATHER = 111,	/* a temporary failure of the system: try again */
 };
 
 #endif

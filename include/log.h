@@ -75,12 +75,12 @@ struct log_kv {
 void log_open(const char *actor, enum log_format format, enum log_level level);
 /*
  * Lines go here instead of stderr, for a process that must never wait for it (musterd). NULL: to
- * stderr. log_die does not ask.
+ * stderr. log_die writes to stderr in any case.
  */
 void log_set_sink(void (*sink)(const char *line, size_t len));
 void log_emit(enum log_level level, int errnum, const char *msg, const struct log_kv *kvs);
 _Noreturn void log_die(int exit_code, int errnum, const char *msg, const struct log_kv *kvs);
-/* Tells of lines held back because they repeated; the next line does it too. For the loop, now and then. */
+/* Logs the counts of repeated lines whose window has ended; every log line does so, too. For the loop. */
 void log_flush(void);
 void log_set_level(enum log_level level);
 enum log_level log_get_level(void);

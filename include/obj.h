@@ -1,4 +1,7 @@
-/* include/obj.h - objects that know what they are. A wrong pointer dies here, not three calls later. */
+/*
+ * include/obj.h - structs with a magic number: a wrong pointer ends the process here, not three
+ * calls later.
+ */
 #ifndef MUSTER_OBJ_H
 #define MUSTER_OBJ_H
 
@@ -8,8 +11,8 @@
 
 /*
  * Assertions stay on in production: a process whose state is impossible must not go on writing; it
- * dies and the supervisor starts a clean one. The text goes to stderr, where the supervisor keeps
- * it as the actor's last words.
+ * dies and the supervisor starts a clean one. The text goes to stderr, of which the supervisor keeps
+ * the last lines.
  */
 _Noreturn void obj_panic(const char *what, const char *file, int line, const char *func);
 

@@ -18,10 +18,10 @@
 	    "Frames rejected, by link and reason.") \
 	S(BUS_AGAIN, "muster_bus_sends_blocked_total", COUNTER, \
 	    "Sends that a full socket refused although there was credit (a bug).") \
-	S(ASKED, "muster_asked_writes_total", COUNTER, \
-	    "Writes this actor asked for, by link, operation and outcome.") \
-	S(ASKED_TIME, "muster_asked_write_duration_seconds", HISTOGRAM, \
-	    "Time from asking for a write to its outcome, by link and operation.") \
+	S(WRITE_REQUESTS, "muster_write_requests_total", COUNTER, \
+	    "Writes this actor requested, by link, operation and outcome.") \
+	S(WRITE_REQUEST_TIME, "muster_write_request_duration_seconds", HISTOGRAM, \
+	    "Time from the request of a write to its outcome, by link and operation.") \
 	S(KEYS, "muster_link_keys", GAUGE, \
 	    "Keys held, by link and side (store: of the producer, mirror: of the consumer).") \
 	S(TAP_SENT, "muster_tap_records_total", COUNTER, "Records copied for tap readers.") \

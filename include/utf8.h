@@ -1,6 +1,6 @@
 /*
- * include/utf8.h - is this text, and may it be shown? Asked of whatever comes from outside and goes
- * into a line, a label or a page.
+ * include/utf8.h - well-formed UTF-8, and how to show it. For what comes from outside and goes into
+ * a line, a label or a page.
  */
 #ifndef MUSTER_UTF8_H
 #define MUSTER_UTF8_H
@@ -23,7 +23,7 @@ enum { UTF8_SHOWN_MAX = 8 };	/* bytes that show one character */
 /*
  * The first character of s (len > 0) as it may stand between quotes on a terminal: itself, or an
  * escape for quotes, backslashes and control characters. Returns the bytes taken from s. A byte
- * that is no UTF-8 becomes \ufffd in JSON, and \x9b for people, who look for the cause.
+ * that is no UTF-8 becomes \ufffd in JSON, and \x9b for people, who search for the cause.
  */
 typedef size_t utf8_show(const char *s, size_t len, char out[UTF8_SHOWN_MAX], size_t *out_len);
 utf8_show utf8_show_json, utf8_show_text;

@@ -44,12 +44,12 @@ static bool take(struct credential *, const char *, const struct bytes *, const 
 static void wipe_tls(struct tls *);
 static void make_basic(struct credential *);
 static char *proxy_for_curl(const char *);
-static void ask_plugin(struct credential *, int64_t);
+static void run_plugin(struct credential *, int64_t);
 static void take_answer(struct credential *, struct exec_answer *, int64_t);
 static void plugin_failed(struct credential *, int64_t);
 static void drop_answer(struct credential *, int64_t);
 static void changed(struct credential *, int64_t);
-static bool complain(char *, const char *, ...) __attribute__((format(printf, 2, 3)));
+static bool set_error(char *, const char *, ...) __attribute__((format(printf, 2, 3)));
 
 struct credential *
 credential_open(
@@ -81,7 +81,7 @@ credential_open(
 		    KV_S(HOST, k->server), KV_S(FILE, k->where),
 		    KV_S(HINT, "replace insecure-skip-tls-verify by certificate-authority"));
 	if (plugin != NULL)
-		ask_plugin(c, now_ms);
+		run_plugin(c, now_ms);
 	return c;
 }
 
@@ -169,7 +169,7 @@ credential_tick(struct credential *c, int64_t now_ms)
 	if (due & CREDENTIAL_DUE_FILES)
 		read_files(c, now_ms);
 	if ((due & CREDENTIAL_DUE_PLUGIN) && !c->lost)
-		ask_plugin(c, now_ms);
+		run_plugin(c, now_ms);
 	return c->serial != before;
 }
 
@@ -191,16 +191,16 @@ credential_readable(struct credential *c, int64_t now_ms)
 			take_answer(c, &a, now_ms);
 			exec_answer_wipe(&a);
 		} else {
-			complain(c->plugin_error, "plugin %s: %s", c->config->exec->command, why);
+			set_error(c->plugin_error, "plugin %s: %s", c->config->exec->command, why);
 			plugin_failed(c, now_ms);
 		}
 		break;
 	case EXEC_PLUGIN_FAILED:
-		complain(c->plugin_error, "%s", why);
+		set_error(c->plugin_error, "%s", why);
 		plugin_failed(c, now_ms);
 		break;
 	case EXEC_PLUGIN_DEAD:
-		complain(c->plugin_error, "%s", why);
+		set_error(c->plugin_error, "%s", why);
 		c->times.running = false;
 		c->lost = true;
 		break;
@@ -238,10 +238,10 @@ read_tls(struct credential *c, int64_t now_ms)
 	    && take(c, k->key_file, &k->key_data, "client-key", &fresh.key);
 
 	if (ok && fresh.ca.data != NULL && (fault = pem_fault_ca(&fresh.ca)) != NULL)
-		ok = complain(c->file_error, "%s %s",
+		ok = set_error(c->file_error, "%s %s",
 		    k->ca_file == NULL ? "certificate-authority-data" : k->ca_file, fault);
 	if (ok && fresh.cert.data != NULL && (fault = pem_fault_pair(&fresh.cert, &fresh.key)) != NULL)
-		ok = complain(c->file_error, "%s%s%s", fault, k->cert_file == NULL ? "" : ": ",
+		ok = set_error(c->file_error, "%s%s%s", fault, k->cert_file == NULL ? "" : ": ",
 		    k->cert_file == NULL ? "" : k->cert_file);
 	if (ok && !(bytes_equal(&fresh.ca, &c->tls.ca) && bytes_equal(&fresh.cert, &c->tls.cert)
 	    && bytes_equal(&fresh.key, &c->tls.key))) {
@@ -276,7 +276,7 @@ read_token(struct credential *c, int64_t now_ms)
 		if (kubeconfig_token_valid(at, len))
 			bytes_set(&fresh, at, len);
 		else
-			ok = complain(c->file_error, "%s %s", k->token_file,
+			ok = set_error(c->file_error, "%s %s", k->token_file,
 			    len == 0 ? "is empty" : "holds more than one token");
 	}
 	if (fresh.data != NULL && !bytes_equal(&fresh, &c->token)) {
@@ -293,7 +293,7 @@ static bool
 take(struct credential *c, const char *file, const struct bytes *data, const char *what, struct bytes *to)
 {
 	if (file != NULL && !bytes_read_file(to, file, SECRET_FILE_MAX))
-		return complain(c->file_error, "cannot read %s %s: %s", what, file, strerror(errno));
+		return set_error(c->file_error, "cannot read %s %s: %s", what, file, strerror(errno));
 	if (file == NULL && data->data != NULL)
 		bytes_set(to, data->data, data->len);
 	return true;
@@ -334,12 +334,12 @@ proxy_for_curl(const char *url)
 }
 
 static void
-ask_plugin(struct credential *c, int64_t now_ms)
+run_plugin(struct credential *c, int64_t now_ms)
 {
 	c->times.running = exec_plugin_ask(c->plugin);
 	c->times.plugin_refused = false;
 	if (c->times.running && c->times.answered_at < 0 && c->plugin_error[0] == '\0')
-		complain(c->plugin_error, "plugin %s: waiting for its answer", c->config->exec->command);
+		set_error(c->plugin_error, "plugin %s: waiting for its answer", c->config->exec->command);
 	else if (!c->times.running)
 		plugin_failed(c, now_ms);	/* the helper's death shows when its socket is read */
 }
@@ -350,7 +350,7 @@ take_answer(struct credential *c, struct exec_answer *a, int64_t now_ms)
 	const char *fault = a->cert.data == NULL ? NULL : pem_fault_pair(&a->cert, &a->key);
 
 	if (fault != NULL) {
-		complain(c->plugin_error, "plugin %s: %s", c->config->exec->command, fault);
+		set_error(c->plugin_error, "plugin %s: %s", c->config->exec->command, fault);
 		plugin_failed(c, now_ms);
 		return;
 	}
@@ -396,7 +396,7 @@ changed(struct credential *c, int64_t now_ms)
 }
 
 static bool
-complain(char *error, const char *fmt, ...)
+set_error(char *error, const char *fmt, ...)
 {
 	va_list ap;
 

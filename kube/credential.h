@@ -27,7 +27,7 @@ struct credential;
 
 enum credential_state {
 	CREDENTIAL_READY,
-	CREDENTIAL_WAITING,	/* for the plugin: not answered yet, or to be asked again; see error */
+	CREDENTIAL_WAITING,	/* for the plugin: not answered yet, or to be run again; see error */
 	CREDENTIAL_LOST,	/* the plugin's helper is dead: exit 111, a new process has a new one */
 };
 
@@ -35,7 +35,7 @@ enum credential_state {
 struct credential_view {
 	const char	*server;		/* no slash at the end */
 	const char	*tls_server_name;
-	const char	*proxy;			/* NULL: as the environment says */
+	const char	*proxy;			/* NULL: from the environment */
 	const char	*namespace;
 	bool		 insecure, disable_compression;
 	const char	*ca, *cert, *key;	/* PEM */
@@ -49,8 +49,8 @@ struct credential_view {
 	 */
 	uint64_t	 generation;
 	/*
-	 * Moves with every change, of the token too. A 401 to what was sent with an older serial says nothing
-	 * about what is held now: send again.
+	 * Moves with every change, of the token too. A 401 to what was sent with an older serial
+	 * means nothing about what is held now: send again.
 	 */
 	uint64_t	 serial;
 	const char	*error;			/* what keeps failing though we go on; NULL: nothing */
@@ -67,14 +67,14 @@ void credential_free(struct credential **cp);
 
 enum credential_state credential_now(struct credential *c, int64_t now_ms, struct credential_view *view);
 /*
- * The server said 401. Reads again at once (files) or asks the plugin. True: what would be sent now
+ * The server answered 401. Reads the files again at once, or runs the plugin. True: what would be sent now
  * is not what was refused, or soon will be another: worth one more try. Of a burst of 401s to one
  * old token each gets true.
  */
 bool credential_unauthorized(struct credential *c, int64_t now_ms);
 /*
  * No TLS with this server: its authority may have been replaced, and ours in its file with it. Reads
- * files again, but not twice within a second. True: there is something new. A plugin knows nothing of it.
+ * files again, but not twice within a second. True: there is something new. It does not concern a plugin.
  */
 bool credential_distrusted(struct credential *c, int64_t now_ms);
 /* Does what is due. True when the view changed. Cheap when nothing is. */

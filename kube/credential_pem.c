@@ -1,4 +1,4 @@
-/* kube/credential_pem.c - a look at certificates and keys with OpenSSL. */
+/* kube/credential_pem.c - checks certificates and keys with OpenSSL. */
 #include "credential_pem.h"
 
 #include <limits.h>
@@ -74,7 +74,7 @@ read_key(const struct bytes *b)
 	return key;
 }
 
-/* Without this OpenSSL asks on the terminal. */
+/* Without this OpenSSL reads a password from the terminal. */
 static int
 no_password(char *buf, int size, int writing, void *arg)
 {

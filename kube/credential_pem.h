@@ -1,5 +1,5 @@
 /*
- * kube/credential_pem.h - is this PEM something TLS can use? Asked before it replaces what works: a
+ * kube/credential_pem.h - whether TLS can use this PEM. Checked before it replaces what works: a
  * file may be caught while it is being written, or a certificate before its key.
  */
 #ifndef MUSTER_CREDENTIAL_PEM_H

@@ -29,9 +29,9 @@ struct credential_times {
 	bool	has_files, has_plugin;
 	bool	running;		/* the plugin is */
 	int64_t	files_at;		/* read last */
-	bool	files_refused, plugin_refused;	/* by a 401, and not read or asked again since */
+	bool	files_refused, plugin_refused;	/* by a 401, and not read or run again since */
 	int64_t	answered_at;		/* the plugin's last answer; -1: none is held */
-	int64_t	expires_at;		/* of that answer; CREDENTIAL_NEVER: not said */
+	int64_t	expires_at;		/* of that answer; CREDENTIAL_NEVER: unknown */
 	int64_t	failed_at;
 	int	failures;		/* in a row */
 };

@@ -1,4 +1,4 @@
-/* kube/exec_plugin.c - the actor's end: starts the helper, asks it, takes its answers as they come. */
+/* kube/exec_plugin.c - the actor's end: starts the helper, requests runs, takes the results as they come. */
 #include "exec_plugin.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ exec_plugin_free(struct exec_plugin **pp)
 	OBJ_TAKE(p, pp, PLUGIN_MAGIC);
 	close(p->fd);
 	if (p->pid > 0) {
-		/* Its end of file would do, but only once it looks; a plugin dies with it (PDEATHSIG). */
+		/* Its end of file would do, but only when it reads; a plugin dies with it (PDEATHSIG). */
 		kill(p->pid, SIGKILL);
 		while (waitpid(p->pid, NULL, 0) == -1 && errno == EINTR)
 			;
@@ -100,12 +100,12 @@ exec_plugin_fd(const struct exec_plugin *p)
 bool
 exec_plugin_ask(struct exec_plugin *p)
 {
-	const char ask = EXEC_ASK;
+	const char order = EXEC_RUN;
 
 	OBJ_CHECK(p, PLUGIN_MAGIC);
 	if (p->running || p->dead)
 		return false;
-	p->running = send(p->fd, &ask, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+	p->running = send(p->fd, &order, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
 	p->dead = !p->running;
 	return p->running;
 }
@@ -148,7 +148,7 @@ make_argv(const struct kubeconfig_exec *e)
 	return argv;
 }
 
-/* Ours, overridden by those of the kubeconfig, and what the plugin is told. */
+/* Ours, overridden by those of the kubeconfig, and what is passed to the plugin. */
 static char **
 make_envp(const struct kubeconfig *k)
 {

@@ -10,7 +10,7 @@
  * The helper inherits the actor's confinement. So the actor must be allowed to execute the plugin
  * and its interpreter, and to read what the plugin reads (for `aws`: /usr, ~/.aws; for `gke-gcloud-
  * auth-plugin`: ~/.config/gcloud, which it also writes). Its environment is the actor's plus
- * exec.env of the kubeconfig: HOME and the like must be said there.
+ * exec.env of the kubeconfig: HOME and the like must be set there.
  */
 #ifndef MUSTER_EXEC_PLUGIN_H
 #define MUSTER_EXEC_PLUGIN_H
@@ -38,13 +38,13 @@ void exec_plugin_free(struct exec_plugin **pp);		/* ends helper and plugin */
 
 /* Readable: call exec_plugin_read. Belongs to the plugin. */
 int exec_plugin_fd(const struct exec_plugin *p);
-/* Asks for one run. False: one is under way, or the helper is dead. */
+/* Requests one run. False: one is under way, or the helper is dead. */
 bool exec_plugin_ask(struct exec_plugin *p);
 
 enum exec_plugin_event {
 	EXEC_PLUGIN_NOTHING,	/* not all of it is there yet */
 	EXEC_PLUGIN_ANSWER,	/* *out is what the plugin printed; the caller's to wipe */
-	EXEC_PLUGIN_FAILED,	/* err says why, with the plugin's last line of stderr and the install hint */
+	EXEC_PLUGIN_FAILED,	/* err has the reason, the plugin's last line of stderr, the install hint */
 	EXEC_PLUGIN_DEAD,	/* the helper is gone for good: the actor must be restarted (exit 111) */
 };
 enum exec_plugin_event exec_plugin_read(struct exec_plugin *p, struct bytes *out, char *err, size_t size);

@@ -1,5 +1,5 @@
 /*
- * kube/exec_plugin_answer.h - ExecCredential: what a plugin is told (KUBERNETES_EXEC_INFO) and what
+ * kube/exec_plugin_answer.h - ExecCredential: what is passed to a plugin (KUBERNETES_EXEC_INFO) and what
  * it answers.
  */
 #ifndef MUSTER_EXEC_PLUGIN_ANSWER_H
@@ -13,7 +13,7 @@
 
 struct exec_answer {
 	struct bytes	token, cert, key;	/* a token, a certificate with its key, or both */
-	int64_t		expires_us;		/* since 1970; TIME_UNSET_US: not said, good until refused */
+	int64_t		expires_us;		/* since 1970; TIME_UNSET_US: unknown, good until refused */
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
- * kube/exec_plugin_helper.c - the helper process: waits for a word, runs the plugin, tells how it
- * went.
+ * kube/exec_plugin_helper.c - the helper process: waits for an order, runs the plugin, sends its
+ * output.
  *
  * Forked from a process of one thread, so everything is allowed in it; but it never returns into
  * the actor's code and ends by _exit. Never: a descriptor of the actor's, or a log line (its stderr
@@ -44,12 +44,12 @@ struct job {
 static int settle(int, pid_t);
 static void serve(const struct exec_run *, int, int);
 static bool start(struct job *);
-static _Noreturn void become(const struct exec_run *, pid_t, int, int, int);
+static _Noreturn void exec_command(const struct exec_run *, pid_t, int, int, int);
 static void follow(struct job *, int, int);
 static void take_output(struct job *);
 static void take_errors(struct job *);
 static void finish(struct job *);
-static void tell_end(struct job *, int);
+static void send_result(struct job *, int);
 static const char *last_line(struct job *);
 static void fail(int, const char *, ...) __attribute__((format(printf, 2, 3)));
 static void answer(int, bool, const char *, size_t);
@@ -58,16 +58,16 @@ _Noreturn void
 exec_helper(const struct exec_run *run, int fd, pid_t parent)
 {
 	const int children = settle(fd, parent);
-	char ask;
+	char order;
 
-	while (recv(fd, &ask, 1, 0) == 1)
+	while (recv(fd, &order, 1, 0) == 1)
 		serve(run, fd, children);
 	_exit(0);
 }
 
 /*
- * A descriptor that tells of SIGCHLD. Other signals are the actor's affair: it closes our socket
- * when it goes.
+ * A descriptor for SIGCHLD. Other signals are for the actor, which closes our socket when it
+ * ends.
  */
 static int
 settle(int fd, pid_t parent)
@@ -107,7 +107,7 @@ serve(const struct exec_run *run, int fd, int children)
 	if (start(&j)) {
 		follow(&j, fd, children);
 		finish(&j);
-		tell_end(&j, fd);
+		send_result(&j, fd);
 	} else {
 		fail(fd, "cannot be started: %s", strerror(errno));
 	}
@@ -137,7 +137,7 @@ start(struct job *j)
 	}
 	j->pid = fork();
 	if (j->pid == 0)
-		become(j->run, helper, ends[0][1], ends[1][1], ends[2][1]);
+		exec_command(j->run, helper, ends[0][1], ends[1][1], ends[2][1]);
 	const int saved_errno = errno;
 	for (size_t i = 0; i < NITEMS(ends); i++)
 		close(ends[i][1]);
@@ -152,7 +152,7 @@ start(struct job *j)
 
 /* In the plugin's process, before it is the plugin. */
 static _Noreturn void
-become(const struct exec_run *run, pid_t helper, int out, int err, int status)
+exec_command(const struct exec_run *run, pid_t helper, int out, int err, int status)
 {
 	sigset_t none;
 
@@ -170,7 +170,7 @@ become(const struct exec_run *run, pid_t helper, int out, int err, int status)
 	_exit(write(status, &why, sizeof(why)) == sizeof(why) ? 127 : 126);
 }
 
-/* Until it has ended, talks too much, takes too long, or nobody wants to know any more. */
+/* Until it has ended, prints too much, takes too long, or the actor has ended. */
 static void
 follow(struct job *j, int fd, int children)
 {
@@ -259,7 +259,7 @@ finish(struct job *j)
 }
 
 static void
-tell_end(struct job *j, int fd)
+send_result(struct job *j, int fd)
 {
 	const char *const words = last_line(j);
 	const char *const colon = words[0] == '\0' ? "" : ": ";

@@ -1,4 +1,4 @@
-/* kube/exec_plugin_private.h - what an actor's end and its helper say to each other. */
+/* kube/exec_plugin_private.h - the messages between an actor and its helper. */
 #ifndef MUSTER_EXEC_PLUGIN_PRIVATE_H
 #define MUSTER_EXEC_PLUGIN_PRIVATE_H
 
@@ -16,7 +16,7 @@ struct exec_run {
  * actor -> helper: one byte, "run it". helper -> actor: this and len bytes (output of the plugin,
  * or what went wrong). Both are one program on one machine: no byte order, no version.
  */
-enum { EXEC_ASK = 'r' };
+enum { EXEC_RUN = 'r' };
 struct exec_head {
 	uint32_t	failed;
 	uint32_t	len;

@@ -194,9 +194,9 @@ check_kind(struct yaml_file *f)
 	size_t len;
 
 	for (size_t i = 0; i < NITEMS(rows); i++) {
-		const char *const said = yaml_get_text(f, root, rows[i].key, &len);
+		const char *const text = yaml_get_text(f, root, rows[i].key, &len);
 
-		if (said != NULL && strcmp(said, rows[i].want) != 0)
+		if (text != NULL && strcmp(text, rows[i].want) != 0)
 			yaml_refuse(f, yaml_get(f, root, rows[i].key), "not a kubeconfig: its %s is not %s",
 			    rows[i].key, rows[i].want);
 	}
@@ -216,9 +216,9 @@ refuse(struct loading *l, const char *fmt, ...)
 }
 
 static struct kubeconfig *
-choose(struct loading *l, const char *asked)
+choose(struct loading *l, const char *given)
 {
-	const char *const name = asked != NULL && asked[0] != '\0' ? asked : current_context(l);
+	const char *const name = given != NULL && given[0] != '\0' ? given : current_context(l);
 	struct kubeconfig *k = kubeconfig_new();
 	char shown[TEXT_SHOWN_MAX];
 	size_t len;

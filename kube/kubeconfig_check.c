@@ -37,7 +37,7 @@ kubeconfig_server(const char *text, bool tls, const char **why)
 	return url;
 }
 
-/* May hold a password: the text is not in the complaint. */
+/* May hold a password: the text is not in the error. */
 const char *
 kubeconfig_proxy_fault(const char *url)
 {

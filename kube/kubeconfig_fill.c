@@ -49,7 +49,7 @@ static const struct field exec_fields[] = {
 };
 #undef IN
 
-/* To act as somebody else is not supported; to ignore it would be to act as somebody else than asked. */
+/* To act as somebody else is not supported; to ignore it would be to act as another user than configured. */
 static const char *const impersonation[] = { "as", "as-uid", "as-groups", "as-user-extra" };
 
 static void read_fields(void *, const struct field *, size_t, struct yaml_file *, const struct yaml_value *);
@@ -136,7 +136,7 @@ kubeconfig_fill_user(
 		yaml_refuse(f, provider, "user \"%s\" has an auth-provider: Kubernetes removed them in 1.26; "
 		    "use an exec plugin (gke-gcloud-auth-plugin, kubelogin, ...)", name);
 	read_exec(k, f, map, name);
-	/* As kubectl: what was asked for by name outranks the plugin; nothing secret goes over plain HTTP. */
+	/* As kubectl: what is configured by name outranks the plugin; nothing secret goes over plain HTTP. */
 	if (token || k->username != NULL)
 		kubeconfig_exec_free(&k->exec);
 	if (!*f->failed && strncmp(k->server, "http://", 7) == 0)
@@ -184,7 +184,7 @@ read_field(void *into, const struct field *field, struct yaml_file *f, const str
 		return;
 	}
 	if (n != NULL && field->type == FIELD_DATA && n->kind == YAML_TEXT) {
-		/* base64 may be folded over lines: its decoder looks at it, not yaml_text */
+		/* base64 may be folded over lines: its decoder checks it, not yaml_text */
 		if (n->len > 0
 		    && !bytes_from_base64(at, n->text, n->len))
 			yaml_refuse(f, n, "%s is not base64", field->key);
@@ -272,10 +272,10 @@ check_mode(const struct kubeconfig_exec *e, struct yaml_file *f, const struct ya
 		return;
 	if (mode == NULL || len == 0) {
 		if (strstr(e->api_version, "/v1beta1") == NULL)
-			yaml_refuse(f, map, "exec of user \"%s\" has no interactiveMode, which v1 wants: "
-			    "say Never or IfAvailable", name);
+			yaml_refuse(f, map, "exec of user \"%s\" has no interactiveMode, which v1 requires: "
+			    "set Never or IfAvailable", name);
 	} else if (strcmp(mode, "Always") == 0) {
-		yaml_refuse(f, n, "exec of user \"%s\" wants a terminal (interactiveMode: Always), which "
+		yaml_refuse(f, n, "exec of user \"%s\" requires a terminal (interactiveMode: Always), which "
 		    "a daemon has not; use a plugin that can do without", name);
 	} else if (strcmp(mode, "Never") != 0 && strcmp(mode, "IfAvailable") != 0) {
 		yaml_refuse(f, n, "exec of user \"%s\": interactiveMode must be Never or IfAvailable", name);
@@ -349,7 +349,7 @@ new_texts(const struct yaml_value *list)
 	return obj_alloc((count + 1) * sizeof(char *));
 }
 
-/* What the cluster has to say to a plugin, kept until it is known whether there is one. */
+/* What the cluster passes to a plugin, kept until it is known whether there is one. */
 static void
 read_extension(struct kubeconfig_exec **ep, struct yaml_file *f, const struct yaml_value *map)
 {

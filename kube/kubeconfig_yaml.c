@@ -31,7 +31,7 @@ static const struct {
 };
 
 static void refuse_at(struct yaml_file *, int, const char *, ...) __attribute__((format(printf, 3, 4)));
-static void complain(struct yaml_file *, int, const char *, va_list) __attribute__((format(printf, 3, 0)));
+static void set_error(struct yaml_file *, int, const char *, va_list) __attribute__((format(printf, 3, 0)));
 static char *folder_of(const char *);
 static bool is_plain(const struct yaml_value *);
 static bool is_key(const struct yaml_value *, const char *);
@@ -189,7 +189,7 @@ yaml_refuse(struct yaml_file *f, const struct yaml_value *node, const char *fmt,
 	va_list ap;
 
 	va_start(ap, fmt);
-	complain(f, node == NULL ? NO_LINE : node->line, fmt, ap);
+	set_error(f, node == NULL ? NO_LINE : node->line, fmt, ap);
 	va_end(ap);
 }
 
@@ -199,12 +199,12 @@ refuse_at(struct yaml_file *f, int line, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	complain(f, line, fmt, ap);
+	set_error(f, line, fmt, ap);
 	va_end(ap);
 }
 
 static void
-complain(struct yaml_file *f, int line, const char *fmt, va_list ap)
+set_error(struct yaml_file *f, int line, const char *fmt, va_list ap)
 {
 	if (*f->failed)
 		return;

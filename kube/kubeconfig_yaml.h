@@ -1,9 +1,8 @@
 /*
- * kube/kubeconfig_yaml.h - one YAML document, asked for known keys; every complaint with file and
- * line.
+ * kube/kubeconfig_yaml.h - the known keys of one YAML document; every error with file and line.
  *
- * The first complaint is kept in f->err; after it, answers are empty and the caller need not look
- * until the end. Texts of the file are never part of a complaint, only names of keys.
+ * The first error is kept in f->err; after it, results are empty and the caller need not check
+ * until the end. Texts of the file are never part of an error, only names of keys.
  */
 #ifndef MUSTER_KUBECONFIG_YAML_H
 #define MUSTER_KUBECONFIG_YAML_H
@@ -15,7 +14,7 @@
 #include "config/yaml_tree.h"
 
 struct yaml_file {
-	char		*path;		/* for complaints */
+	char		*path;		/* for errors */
 	char		*folder;	/* absolute; relative paths in the file start here */
 	struct yaml_tree *tree;
 	char		*err;
@@ -31,16 +30,16 @@ const struct yaml_value *yaml_file_root(struct yaml_file *f);
 
 /* NULL: not there, or null. map NULL: nothing is there. */
 const struct yaml_value *yaml_get(struct yaml_file *f, const struct yaml_value *map, const char *key);
-/* These complain about another type. */
+/* Another type is an error. */
 const struct yaml_value *yaml_get_map(struct yaml_file *f, const struct yaml_value *map, const char *key);
 const struct yaml_value *yaml_get_list(struct yaml_file *f, const struct yaml_value *map, const char *key);
 const char *yaml_get_text(struct yaml_file *f, const struct yaml_value *map, const char *key, size_t *len);
 bool yaml_get_flag(struct yaml_file *f, const struct yaml_value *map, const char *key);
 /* The i-th item, up to NULL. */
 const struct yaml_value *yaml_item(struct yaml_file *f, const struct yaml_value *list, size_t i);
-/* The text of a scalar: one line without control characters; key is for the complaint. */
+/* The text of a scalar: one line without control characters; key is for the error. */
 const char *yaml_text(struct yaml_file *f, const struct yaml_value *node, const char *key, size_t *len);
-/* New reference; numbers and booleans as JSON writes them, everything else text. NULL after a complaint. */
+/* New reference; numbers and booleans as JSON writes them, everything else text. NULL after an error. */
 json_t *yaml_json(struct yaml_file *f, const struct yaml_value *node);
 
 /* node NULL: without a line. */

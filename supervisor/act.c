@@ -77,7 +77,7 @@ do_spawn(struct child *ch)
 	peers_changed(ch);
 	peers_flush_all(ch->tree);
 	if (open_pair(ch, &lifeline_fd, &output_fd) && peers_boot(ch)
-	    && child_spawn(ch, &ch->tree->ground, &lifeline_fd, &output_fd)) {
+	    && child_spawn(ch, &ch->tree->deps, &lifeline_fd, &output_fd)) {
 		log_info("actor started", KV_S(ACTOR, ch->name), KV_I(PID, ch->pid),
 		    KV_I(INCARNATION, ch->incarnation), KV_I(STAGE, ch->row->stage));
 		return;

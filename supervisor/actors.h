@@ -3,7 +3,7 @@
  * use, whom it needs.
  *
  * C(ROLE, fields...): a row is one actor. N(WHO, NEEDS, why): enabling the first enables the
- * second, and says why. Stages start in ascending order of `stage` (each waits for `bound` of the
+ * second; the log has the reason. Stages start in ascending order of `stage` (each waits for `bound` of the
  * one below) and end in ascending order of `stop_stage`: claimers first, then node-state, then
  * kube-watcher, which releases the Lease as its last act, then metrics.
  */
@@ -78,9 +78,9 @@ struct child_row {
 	uint32_t	 tasks;		/* threads and processes of its own; 0: CHILD_TASKS (child.c) */
 	enum tcp	 tcp;
 	const char	*files[3];	/* settings that name files it may write, beside its credentials */
-	bool		 cluster;	/* may read where clients look for the cluster's credential */
+	bool		 cluster;	/* may read where clients find the cluster's credential */
 	bool		 wants_tree;	/* gets the status of the whole tree */
-	bool		 default_on;	/* runs unless the configuration says no */
+	bool		 default_on;	/* runs unless the configuration disables it */
 	/* Its work follows from which consumers are enabled when it starts: a change of them restarts it. */
 	bool		 consumers_at_start;
 };

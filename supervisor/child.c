@@ -43,7 +43,7 @@ enum {
 struct launch {
 	const char			*program;
 	char				*argv[3];
-	const struct child_ground	*ground;
+	const struct child_deps	*deps;
 	char				**environment;
 	int				 lifeline_fd, output_fd, rules_fd;
 	struct rlimit			 data, stack, core, files, tasks;
@@ -51,14 +51,14 @@ struct launch {
 	pid_t				 parent;
 };
 
-static _Noreturn void become(const struct launch *);
+static _Noreturn void exec_actor(const struct launch *);
 static void reset_signals(void);
 static bool set_descriptors(const struct launch *);
 static bool set_limits(const struct launch *);
-static bool set_user(const struct child_ground *);
+static bool set_user(const struct child_deps *);
 static void drop_bounding_set(void);
 static bool drop_capabilities(void);
-static _Noreturn void give_up(const char *);
+static _Noreturn void exit_failed(const char *);
 static struct rlimit file_limit(void);
 static struct rlimit task_limit(const struct child_row *);
 static void add_variables(char **, size_t *, const char *const *, size_t);
@@ -110,12 +110,12 @@ add_variables(char **env, size_t *n, const char *const *names, size_t count)
 }
 
 bool
-child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_fd, int *output_fd)
+child_spawn(struct child *ch, const struct child_deps *g, int *lifeline_fd, int *output_fd)
 {
 	struct launch l = {
 		.program = ch->spec->program,
 		.argv = { (char *)(uintptr_t)ch->row->program, (char *)(uintptr_t)ch->name, NULL },
-		.ground = g,
+		.deps = g,
 		.environment = child_environment(ch->row),
 		.lifeline_fd = *lifeline_fd, .output_fd = *output_fd, .rules_fd = -1,
 		.data = { ch->spec->data_limit, ch->spec->data_limit },
@@ -138,7 +138,7 @@ child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_fd, in
 		goto out;
 	pid = fork();
 	if (pid == 0)
-		become(&l);
+		exec_actor(&l);
 	if (pid > 0)
 		ch->pid = pid;
 out:;
@@ -191,34 +191,37 @@ child_rss_kib(const struct child *ch)
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 
-/* In the child. The parent may die at any point: then the death signal is set too late, and getppid tells. */
+/*
+ * In the child. The parent may die at any point: then the death signal is set too late, and getppid
+ * shows it.
+ */
 static _Noreturn void
-become(const struct launch *l)
+exec_actor(const struct launch *l)
 {
 	setsid();
 	reset_signals();
 	if (!set_descriptors(l))
-		give_up("descriptors");
+		exit_failed("descriptors");
 	if (!set_limits(l))
-		give_up("limits");
+		exit_failed("limits");
 	drop_bounding_set();
-	if (!set_user(l->ground))
-		give_up("user");
+	if (!set_user(l->deps))
+		exit_failed("user");
 	if (!drop_capabilities())
-		give_up("capabilities");
+		exit_failed("capabilities");
 	/* After the change of user, which clears it. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1)
-		give_up("PDEATHSIG");
+		exit_failed("PDEATHSIG");
 	if (getppid() != l->parent)
 		_exit(EXIT_WEATHER);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
-		give_up("no_new_privs");
+		exit_failed("no_new_privs");
 	if (l->rules_fd != -1 && confine_enter(l->rules_fd) == -1)
-		give_up("Landlock");
+		exit_failed("Landlock");
 	if (close_range(LIFELINE_FD + 1, ~0U, 0) == -1)
-		give_up("close_range");
+		exit_failed("close_range");
 	execve(l->program, l->argv, l->environment);
-	give_up("exec");
+	exit_failed("exec");
 }
 
 /* Both survive exec (measured: a blocked SIGTERM too). */
@@ -238,7 +241,7 @@ reset_signals(void)
 static bool
 set_descriptors(const struct launch *l)
 {
-	return dup2(l->ground->null_fd, STDIN_FILENO) != -1
+	return dup2(l->deps->null_fd, STDIN_FILENO) != -1
 	    && dup2(l->output_fd, STDOUT_FILENO) != -1
 	    && dup2(l->output_fd, STDERR_FILENO) != -1
 	    && dup2(l->lifeline_fd, LIFELINE_FD) != -1;
@@ -256,7 +259,7 @@ set_limits(const struct launch *l)
 }
 
 static bool
-set_user(const struct child_ground *g)
+set_user(const struct child_deps *g)
 {
 	return !g->change_user
 	    || (setgroups(0, NULL) == 0 && setresgid(g->gid, g->gid, g->gid) == 0
@@ -285,12 +288,12 @@ drop_capabilities(void)
 	    && syscall(SYS_capset, &head, none) == 0;
 }
 
-/* Goes through the child's own pipe, so it ends up as its last words. */
+/* Goes through the child's own pipe, so it is among the last lines that are logged of it. */
 static _Noreturn void
-give_up(const char *step)
+exit_failed(const char *step)
 {
 	const char *const name = strerrorname_np(errno);
-	static const char head[] = "cannot become the actor: ", colon[] = ": ", end[] = "\n";
+	static const char head[] = "cannot exec_actor the actor: ", colon[] = ": ", end[] = "\n";
 	const struct {
 		const char	*s;
 		size_t		 len;

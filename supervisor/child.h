@@ -64,7 +64,7 @@ struct child {
 };
 
 /* What every child needs to start, the same for all. */
-struct child_ground {
+struct child_deps {
 	const char	*run_dir;
 	int		 null_fd;
 	bool		 confine;
@@ -77,7 +77,7 @@ struct child_ground {
  * Forks and execs. The child's ends of its descriptors are closed here in any case. False with
  * errno: nothing is left behind. lifeline_fd and output_fd become its fd 3, and 1 and 2.
  */
-bool child_spawn(struct child *ch, const struct child_ground *g, int *lifeline_fd, int *output_fd);
+bool child_spawn(struct child *ch, const struct child_deps *g, int *lifeline_fd, int *output_fd);
 void child_signal(const struct child *ch, int sig);
 /* SIGKILL to the whole group: an actor is the leader of its own session. */
 void child_kill(const struct child *ch);

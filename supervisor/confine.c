@@ -1,10 +1,10 @@
 /*
  * supervisor/confine.c - Landlock: an actor can open its program, its libraries, a few system
  * files, its own folder in the run directory and its own credentials. Nothing else exists for it.
- * From version 4 on it can use no TCP but what its row says.
+ * From version 4 on it can use no TCP but what its row names.
  *
  * This is what makes "one credential per process" true: all actors run as one user, so file modes
- * cannot tell them apart. The rules are made by the parent; the child only enters them, which needs
+ * cannot separate them. The rules are made by the parent; the child only enters them, which needs
  * no allocation between fork and exec.
  *
  * Up to version 8 Landlock does not judge connecting to a socket in the file system, so no rule

@@ -15,7 +15,7 @@ const char options_usage[] =
     "                       or $XDG_RUNTIME_DIR/muster\n"
     "  --log-format FORMAT  json or console\n"
     "  --log-level LEVEL    debug, info, warn or error\n"
-    "  --libexec-dir DIR    where the actors' programs are looked for first\n"
+    "  --libexec-dir DIR    where the actors' programs are searched first\n"
     "  --check              only validate the configuration\n"
     "  --version            print the version\n"
     "  --help               print this\n"

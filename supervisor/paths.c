@@ -10,21 +10,21 @@
 #define CONFIG_FILE	"/etc/muster/muster.yaml"
 
 const char *
-paths_config(const char *asked)
+paths_config(const char *given)
 {
-	if (asked != NULL)
-		return asked;
+	if (given != NULL)
+		return given;
 	return access(CONFIG_FILE, F_OK) == 0 ? CONFIG_FILE : NULL;
 }
 
 const char *
-paths_run_dir(const char *asked, const char *configured)
+paths_run_dir(const char *given, const char *configured)
 {
 	static char chosen[PATH_MAX];
 	const char *const env = getenv("MUSTER_RUN_DIR"), *const xdg = getenv("XDG_RUNTIME_DIR");
 
-	if (asked != NULL)
-		return asked;
+	if (given != NULL)
+		return given;
 	if (configured[0] != '\0') {
 		snprintf(chosen, sizeof(chosen), "%s", configured);	/* outlives the configuration */
 		return chosen;
@@ -40,16 +40,16 @@ paths_run_dir(const char *asked, const char *configured)
 }
 
 struct spec_search
-paths_programs(const char *asked)
+paths_programs(const char *given)
 {
 	static char self[PATH_MAX];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	self[n > 0 ? n : 0] = '\0';
 	const char *const beside = dirname(self);
-	/* What somebody asked for comes before what happens to lie beside us. */
+	/* A folder that was given comes before the one that musterd is in. */
 	return (struct spec_search){
-		.dirs = { asked != NULL ? asked : beside, asked != NULL ? beside : MUSTER_LIBEXEC_DIR },
+		.dirs = { given != NULL ? given : beside, given != NULL ? beside : MUSTER_LIBEXEC_DIR },
 		.euid = geteuid(),
 	};
 }

@@ -83,11 +83,11 @@ spec_actors(const struct config *c, struct needs_answer *out, char *err, size_t 
 
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
 		const enum role r = child_table[i].role;
-		const enum config_enabled said = config_enabled(c, role_name(r));
+		const enum config_enabled set = config_enabled(c, role_name(r));
 
-		if (said == CONFIG_ON || (said == CONFIG_UNSET && child_table[i].default_on))
+		if (set == CONFIG_ON || (set == CONFIG_UNSET && child_table[i].default_on))
 			wanted |= UINT64_C(1) << r;
-		if (said == CONFIG_OFF)
+		if (set == CONFIG_OFF)
 			forbidden |= UINT64_C(1) << r;
 	}
 	if (!needs_resolve(wanted, forbidden, out)) {
@@ -231,7 +231,7 @@ on_credential(const char *path, void *arg)
 }
 
 /*
- * Where a client looks for its credential (kube-client.md section 6): the service account's mount,
+ * Where a client finds its credential (docs/kubernetes.md): the service account's mount,
  * and without a setting the files of $KUBECONFIG, or the one in the home. Certificates and plugins
  * elsewhere have settings of their own; a plugin may be a script, and start programs of the system.
  */

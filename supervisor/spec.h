@@ -39,7 +39,7 @@ struct spec_set {
 	gid_t			 gid;
 };
 
-/* Where programs are looked for, in this order; and who starts them. */
+/* Where programs are searched, in this order; and who starts them. */
 struct spec_search {
 	const char	*dirs[2];
 	uid_t		 euid;
@@ -52,7 +52,7 @@ struct spec_search {
  */
 struct spec_set *spec_load(const struct config *c, const struct spec_search *s, char *err, size_t size);
 void spec_free(struct spec_set **sp);
-/* Which actors run: asked for, on by default, or needed by one of those. False with a text in err. */
+/* Which actors run: enabled, on by default, or needed by one of those. False with a text in err. */
 bool spec_actors(const struct config *c, struct needs_answer *out, char *err, size_t size);
 
 #endif

@@ -59,7 +59,7 @@ put_supervisor(struct json *j, const struct tree *t)
 	json_int(j, "uptime_s", (t->now_ms - t->started_ms) / 1000);
 	json_str(j, "version", MUSTER_VERSION);
 
-	json_bool(j, "confined", t->ground.confine);
+	json_bool(j, "confined", t->deps.confine);
 	json_int(j, "log_lines_dropped", (int64_t)log_writer.dropped);
 	json_int(j, "strangers_reported", (int64_t)t->unknown_senders);
 	json_int(j, "deaths", (int64_t)t->tally.total);

@@ -52,7 +52,7 @@ tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd, struct confi
 	t->now_ms = t->started_ms = clock_mono_ms();
 	random_secret(&t->random, sizeof(t->random));
 	name_instance(t);
-	t->ground = (struct child_ground){
+	t->deps = (struct child_deps){
 		.run_dir = setup->run_dir, .null_fd = null_fd,
 		.confine = t->specs->confine && confine_version() > 0,
 		.change_user = t->specs->change_user, .uid = t->specs->uid, .gid = t->specs->gid,
@@ -113,7 +113,7 @@ tree_child(struct tree *t, enum role r)
 void
 tree_start(struct tree *t)
 {
-	if (t->specs->confine && !t->ground.confine)
+	if (t->specs->confine && !t->deps.confine)
 		log_warnx(
 		    "this kernel has no Landlock: that each actor opens only its own credential is advisory",
 		    KV_S(HINT, "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK enforces it"));

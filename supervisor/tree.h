@@ -32,7 +32,7 @@ struct tree {
 	struct config		*config;
 	struct spec_set		*specs;
 	struct child		 children[CHILD_MAX];
-	struct child_ground	 ground;
+	struct child_deps	 deps;
 	int			 epoll_fd;
 
 	int64_t			 now_ms, started_ms;

@@ -379,7 +379,7 @@ on_stop(struct actor *a, char *record)
 {
 	(void)record;
 	if (a->stop_asked)
-		return;		/* it is asked twice, by record and by signal; its patience has an end */
+		return;		/* the record and the signal arrive both */
 	a->stop_asked = true;
 	if (a->running && a->spec->ending != NULL)
 		a->spec->ending(a, a->self);
@@ -445,7 +445,7 @@ every(struct actor *a, struct event **ev, int64_t interval_ms, event_callback_fn
 	MUST(*ev != NULL && event_add(*ev, interval_ms == 0 ? NULL : &tv) == 0);
 }
 
-/* ---- What the bus says ---- */
+/* ---- Callbacks of the bus ---- */
 
 static void
 on_change(const struct change *c, void *arg)
@@ -519,8 +519,8 @@ on_wrote(const struct write_result *r, write_done *done, void *done_arg, void *a
 }
 
 /*
- * Synced: every gating input is complete and everything we hand out is. Told once per change, and
- * until it was taken.
+ * Synced: every gating input is complete and everything we publish is. Sent once per change, and
+ * again until the lifeline takes it.
  */
 void
 actor_tell_synced(struct actor *a)

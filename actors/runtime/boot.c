@@ -78,7 +78,7 @@ boot_parse_peer(char *record, struct boot_peer *out)
 	     w = strtok_r(NULL, " ", &save))
 		word[n++] = w;
 	if (n != WORDS)
-		return "peer record: wants role, incarnation, two tokens, state";
+		return "peer record: needs role, incarnation, two tokens, state";
 	out->role = role_find(word[1], strlen(word[1]));
 	if (out->role == ROLE_NONE)
 		return "peer record: unknown role";

@@ -1,6 +1,6 @@
 /*
- * actors/runtime/crash.c - what an actor says when it dies by a signal; the supervisor keeps it for
- * the obituary.
+ * actors/runtime/crash.c - writes a backtrace when a signal ends the actor; the supervisor logs it with
+ * the death.
  */
 #include "crash.h"
 
@@ -13,7 +13,7 @@
 
 #include "obj.h"
 
-/* Few enough that the supervisor's ten last words keep the reason too. */
+/* Few enough that the ten lines that the supervisor keeps have the reason, too. */
 enum { FRAMES = 9, STACK = 64 * 1024 };
 
 static char handler_stack[STACK];
@@ -22,7 +22,7 @@ static void on_signal(int);
 
 /*
  * Non-dumpable: no other process of this user may trace us or read our memory, where the credential
- * is. SIGABRT is the watchdog's: the backtrace tells where the loop was stuck. The handler has a
+ * is. SIGABRT is the watchdog's: the backtrace shows where the loop was stuck. The handler has a
  * stack of its own, as the usual one may be what overflowed.
  */
 void

@@ -340,9 +340,10 @@ finish(struct bus *b, struct ask *ask, struct write_result r)
 		STAILQ_REMOVE(&all->waiting, ask, ask, next);
 	stat_label(labels, sizeof(labels), "link", link_table[ask->link].name);
 	stat_label(labels, sizeof(labels), "op", op_table[ask->op].name);
-	stat_observe(stat_get(STAT_ASKED_TIME, labels), (double)(clock_mono_ms() - ask->asked_ms) / 1000);
+	stat_observe(stat_get(STAT_WRITE_REQUEST_TIME, labels),
+	    (double)(clock_mono_ms() - ask->asked_ms) / 1000);
 	stat_label(labels, sizeof(labels), "outcome", outcome_name(r.outcome));
-	stat_add(stat_get(STAT_ASKED, labels), 1);
+	stat_add(stat_get(STAT_WRITE_REQUESTS, labels), 1);
 	r.id = ask->id;
 	r.op = ask->op;
 	r.trace = ask->trace;

@@ -13,7 +13,7 @@
 
 #define TOKEN	"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define OTHER	"g0112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-#define WORDS	"peer record: wants role, incarnation, two tokens, state"
+#define WORDS	"peer record: needs role, incarnation, two tokens, state"
 #define TOKENS	"peer record: token is not hexadecimal of the right length"
 #define REST	" level=info format=json beat-ms=10000 instance=host-1_5f"
 #define WHOLE	"name=metrics incarnation=7 run-dir=/run/muster" REST

@@ -128,7 +128,7 @@ static const struct refused {
 	{ "merge key", "supervisor:\n  <<: {user: root}\n",
 	    "f:2: a merge key (<<) is not allowed; write the keys out\n" },
 	{ "tag", "supervisor:\n  user: !!str root\n",
-	    "f:2: a tag (!name) is not allowed; every key knows its own type\n" },
+	    "f:2: a tag (!name) is not allowed; every key has its own type\n" },
 	{ "tab", "supervisor:\n\tuser: root\n", "f:2: " TAB_THERE },
 	{ "tab after spaces", "supervisor:\n  user: root\n  \tlog-level: info\n",
 	    "f:3: " TAB_THERE },

@@ -101,9 +101,10 @@ static const struct row {
 	  "/d/f:10: exec of user \"u\": apiVersion must be client.authentication.k8s.io/v1 or "
 	  "client.authentication.k8s.io/v1beta1" },
 	{ "exec of v1 without mode", EXEC("command: x, " V1), NULL,
-	  "/d/f:10: exec of user \"u\" has no interactiveMode, which v1 wants: say Never or IfAvailable" },
+	  "/d/f:10: exec of user \"u\" has no interactiveMode, which v1 requires: set Never or IfAvailable" },
 	{ "exec for people", EXEC("command: x, " V1 ", interactiveMode: Always"),
-	  NULL, "/d/f:10: exec of user \"u\" wants a terminal (interactiveMode: Always), which a daemon has "
+	  NULL, "/d/f:10: exec of user \"u\" requires a terminal (interactiveMode: Always), which a daemon "
+	  "has "
 	  "not; use a plugin that can do without" },
 	{ "exec of another mode", EXEC("command: x, " V1 ", interactiveMode: a"),
 	  NULL, "/d/f:10: exec of user \"u\": interactiveMode must be Never or IfAvailable" },
