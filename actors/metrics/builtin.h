@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "exposition.h"
 #include "roster.h"
@@ -39,7 +38,5 @@ extern const size_t builtin_count;
 /* The metrics actor itself has that family: no other actor may send it. */
 bool builtin_family(const char *name, size_t len);
 void builtin_write(struct text *out, const struct builtin_facts *f);
-/* docs/metrics.md, written from the tables of all families (metrics_docs.c). */
-void metrics_docs_print(FILE *out);
 
 #endif

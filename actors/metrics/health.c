@@ -23,13 +23,13 @@ static const struct check alive_checks[] = { { "loop", loop }, { "supervisor", s
 static const struct check ready_checks[] = { { "tree", tree } };
 
 static const struct kind_row {
-	const char		*path, *name;
+	const char		*name;
 	const struct check	*checks;
 	size_t			 nchecks;
 	bool			 actors;	/* plus one check per enabled actor */
 } kinds[HEALTH_KINDS] = {
-	[HEALTH_ALIVE] = { "/healthz", "healthz", alive_checks, NITEMS(alive_checks), false },
-	[HEALTH_READY] = { "/readyz",  "readyz",  ready_checks, NITEMS(ready_checks), true },
+	[HEALTH_ALIVE] = { "healthz", alive_checks, NITEMS(alive_checks), false },
+	[HEALTH_READY] = { "readyz",  ready_checks, NITEMS(ready_checks), true },
 };
 
 /* State while the checks run. */
@@ -41,12 +41,6 @@ struct run {
 
 static void note(struct run *, const char *, const char *);
 static const char *actor_fault(const struct roster_actor *, char *);
-
-const char *
-health_path(enum health_kind kind)
-{
-	return kinds[kind].path;
-}
 
 enum health_verdict
 health_answer(enum health_kind kind, const char *only, bool verbose, const struct health_facts *f,

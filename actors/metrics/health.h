@@ -25,7 +25,6 @@ struct health_facts {
 
 enum health_verdict { HEALTH_OK, HEALTH_FAILED, HEALTH_NO_SUCH_CHECK };
 
-const char *health_path(enum health_kind kind);		/* "/healthz" */
 /*
  * Runs all checks of that kind, or only the one named (NULL: all), and writes the answer as
  * Kubernetes does: `ok`, or with `verbose` or on failure a line per check.
