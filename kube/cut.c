@@ -1,4 +1,4 @@
-/* kube/cut.c - what all splitters share: the buffer of an unfinished object, and the end of the input. */
+/* kube/cut.c - what all splitters share: the buffer of an unfinished object, the end of input. */
 #include "cut.h"
 
 #include <stdarg.h>
@@ -127,7 +127,8 @@ bool
 cut_hold(struct splitter *c, const char *p, size_t len, size_t max)
 {
 	if (len > max - c->held_len)
-		return cut_fail(c, "after %zu objects: one that is longer than %zu bytes", c->items, max);
+		return cut_fail(
+		    c, "after %zu objects: one that is longer than %zu bytes", c->items, max);
 	const size_t needed = c->held_len + len + PROJECT_PADDING;
 	if (needed > c->held_size) {
 		c->held_size = c->held_size * 2 > HELD_FIRST ? c->held_size * 2 : HELD_FIRST;

@@ -28,7 +28,8 @@ struct splitter;
  */
 typedef bool cut_piece(const void *bytes, size_t len, void *arg);
 
-struct splitter *cut_new(enum cut_shape shape, enum project_form form, cut_piece *piece, void *arg);
+struct splitter *cut_new(enum cut_shape shape, enum project_form form,
+    cut_piece *piece, void *arg);
 void cut_free(struct splitter **cp);
 /*
  * False: the input is invalid (cut_error), or `piece` returned false. Nothing more may be fed then.

@@ -35,7 +35,7 @@ struct cut_pb {
 struct splitter {
 	uint32_t	 magic;
 	cut_step	*step;
-	bool		(*whole)(struct splitter *);	/* at the end: the input is complete, or cut_fail */
+	bool		(*whole)(struct splitter *);	/* at the end of the input */
 	cut_piece	*piece;
 	void		*arg;
 	bool		 list, over;		/* over: failed or stopped */

@@ -37,7 +37,8 @@ on_piece(const void *bytes, size_t len, void *arg)
 
 /* Feeds in parts of `step` bytes (0: all at once), each exactly as long as it is. */
 static void
-feed(enum cut_shape shape, enum project_form form, const void *bytes, size_t len, size_t step, struct seen *s)
+feed(enum cut_shape shape, enum project_form form, const void *bytes, size_t len, size_t step,
+    struct seen *s)
 {
 	struct splitter *c = cut_new(shape, form, on_piece, s);
 	bool ok = true;
@@ -60,7 +61,8 @@ feed(enum cut_shape shape, enum project_form form, const void *bytes, size_t len
 }
 
 static void
-assert_cuts(enum cut_shape shape, enum project_form form, const void *bytes, size_t len, const char *wanted)
+assert_cuts(enum cut_shape shape, enum project_form form, const void *bytes, size_t len,
+    const char *wanted)
 {
 	for (size_t step = 0; step <= len && step < 200; step++) {
 		struct seen s = { .len = 0 };
