@@ -171,8 +171,8 @@ bool actor_fresh(const struct actor *a, enum link l);
  * for "".
  *
  * `done` is called exactly once, from the loop (or before `stop`), never from inside actor_write.
- * One write of an object may be in flight, and WRITES_MAX in all (write_table.h); further ones end
- * BUSY. Reads (GET, LIST) and EVENT do not count for an object. A write is sent only inside a
+ * One mutation of an object may be in flight, and WRITES_PER_SENDER requests in all (writes.h);
+ * further ones end BUSY. A write is sent only inside a
  * session whose snapshot was complete; until then it is pending, and at its deadline it ends
  * EXPIRED: it was not sent. When the session is lost, or no answer arrives until a second after the
  * deadline, it ends UNKNOWN: read live before planning again. When `done` is called, the mirror

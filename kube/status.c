@@ -19,29 +19,6 @@ enum {
 	CAUSE_REASON = 1, CAUSE_MESSAGE = 2, CAUSE_FIELD = 3,
 };
 
-/* The first row whose codes and reason fit. reason NULL: any. */
-static const struct {
-	int		 low, high;
-	const char	*reason;
-	enum outcome	 mutating, reading;
-} outcomes[] = {
-	{ 200, 299, NULL,            OUTCOME_OK,        OUTCOME_OK },
-	{ 409, 409, "AlreadyExists", OUTCOME_EXISTS,    OUTCOME_EXISTS },
-	{ 409, 409, NULL,            OUTCOME_CONFLICT,  OUTCOME_CONFLICT },
-	{ 404, 404, NULL,            OUTCOME_NOT_FOUND, OUTCOME_NOT_FOUND },
-	{ 403, 403, NULL,            OUTCOME_FORBIDDEN, OUTCOME_FORBIDDEN },
-	{ 429, 429, NULL,            OUTCOME_LIMITED,   OUTCOME_LIMITED },
-	{ 401, 401, NULL,            OUTCOME_FAILED,    OUTCOME_FAILED },	/* credential in renewal */
-	{ 408, 408, NULL,            OUTCOME_UNKNOWN,   OUTCOME_FAILED },
-	{ 410, 410, NULL,            OUTCOME_FAILED,    OUTCOME_FAILED },
-	{ 400, 499, NULL,            OUTCOME_INVALID,   OUTCOME_INVALID },
-	/*
-	 * Of a failing server or proxy nobody knows how far the request got: etcd may have taken it, an
-	 * answer may have been lost behind a load balancer.
-	 */
-	{ 500, 599, NULL,            OUTCOME_UNKNOWN,   OUTCOME_FAILED },
-};
-
 /* Where a text of a Status goes. */
 struct place {
 	char	*buf;
@@ -79,17 +56,6 @@ status_read(struct kube_status *s, int http_code, const void *bytes, size_t len)
 	}
 	if (http_code != 0)
 		s->code = http_code;
-}
-
-enum outcome
-status_outcome(const struct kube_status *s, bool mutating)
-{
-	for (size_t i = 0; i < NITEMS(outcomes); i++) {
-		if (s->code >= outcomes[i].low && s->code <= outcomes[i].high
-		    && (outcomes[i].reason == NULL || strcmp(outcomes[i].reason, s->reason) == 0))
-			return mutating ? outcomes[i].mutating : outcomes[i].reading;
-	}
-	return OUTCOME_FAILED;
 }
 
 bool

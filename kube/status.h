@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "writes.h"
-
 enum { STATUS_CAUSES_MAX = 16, STATUS_BODY_MAX = 1024 * 1024, STATUS_RETRY_MAX_S = 24 * 3600 };
 
 struct kube_cause {
@@ -39,9 +37,6 @@ struct kube_status {
  * of an ERROR event (then the Status's own code counts).
  */
 void status_read(struct kube_status *s, int http_code, const void *bytes, size_t len);
-
-/* How a request that got this answer ended. mutating: it was not a GET or LIST; those are never UNKNOWN. */
-enum outcome status_outcome(const struct kube_status *s, bool mutating);
 
 /* 410, by whatever name: list again. */
 bool status_expired(const struct kube_status *s);

@@ -58,6 +58,7 @@ struct op_row {
 extern const struct op_row op_table[OP_MAX];
 
 enum {
+	WRITES_PER_SENDER = 32,		/* requests of one actor in flight; more are BUSY */
 	WRITE_BODY_MAX	  = 512 * 1024,	/* bytes of one body: half a frame */
 	OBJECT_KEY_MAX	  = 512,
 };

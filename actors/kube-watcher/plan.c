@@ -59,6 +59,11 @@ static int64_t least(int64_t, int64_t);
 void
 plan_init(struct plan *p, double per_second, double burst, uint64_t seed, int64_t now_ms)
 {
+	uint64_t senders = 0;
+
+	for (size_t i = 0; i < rights_count; i++)
+		senders |= UINT64_C(1) << rights_table[i].role;
+	MUST(__builtin_popcountll(senders) <= PLAN_SENDERS_MAX);
 	*p = (struct plan){ .rate = rate_new(per_second, burst, now_ms), .random = seed, .quiet_ms = now_ms };
 }
 
@@ -70,7 +75,7 @@ plan_admit(struct plan *p, const struct plan_write *w, const struct lease *l, in
 
 	if (!v.admitted)
 		return v;
-	if (p->by_role[w->sender] >= PLAN_ROLE_MAX)
+	if (p->by_role[w->sender] >= WRITES_PER_SENDER)
 		return refused(OUTCOME_BUSY, "the sender has too many requests under way");
 	for (uint32_t i = 0; i < PLAN_WRITES_MAX; i++) {
 		const struct plan_slot *s = &p->slots[i];
@@ -81,8 +86,7 @@ plan_admit(struct plan *p, const struct plan_write *w, const struct lease *l, in
 		    && !is_read(w->op))
 			return refused(OUTCOME_BUSY, "the sender has a write of this object under way");
 	}
-	if (room == PLAN_WRITES_MAX)
-		return refused(OUTCOME_BUSY, "too many requests are under way");
+	MUST(room < PLAN_WRITES_MAX);	/* there is room for every sender's share */
 	p->slots[room] = (struct plan_slot){
 		.used = true, .sender = w->sender, .id = w->id, .object = w->object, .op = w->op,
 		.whole = w->subresource[0] == '\0' || strcmp(w->subresource, "status") == 0,

@@ -12,7 +12,7 @@
  * - Sent again by itself is only what was certainly not done: it never left (no connection), or 429.
  *   Reads (GET, LIST) are sent again whatever happened. Everything else is the actor's decision.
  * - A mutation is sent only while the lease outlives its HTTP timeout, and never after its deadline.
- * - One mutation per object and role at a time, PLAN_ROLE_MAX per role, one rate for all.
+ * - One mutation per object and role at a time, WRITES_PER_SENDER per role, one rate for all.
  *
  * The HTTP side must not send a request a second time by itself (libcurl does on a reused connection
  * that turns out to be closed): it would make OK mean "at least once".
@@ -28,8 +28,8 @@
 #include "writes.h"
 
 enum {
-	PLAN_WRITES_MAX		= 256,
-	PLAN_ROLE_MAX		= 32,		/* of one role */
+	PLAN_SENDERS_MAX	= 8,		/* roles with rights in rights.h that can write at a time */
+	PLAN_WRITES_MAX		= PLAN_SENDERS_MAX * WRITES_PER_SENDER,
 	PLAN_READ_MS		= 30 * 1000,	/* HTTP timeout of GET and LIST */
 	PLAN_DEADLINE_MAX_MS	= 300 * 1000,	/* a later deadline is cut to this */
 	PLAN_RETRY_MS		= 200,		/* doubled up to the cap, with jitter */

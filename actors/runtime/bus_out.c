@@ -39,8 +39,7 @@ static void on_hello(
     struct bus_out *, const char *, size_t, const struct frame *, const union msg_body *, int64_t);
 static void on_ack(
     struct bus_out *, struct consumer *, const struct frame *, const union msg_body *, int64_t);
-static void on_write(
-    struct bus_out *, struct consumer *, const struct frame *, const union msg_body *, int64_t);
+static void on_write(struct bus_out *, struct consumer *, const struct frame *, const union msg_body *);
 static const char *hello_refusal(
     struct bus_out *, const char *, size_t, const struct body_hello *, enum role *);
 static void refuse(struct bus_out *, struct consumer *, const char *);
@@ -263,7 +262,7 @@ on_frame(struct bus_out *o, const char *id, size_t id_len, const zmq_msg_t *msg,
 	if (f.env.type == MSG_HELLO)
 		on_hello(o, id, id_len, &f, &body, now_ms);
 	else if (f.env.type == MSG_WRITE && link_table[o->link].writes)
-		on_write(o, c, &f, &body, now_ms);
+		on_write(o, c, &f, &body);
 	else if (f.env.type != MSG_ACK)
 		refuse(o, c, "a message that consumers do not send");
 	else if (c == NULL)	/* of a session this incarnation never had: the consumer shall start over */
@@ -356,11 +355,10 @@ on_ack(struct bus_out *o, struct consumer *c, const struct frame *f, const union
 }
 
 static void
-on_write(struct bus_out *o, struct consumer *c, const struct frame *f, const union msg_body *body,
-    int64_t now_ms)
+on_write(struct bus_out *o, struct consumer *c, const struct frame *f, const union msg_body *body)
 {
 	const char *wrong = c == NULL ? "a write without a session"
-	    : answers_take(o->bus, o->link, c, &f->env, body, now_ms);
+	    : answers_take(o->bus, o->link, c, &f->env, body);
 
 	if (wrong != NULL)
 		refuse(o, c, wrong);

@@ -107,7 +107,7 @@ struct turn asks_turn(struct bus *b, int64_t now_ms);
 void answers_free(struct answers **ap);
 /* A WRITE inside c's session. A text: why it is refused. */
 const char *answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,
-    const union msg_body *any, int64_t now_ms);
+    const union msg_body *any);
 void answers_lost(struct bus *b, enum link l, uint64_t epoch);
 
 struct bus_address {

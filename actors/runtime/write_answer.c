@@ -1,6 +1,6 @@
 /*
- * actors/runtime/write_answer.c - the writes others ask of this actor: checked at the edge, kept
- * under a handle until they are answered.
+ * actors/runtime/write_answer.c - the writes that others ask of this actor: each is open under a
+ * handle until it is answered. Whether it is admitted is decided by the actor, once.
  *
  * Answers go out at once and beside the session's numbers, so that credit cannot hold them back;
  * over the same socket as the deltas, so that a mirror never goes back. An answer that cannot be
@@ -12,7 +12,6 @@
 #include "bus_private.h"
 #include "obj.h"
 #include "utf8.h"
-#include "write_table.h"
 
 enum { REASON_MAX = 256, MESSAGE_MAX = 8 * 1024, CAUSES_MAX = 32 * 1024 };
 
@@ -42,12 +41,11 @@ struct batch {
 
 static const char *refusal(const struct consumer *, const struct envelope *, const struct body_write *);
 static struct open_write *open_write(struct bus *, enum link, uint64_t, const struct body_write *, uint64_t);
-static size_t count(const struct answers *, enum link, uint64_t, uint64_t, bool *);
+static bool is_open(const struct answers *, enum link, uint64_t, uint64_t);
 static struct open_write *find(struct bus *, uint64_t, struct consumer **);
 static void forget(struct answers *, size_t);
 static uint32_t note_ordered(struct bus *, enum link, enum role, const struct body_write *, uint64_t);
 static void note_result(struct bus *, const struct batch *, const struct body_result *);
-static void quick(struct bus *, uint64_t, enum outcome);
 static bool batch_add(struct batch *, const struct body_item *);
 static bool batch_flush(struct batch *);
 static struct wire_str clip(struct wire_str, uint32_t);
@@ -66,31 +64,23 @@ answers_free(struct answers **ap)
 
 const char *
 answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,
-    const union msg_body *any, int64_t now_ms)
+    const union msg_body *any)
 {
 	const struct body_write *w = &any->write;
-	const char *wrong = refusal(c, env, w);
-	bool repeated = false;
+	const char *const wrong = refusal(c, env, w);
 
 	MUST(b->owner.write != NULL);
 	if (wrong != NULL)
 		return wrong;
 	if (b->answers == NULL)
 		OBJ_NEW(b->answers, ANSWERS_MAGIC);
-	const size_t open = count(b->answers, l, c->session.epoch, w->id, &repeated);
-	if (repeated)
+	if (is_open(b->answers, l, c->session.epoch, w->id))
 		return "a write with the id of another";
 	struct open_write *const mine = open_write(b, l, c->session.epoch, w, env->trace);
 	mine->from = c->role;
-	const uint64_t handle = mine->handle;
 	mine->key = note_ordered(b, l, c->role, w, env->trace);
-	if (open >= WRITES_MAX)
-		quick(b, handle, OUTCOME_BUSY);
-	else if (now_ms >= w->deadline_ms)
-		quick(b, handle, OUTCOME_EXPIRED);
-	else
-		b->owner.write(&(struct write_in){ .from = c->role, .link = l, .id = w->id, .handle = handle,
-		    .trace = env->trace, .deadline_ms = w->deadline_ms, .body = w }, b->owner.arg);
+	b->owner.write(&(struct write_in){ .from = c->role, .link = l, .id = w->id, .handle = mine->handle,
+	    .trace = env->trace, .deadline_ms = w->deadline_ms, .body = w }, b->owner.arg);
 	return NULL;
 }
 
@@ -204,19 +194,15 @@ open_write(struct bus *b, enum link l, uint64_t epoch, const struct body_write *
 	return &all->open[all->len++];
 }
 
-/* Of one session; *repeated: one of them has this id. */
-static size_t
-count(const struct answers *all, enum link l, uint64_t epoch, uint64_t id, bool *repeated)
+/* That session has a write of this id without an answer. */
+static bool
+is_open(const struct answers *all, enum link l, uint64_t epoch, uint64_t id)
 {
-	size_t n = 0;
-
 	for (size_t i = 0; i < all->len; i++) {
-		if (all->open[i].link != l || all->open[i].epoch != epoch)
-			continue;
-		n++;
-		*repeated = *repeated || all->open[i].id == id;
+		if (all->open[i].link == l && all->open[i].epoch == epoch && all->open[i].id == id)
+			return true;
 	}
-	return n;
+	return false;
 }
 
 /* NULL: the session has ended, and the handle with it. */
@@ -240,14 +226,6 @@ static void
 forget(struct answers *all, size_t i)
 {
 	all->open[i] = all->open[--all->len];
-}
-
-static void
-quick(struct bus *b, uint64_t handle, enum outcome how)
-{
-	const struct body_result r = { .outcome = (uint64_t)how, .message = wire_str_of(outcome_text(how)) };
-
-	bus_result(b, handle, &r, NULL, 0);
 }
 
 /* ---- For the recorder ---- */

@@ -22,7 +22,6 @@ struct ask {
 	enum link		 link;
 	enum op			 op;
 	int64_t			 asked_ms;
-	char			 object[2 * OBJECT_KEY_MAX];	/* what it claims; "": nothing */
 	msgpack_sbuffer		 body;		/* packed, for the time it can be sent */
 	msgpack_sbuffer		 items;		/* of the answer, packed, as far as they have come */
 	uint64_t		 nitems;
@@ -44,8 +43,6 @@ struct asks {
 
 static struct ask *ask_new(enum link, const struct write_ask *, write_done *, void *, int64_t);
 static void ask_free(struct ask *);
-static bool name_object(struct ask *, const struct write_ask *);
-static bool claims(enum op);
 static void pack(struct ask *, const struct write_ask *, int64_t);
 static void note_asked(struct bus *, struct ask *, const struct write_ask *);
 static void note_wrote(struct bus *, const struct ask *, const struct write_result *);
@@ -73,10 +70,9 @@ bus_write(struct bus *b, enum link l, const struct write_ask *w, write_done *don
 	struct ask *ask = ask_new(l, w, done, arg, now_ms);
 	ask->id = ++all->last_id;
 	note_asked(b, ask, w);
-	if (w->body_len > WRITE_BODY_MAX || !name_object(ask, w))
+	if (w->body_len > WRITE_BODY_MAX)
 		ask->refused = OUTCOME_INVALID;
-	else if (!write_table_add(&all->table, ask->id, l, ask->object[0] != '\0' ? ask->object : NULL,
-	    now_ms + w->timeout_ms))
+	else if (!write_table_add(&all->table, ask->id, l, now_ms + w->timeout_ms))
 		ask->refused = OUTCOME_BUSY;
 	if (ask->refused == OUTCOME_OK) {
 		pack(ask, w, now_ms);
@@ -220,7 +216,7 @@ end(struct bus *b, int64_t now_ms)
 		STAILQ_REMOVE_HEAD(&refused, next);
 		finish_unanswered(b, ask, ask->refused);
 	}
-	for (int n = 0; n < WRITES_MAX && (id = write_table_ended(&all->table, now_ms, &how)) != 0; n++)
+	for (int n = 0; n < WRITES_PER_SENDER && (id = write_table_ended(&all->table, now_ms, &how)) != 0; n++)
 		finish_unanswered(b, find(all, id), how);
 }
 
@@ -253,23 +249,6 @@ ask_free(struct ask *ask)
 	msgpack_sbuffer_destroy(&ask->body);
 	msgpack_sbuffer_destroy(&ask->items);
 	free(ask);
-}
-
-/* What the write claims while it is under way; nothing: reads, Events, names that the server makes up. */
-static bool
-name_object(struct ask *ask, const struct write_ask *w)
-{
-	if (!claims(w->op) || text(w->name).len == 0)
-		return true;
-	const int n = snprintf(ask->object, sizeof(ask->object), "%s/%s/%s/%s", text(w->group).p, w->resource,
-	    text(w->ns).p, w->name);
-	return n > 0 && (size_t)n < sizeof(ask->object);
-}
-
-static bool
-claims(enum op op)
-{
-	return op != OP_GET && op != OP_LIST && op != OP_EVENT;
 }
 
 static void
@@ -357,8 +336,7 @@ finish(struct bus *b, struct ask *ask, struct write_result r)
 static void
 finish_unanswered(struct bus *b, struct ask *ask, enum outcome how)
 {
-	const char *message = how == OUTCOME_INVALID ? "name too long, or body larger than 512 KiB"
-							   : outcome_text(how);
+	const char *message = how == OUTCOME_INVALID ? "body: larger than 512 KiB" : outcome_text(how);
 
 	finish(b, ask, (struct write_result){ .outcome = how, .reason = text(""), .message = text(message),
 	    .causes = text(""), .rv = text("") });

@@ -1,33 +1,22 @@
 /* actors/runtime/write_table.c - what has become of each write that was asked for. Pure. */
 #include "write_table.h"
 
-#include <string.h>
-
 #include "obj.h"
 
 static struct write_entry *find(struct write_table *, uint64_t);
 static int64_t ends_at(const struct write_entry *);
 
 bool
-write_table_add(struct write_table *t, uint64_t id, enum link l, const char *object, int64_t deadline_ms)
+write_table_add(struct write_table *t, uint64_t id, enum link l, int64_t deadline_ms)
 {
-	struct write_entry *free_entry = NULL;
-
 	for (size_t i = 0; i < NITEMS(t->entries); i++) {
-		struct write_entry *e = &t->entries[i];
-
-		if (e->state == WRITE_FREE)
-			free_entry = e;
-		else if (object != NULL && e->object != NULL && e->link == l
-		    && strcmp(e->object, object) == 0)
-			return false;
+		if (t->entries[i].state != WRITE_FREE)
+			continue;
+		t->entries[i] = (struct write_entry){
+			.state = WRITE_ASKED, .id = id, .link = l, .deadline_ms = deadline_ms };
+		return true;
 	}
-	if (free_entry == NULL)
-		return false;
-	*free_entry = (struct write_entry){
-		.state = WRITE_ASKED, .id = id, .link = l, .object = object, .deadline_ms = deadline_ms,
-	};
-	return true;
+	return false;
 }
 
 uint64_t

@@ -7,8 +7,8 @@
  *	  v                           v
  *	EXPIRED: nothing happened   UNKNOWN: it may have
  *
- * One object has at most one write under way. What was not sent when a session ends goes with the
- * next one.
+ * What was not sent when a session ends goes with the next one. Whether a write may be sent is decided by
+ * its receiver alone; the table only has no more room than one sender may use there.
  */
 #ifndef MUSTER_WRITE_TABLE_H
 #define MUSTER_WRITE_TABLE_H
@@ -20,7 +20,7 @@
 #include "links.h"
 #include "writes.h"
 
-enum { WRITES_MAX = 64, WRITE_GRACE_MS = 1000 };
+enum { WRITE_GRACE_MS = 1000 };
 
 enum write_state { WRITE_FREE, WRITE_ASKED, WRITE_SENT, WRITE_LOST };
 
@@ -28,17 +28,15 @@ struct write_entry {
 	enum write_state  state;
 	uint64_t	  id;
 	enum link	  link;
-	const char	 *object;	/* the caller's; NULL: claims none */
 	int64_t		  deadline_ms;
 };
 
 struct write_table {
-	struct write_entry	entries[WRITES_MAX];
+	struct write_entry	entries[WRITES_PER_SENDER];
 };
 
-/* Ids ascend and are never 0. False: the object has one under way, or the table is full. */
-bool write_table_add(
-    struct write_table *t, uint64_t id, enum link l, const char *object, int64_t deadline_ms);
+/* Ids ascend and are never 0. False: the table is full. */
+bool write_table_add(struct write_table *t, uint64_t id, enum link l, int64_t deadline_ms);
 /* The oldest that waits to be sent over this link; 0: none. */
 uint64_t write_table_due(const struct write_table *t, enum link l, int64_t now_ms);
 void write_table_sent(struct write_table *t, uint64_t id);

@@ -9,7 +9,7 @@ from kubesuite import case
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
 
-ROLE_MAX = 32           # PLAN_ROLE_MAX of actors/kube-watcher/plan.h
+SENDER_MAX = 32         # WRITES_PER_SENDER of proto/writes.h
 NOBODY = "00000000-0000-0000-0000-000000000000"
 
 
@@ -182,7 +182,7 @@ def a_reader_never_sees_a_state_older_than_its_own_write(server):
 
 @case
 def many_writes_are_under_way_at_once_and_one_per_object(server):
-    server.kube.create_many("nodes", [node(f"n{number}") for number in range(ROLE_MAX + 1)])
+    server.kube.create_many("nodes", [node(f"n{number}") for number in range(SENDER_MAX + 1)])
     with KubeTree(server) as tree:
         tree.wait_synced()
 
@@ -191,19 +191,19 @@ def many_writes_are_under_way_at_once_and_one_per_object(server):
                                     timeout_ms=30000, tag=f"t{number}")
         server.pause()
         try:
-            questions = [begin(number) for number in range(ROLE_MAX - 1)]
+            questions = [begin(number) for number in range(SENDER_MAX - 1)]
             second = begin(0).answer()
             assert second["outcome"] == "busy" and second["tag"] == "t0", second
-            questions.append(begin(ROLE_MAX - 1))
-            assert begin(ROLE_MAX).answer()["outcome"] == "busy"
+            questions.append(begin(SENDER_MAX - 1))
+            assert begin(SENDER_MAX).answer()["outcome"] == "busy"
         finally:
             server.resume()
         answers = [question.answer() for question in questions]
-        assert [answer["outcome"] for answer in answers] == ["ok"] * ROLE_MAX, answers
-        assert [answer["tag"] for answer in answers] == [f"t{number}" for number in range(ROLE_MAX)]
-        assert len({answer["id"] for answer in answers}) == ROLE_MAX
+        assert [answer["outcome"] for answer in answers] == ["ok"] * SENDER_MAX, answers
+        assert [answer["tag"] for answer in answers] == [f"t{number}" for number in range(SENDER_MAX)]
+        assert len({answer["id"] for answer in answers}) == SENDER_MAX
         tree.wait_equal("nodes")
-        assert "value" not in server.kube.get("nodes", f"n{ROLE_MAX}")["metadata"].get("labels", {})
+        assert "value" not in server.kube.get("nodes", f"n{SENDER_MAX}")["metadata"].get("labels", {})
 
 
 @case

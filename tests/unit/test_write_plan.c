@@ -211,16 +211,16 @@ each_role_has_a_limit(void **state)
 
 	(void)state;
 	plan_init(&p, 0, 1, 1, NOW);
-	for (uint64_t i = 0; i <= PLAN_ROLE_MAX; i++) {
+	for (uint64_t i = 0; i <= WRITES_PER_SENDER; i++) {
 		struct plan_write w = a_write(OP_MERGE);
 
 		w.object = i;
 		const struct plan_verdict v = plan_admit(&p, &w, &l, NOW);
-		assert_int_equal(v.admitted, i < PLAN_ROLE_MAX);
+		assert_int_equal(v.admitted, i < WRITES_PER_SENDER);
 		assert_true(v.admitted || v.outcome == OUTCOME_BUSY);
 	}
-	assert_int_equal(p.count, PLAN_ROLE_MAX);
-	for (uint32_t i = 0; i < PLAN_ROLE_MAX; i++)
+	assert_int_equal(p.count, WRITES_PER_SENDER);
+	for (uint32_t i = 0; i < WRITES_PER_SENDER; i++)
 		assert_true(plan_forget(&p, i, false));
 	assert_int_equal(p.count, 0);
 }

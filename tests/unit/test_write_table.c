@@ -15,20 +15,18 @@
 #define L1	LINK_KUBE_TEST_1
 #define L2	LINK_KUBE_TEST_2
 
-enum act { DO_END, DO_ADD, DO_BUSY, DO_DUE, DO_SENT, DO_ANSWERED, DO_UNASKED, DO_LOST, DO_ENDED, DO_AT };
+enum act { DO_END, DO_ADD, DO_DUE, DO_SENT, DO_ANSWERED, DO_UNASKED, DO_LOST, DO_ENDED, DO_AT };
 
 struct step {
 	enum act	 act;
 	uint64_t	 id;		/* of the write; 0: none */
 	enum link	 link;
-	const char	*object;
 	int64_t		 ms;		/* deadline, or now */
 	enum outcome	 how;
 };
 
 /* Every deadline is at 100. */
-#define ADD(n, l, o)	{ .act = DO_ADD, .id = (n), .link = (l), .object = (o), .ms = 100 }
-#define BUSY(n, l, o)	{ .act = DO_BUSY, .id = (n), .link = (l), .object = (o), .ms = 100 }
+#define ADD(n, l)	{ .act = DO_ADD, .id = (n), .link = (l), .ms = 100 }
 #define DUE(n, now)	{ .act = DO_DUE, .id = (n), .link = L1, .ms = (now) }
 #define SENT(n)		{ .act = DO_SENT, .id = (n) }
 #define ANSWERED(n)	{ .act = DO_ANSWERED, .id = (n) }
@@ -43,38 +41,29 @@ static const struct story {
 	struct step	 steps[12];
 } stories[] = {
 	{ "asked, sent, answered", {
-		ADD(1, L1, "nodes/n1"), DUE(1, 0), SENT(1), DUE(0, 0),
+		ADD(1, L1), DUE(1, 0), SENT(1), DUE(0, 0),
 		ANSWERED(1), AT(INT64_MAX), QUIET(INT64_MAX) } },
-	{ "one write of an object at a time", {
-		ADD(1, L1, "nodes/n1"), BUSY(2, L1, "nodes/n1"), ADD(3, L1, "nodes/n2"),
-		SENT(1), BUSY(4, L1, "nodes/n1"), ANSWERED(1), ADD(5, L1, "nodes/n1") } },
-	{ "the same name over another link is another object", {
-		ADD(1, L1, "nodes/n1"), ADD(2, L2, "nodes/n1") } },
-	{ "what claims nothing stands beside everything", {
-		ADD(1, L1, NULL), ADD(2, L1, NULL), ADD(3, L1, "nodes/n1") } },
 	{ "in the order they were asked", {
-		ADD(1, L1, "a"), ADD(2, L1, "b"), ADD(3, L1, "c"), SENT(1),
-		ANSWERED(1), ADD(4, L1, "d"), DUE(2, 0), SENT(2),
+		ADD(1, L1), ADD(2, L1), ADD(3, L1), SENT(1),
+		ANSWERED(1), ADD(4, L1), DUE(2, 0), SENT(2),
 		DUE(3, 0) } },
 	{ "never sent: expired at its deadline, not before", {
-		ADD(1, L1, "a"), AT(100), QUIET(99),
+		ADD(1, L1), AT(100), QUIET(99),
 		DUE(1, 99), DUE(0, 100),
 		ENDED(1, 100, EXPIRED), QUIET(INT64_MAX) } },
 	{ "sent, no answer: unknown a second after its deadline", {
-		ADD(1, L1, "a"), SENT(1), AT(1100), QUIET(1099),
+		ADD(1, L1), SENT(1), AT(1100), QUIET(1099),
 		ENDED(1, 1100, UNKNOWN), UNASKED(1) } },
 	{ "session lost: unknown at once", {
-		ADD(1, L1, "a"), SENT(1), LOST(L1), AT(INT64_MIN),
-		UNASKED(1), ENDED(1, 0, UNKNOWN), ADD(2, L1, "a") } },
-	{ "lost and not yet told: the object is still claimed", {
-		ADD(1, L1, "a"), SENT(1), LOST(L1), BUSY(2, L1, "a") } },
+		ADD(1, L1), SENT(1), LOST(L1), AT(INT64_MIN),
+		UNASKED(1), ENDED(1, 0, UNKNOWN), ADD(2, L1) } },
 	{ "what was not sent goes with the next session", {
-		ADD(1, L1, "a"), ADD(2, L1, "b"), SENT(1), LOST(L1),
+		ADD(1, L1), ADD(2, L1), SENT(1), LOST(L1),
 		ENDED(1, 5, UNKNOWN), QUIET(5), DUE(2, 5) } },
 	{ "the session of another link is none of its business", {
-		ADD(1, L1, "a"), SENT(1), LOST(L2), QUIET(5), ANSWERED(1) } },
-	{ "no answer to what was not sent", { ADD(1, L1, "a"), UNASKED(1), UNASKED(2) } },
-	{ "one answer", { ADD(1, L1, "a"), SENT(1), ANSWERED(1), UNASKED(1) } },
+		ADD(1, L1), SENT(1), LOST(L2), QUIET(5), ANSWERED(1) } },
+	{ "no answer to what was not sent", { ADD(1, L1), UNASKED(1), UNASKED(2) } },
+	{ "one answer", { ADD(1, L1), SENT(1), ANSWERED(1), UNASKED(1) } },
 };
 
 static void
@@ -84,8 +73,7 @@ take(struct write_table *t, const struct step *s)
 
 	switch (s->act) {
 	case DO_ADD:
-	case DO_BUSY:
-		assert_int_equal(write_table_add(t, s->id, s->link, s->object, s->ms), s->act == DO_ADD);
+		assert_true(write_table_add(t, s->id, s->link, s->ms));
 		break;
 	case DO_DUE:
 		assert_int_equal(write_table_due(t, s->link, s->ms), s->id);
@@ -129,14 +117,14 @@ no_more_than_there_is_room_for(void **state)
 	enum outcome how;
 
 	(void)state;
-	for (uint64_t id = 1; id <= WRITES_MAX; id++)
-		assert_true(write_table_add(&t, id, L1, NULL, 100));
-	assert_false(write_table_add(&t, WRITES_MAX + 1, L1, NULL, 100));
+	for (uint64_t id = 1; id <= WRITES_PER_SENDER; id++)
+		assert_true(write_table_add(&t, id, L1, 100));
+	assert_false(write_table_add(&t, WRITES_PER_SENDER + 1, L1, 100));
 	write_table_sent(&t, 7);
 	assert_true(write_table_answered(&t, 7));
-	assert_true(write_table_add(&t, WRITES_MAX + 2, L1, NULL, 100));
-	assert_false(write_table_add(&t, WRITES_MAX + 3, L1, NULL, 100));
-	for (unsigned n = 0; n < WRITES_MAX; n++) {
+	assert_true(write_table_add(&t, WRITES_PER_SENDER + 2, L1, 100));
+	assert_false(write_table_add(&t, WRITES_PER_SENDER + 3, L1, 100));
+	for (unsigned n = 0; n < WRITES_PER_SENDER; n++) {
 		assert_true(write_table_ended(&t, 100, &how) != 0);
 		assert_int_equal(how, OUTCOME_EXPIRED);
 	}
