@@ -1,4 +1,4 @@
-/* kube/path.c - parts joined with slashes, each of them looked at. */
+/* kube/path.c - parts joined with slashes, each of them checked. */
 #include "path.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  *	/api/v1/nodes/worker-3				group "", cluster-scoped
  *	/apis/apps/v1/namespaces/a/deployments/b/scale	with namespace and subresource
  *
- * Whoever may choose a name must not choose a path: a part with a slash, a percent sign, "." or ".." is
+ * A name must never choose the path: a part with a slash, a percent sign, "." or ".." is
  * refused (the server refuses such names too); what else is not plain is percent-encoded.
  */
 #ifndef MUSTER_KUBE_PATH_H

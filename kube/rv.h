@@ -3,7 +3,7 @@
  *
  * They are decimal integers of any length, without a leading zero ("0" is none: it means "any version").
  * Only versions of one resource of one cluster may be compared. A server before 1.35 promises no order; what
- * does not look like a number is RV_UNKNOWN, and the caller treats it as newer (kube-client.md section 1).
+ * is no number is RV_UNKNOWN, and the caller treats it as newer.
  * Pure.
  */
 #ifndef MUSTER_RV_H

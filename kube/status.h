@@ -1,6 +1,6 @@
 /*
- * kube/status.h - what the server says when it says no: metav1.Status from JSON or protobuf, or the
- * words of whatever proxy answered in its place.
+ * kube/status.h - why the server refused: metav1.Status from JSON or protobuf, or the text of a proxy that
+ * answered in its place.
  *
  * Decisions go by code, reason and causes, never by the message; that one is for people. All text
  * is UTF-8 without control characters, cut to fit.
@@ -27,13 +27,13 @@ struct kube_status {
 	char			message[1024];	/* `... cannot patch resource "nodes" ...` */
 	char			group[254], name[254];
 	char			kind[254];	/* often the resource ("nodes") */
-	int64_t			retry_after_s;	/* 0: nothing said */
+	int64_t			retry_after_s;	/* 0: none given */
 	struct kube_cause	causes[STATUS_CAUSES_MAX];
 	size_t			ncauses;	/* more than fit are dropped */
 };
 
 /*
- * Any body of any answer, told apart by its first bytes: never fails. http_code: 0 for the object
+ * Any body of any answer, distinguished by its first bytes: never fails. http_code: 0 for the object
  * of an ERROR event (then the Status's own code counts).
  */
 void status_read(struct kube_status *s, int http_code, const void *bytes, size_t len);

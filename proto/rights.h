@@ -1,6 +1,6 @@
 /*
- * proto/rights.h - which actor may do which verb on which Kubernetes resource. kube-watcher asks
- * before every write; what is not listed is refused. Finer than RBAC: RBAC knows only the one
+ * proto/rights.h - which actor may do which verb on which Kubernetes resource. kube-watcher checks
+ * it before every write; what is not listed is refused. Finer than RBAC, which has only the one
  * credential.
  *
  * R(ROLE, API group, resource[/subresource], verbs)

@@ -1,5 +1,5 @@
 /*
- * proto/writes.h - what an actor can ask kube-watcher to do, and how it can end.
+ * proto/writes.h - what an actor can request of kube-watcher, and the outcomes.
  *
  * OPS: O(ID, name, RBAC verb, subresource that is fixed or ""). OUTCOMES: O(ID, name, text for people).
  */
@@ -37,8 +37,8 @@ enum op {
 	O(DENIED,     "denied",     "this actor has no right to it (rights.h)")			\
 	O(NOT_LEADER, "not-leader", "the Lease is not held")					\
 	O(INVALID,    "invalid",    "the server refuses the content")				\
-	O(LIMITED,    "limited",    "the server asks to slow down")				\
-	O(BUSY,       "busy",       "a write of this object, or too many others, are under way")	\
+	O(LIMITED,    "limited",    "the server limits requests")				\
+	O(BUSY,       "busy",       "a write of this object, or too many others, are in flight")	\
 	O(EXPIRED,    "expired",    "the deadline passed before it was sent: nothing happened")	\
 	O(UNKNOWN,    "unknown",    "it was sent and no answer came: read live, then plan again")	\
 	O(FAILED,     "failed",     "it did not happen: server or network failed")

@@ -1,8 +1,8 @@
 /*
  * actors/kube-watcher/access.c - requests with the credential of the moment.
  *
- * Never: a secret in a log line or an error. What keeps failing is told once per text, by
- * kube/credential's own words, which hold none.
+ * Never: a secret in a log line or an error. What keeps failing is logged once per text; the
+ * texts of kube/credential hold none.
  */
 #include "access.h"
 
@@ -27,10 +27,10 @@ struct call {
 	struct access		*access;
 	uint64_t		 id;
 	uint64_t		 sent_as;	/* of http_send; 0: waits */
-	struct access_call	 ask;		/* pointers are ours */
+	struct access_call	 request;		/* pointers are ours */
 	bool			 retried;
 	int64_t			 deadline_ms;	/* INT64_MAX: none */
-	const char		*refusal;	/* why it will not leave; told from the timer. NULL: it may */
+	const char		*refusal;	/* why it will not leave; NULL: it may */
 };
 TAILQ_HEAD(calls, call);
 
@@ -47,7 +47,7 @@ struct access {
 	struct calls		 calls;
 	struct event		*timer, *plugin_ready;
 	uint64_t		 last_id;
-	char			 told[256];		/* the trouble that was logged last */
+	char			 logged_error[256];	/* the last one that was logged; "": none */
 	int64_t			 date_us, date_at_us;	/* the server's clock, and ours when it came */
 };
 
@@ -60,7 +60,7 @@ static void on_done(const struct http_response *, void *);
 static bool is_worth_another(struct access *, const struct http_response *);
 static const char *refusal(const struct call *, int64_t);
 static void end_refused(struct access *, int64_t);
-static void tell_trouble(struct access *, const char *);
+static void log_credential_error(struct access *, const char *);
 static void note_date(struct access *, const struct http_response *);
 static void on_timer(evutil_socket_t, short, void *);
 static void on_plugin(evutil_socket_t, short, void *);
@@ -164,12 +164,12 @@ access_send(struct access *x, const struct access_call *ask)
 		timeout_ms = lease_mutation_ms(x->lease);
 	c->access = x;
 	c->id = ++x->last_id;
-	c->ask = *ask;
-	c->ask.method = obj_strdup(ask->method);
-	c->ask.path = obj_strdup(ask->path);
-	c->ask.accept = obj_strdup(ask->accept == NULL ? "application/json" : ask->accept);
-	c->ask.content_type = ask->content_type == NULL ? NULL : obj_strdup(ask->content_type);
-	c->ask.body = ask->body_len == 0 ? NULL : obj_memdup(ask->body, ask->body_len);
+	c->request = *ask;
+	c->request.method = obj_strdup(ask->method);
+	c->request.path = obj_strdup(ask->path);
+	c->request.accept = obj_strdup(ask->accept == NULL ? "application/json" : ask->accept);
+	c->request.content_type = ask->content_type == NULL ? NULL : obj_strdup(ask->content_type);
+	c->request.body = ask->body_len == 0 ? NULL : obj_memdup(ask->body, ask->body_len);
 	c->deadline_ms = timeout_ms == HTTP_NO_DEADLINE ? INT64_MAX : clock_mono_ms() + timeout_ms;
 	TAILQ_INSERT_TAIL(&x->calls, c, next);
 	dispatch(c);
@@ -184,7 +184,7 @@ access_cancel(struct access *x, uint64_t id)
 	if (c == NULL)
 		return;
 	if (c->sent_as != 0)
-		http_cancel(x->lanes[c->ask.lane], c->sent_as);
+		http_cancel(x->lanes[c->request.lane], c->sent_as);
 	drop(c);
 }
 
@@ -193,7 +193,7 @@ access_withdraw(struct access *x, uint64_t id)
 {
 	const struct call *const c = find(x, id);
 
-	if (c != NULL && c->sent_as != 0 && http_left(x->lanes[c->ask.lane], c->sent_as))
+	if (c != NULL && c->sent_as != 0 && http_left(x->lanes[c->request.lane], c->sent_as))
 		return false;
 	access_cancel(x, id);
 	return true;
@@ -244,7 +244,7 @@ dispatch(struct call *c)
 
 	switch (credential_now(x->credential, now_ms, &view)) {
 	case CREDENTIAL_READY:
-		tell_trouble(x, view.error);
+		log_credential_error(x, view.error);
 		c->refusal = refusal(c, now_ms);
 		if (c->refusal == NULL)
 			send_now(c, &view, now_ms);
@@ -253,7 +253,7 @@ dispatch(struct call *c)
 		break;
 	case CREDENTIAL_WAITING:
 		if (!credential_asking(x->credential))	/* its first answer may take a while */
-			tell_trouble(x, view.error);
+			log_credential_error(x, view.error);
 		break;
 	case CREDENTIAL_LOST:
 		check_lost(x);
@@ -269,7 +269,7 @@ refusal(const struct call *c, int64_t now_ms)
 
 	if (c->deadline_ms <= now_ms)
 		return "no credential in time: the plugin that makes it has not answered";
-	if (c->ask.fenced && (l == NULL || !lease_covers(l, c->deadline_ms - now_ms, now_ms)))
+	if (c->request.fenced && (l == NULL || !lease_covers(l, c->deadline_ms - now_ms, now_ms)))
 		return "not sent: the Lease is not held for as long as the request may take";
 	return NULL;
 }
@@ -283,30 +283,30 @@ send_now(struct call *c, const struct credential_view *v, int64_t now_ms)
 	size_t n = 1;
 	char *url;
 
-	snprintf(accept, sizeof(accept), "Accept: %s", c->ask.accept);
-	if (c->ask.content_type != NULL) {
-		snprintf(type, sizeof(type), "Content-Type: %s", c->ask.content_type);
+	snprintf(accept, sizeof(accept), "Accept: %s", c->request.accept);
+	if (c->request.content_type != NULL) {
+		snprintf(type, sizeof(type), "Content-Type: %s", c->request.content_type);
 		headers[n++] = type;
 	}
 	/*
 	 * curl uses a connection again only for the same authority and certificate: a rotation
 	 * needs no more.
 	 */
-	MUST(asprintf(&url, "%s%s", v->server, c->ask.path) != -1);
+	MUST(asprintf(&url, "%s%s", v->server, c->request.path) != -1);
 	const struct http_tls tls = {
 		.ca = v->ca, .ca_len = v->ca_len, .cert = v->cert, .cert_len = v->cert_len,
 		.key = v->key, .key_len = v->key_len, .server_name = v->tls_server_name,
 		.insecure = v->insecure,
 	};
-	c->sent_as = http_send(x->lanes[c->ask.lane], &(struct http_request){
-		.method = c->ask.method, .url = url, .headers = headers,
-		.body = c->ask.body, .body_len = c->ask.body_len,
+	c->sent_as = http_send(x->lanes[c->request.lane], &(struct http_request){
+		.method = c->request.method, .url = url, .headers = headers,
+		.body = c->request.body, .body_len = c->request.body_len,
 		.bearer = v->token, .bearer_len = v->token_len, .basic = v->basic,
 		.tls = &tls, .proxy = v->proxy,
 		.timeout_ms = c->deadline_ms == INT64_MAX ? HTTP_NO_DEADLINE : c->deadline_ms - now_ms,
-		.max_body = LIST_BODY_MAX, .gzip = c->ask.gzip && !v->disable_compression,
-		.on_start = c->ask.on_start == NULL ? NULL : start_stream,
-		.on_data = c->ask.on_data == NULL ? NULL : pass_data,
+		.max_body = LIST_BODY_MAX, .gzip = c->request.gzip && !v->disable_compression,
+		.on_start = c->request.on_start == NULL ? NULL : start_stream,
+		.on_data = c->request.on_data == NULL ? NULL : pass_data,
 		.done = on_done, .arg = c,
 	});
 	free(url);
@@ -317,7 +317,7 @@ start_stream(int status, const char *content_type, void *arg)
 {
 	struct call *const c = arg;
 
-	c->ask.on_start(status, content_type, c->ask.arg);
+	c->request.on_start(status, content_type, c->request.arg);
 }
 
 static bool
@@ -325,7 +325,7 @@ pass_data(const void *data, size_t len, void *arg)
 {
 	struct call *const c = arg;
 
-	return c->ask.on_data(data, len, c->ask.arg);
+	return c->request.on_data(data, len, c->request.arg);
 }
 
 static void
@@ -341,13 +341,13 @@ on_done(const struct http_response *r, void *arg)
 		dispatch(c);
 		return;
 	}
-	void (*const done)(const struct http_response *, void *) = c->ask.done;
-	void *const whose = c->ask.arg;
+	void (*const done)(const struct http_response *, void *) = c->request.done;
+	void *const whose = c->request.arg;
 	drop(c);	/* `done` may send or cancel others */
 	done(r, whose);
 }
 
-/* Refused for who we are, or for whom we trust; and the files say something else by now. */
+/* The credential or the authority was refused, and there is a newer one by now. */
 static bool
 is_worth_another(struct access *x, const struct http_response *r)
 {
@@ -380,23 +380,23 @@ end_refused(struct access *x, int64_t now_ms)
 }
 
 static void
-tell_trouble(struct access *x, const char *text)
+log_credential_error(struct access *x, const char *text)
 {
 	if (text == NULL)
 		text = "";
-	if (strncmp(text, x->told, sizeof(x->told) - 1) == 0)
+	if (strncmp(text, x->logged_error, sizeof(x->logged_error) - 1) == 0)
 		return;
-	snprintf(x->told, sizeof(x->told), "%s", text);
+	snprintf(x->logged_error, sizeof(x->logged_error), "%s", text);
 	if (text[0] != '\0')
-		log_warnx("the cluster credential cannot be renewed; going on with what there is",
+		log_warnx("the cluster credential cannot be renewed; the current one stays in use",
 		    KV_S(WHY, text), KV_S(HINT, access_hint(text, "it is tried again")));
 	else
 		log_info("the cluster credential is renewed again");
 }
 
 /*
- * "Permission denied" of a file that its owner can read makes people look at its mode; with Landlock it
- * is the folder that counts.
+ * "Permission denied" of a file that its owner can read hints at its mode; with Landlock it is the
+ * folder that matters.
  */
 const char *
 access_hint(const char *why, const char *otherwise)
@@ -483,10 +483,10 @@ static void
 drop(struct call *c)
 {
 	TAILQ_REMOVE(&c->access->calls, c, next);
-	free((char *)(uintptr_t)c->ask.method);
-	free((char *)(uintptr_t)c->ask.path);
-	free((char *)(uintptr_t)c->ask.accept);
-	free((char *)(uintptr_t)c->ask.content_type);
-	free((void *)(uintptr_t)c->ask.body);
+	free((char *)(uintptr_t)c->request.method);
+	free((char *)(uintptr_t)c->request.path);
+	free((char *)(uintptr_t)c->request.accept);
+	free((char *)(uintptr_t)c->request.content_type);
+	free((void *)(uintptr_t)c->request.body);
 	free(c);
 }

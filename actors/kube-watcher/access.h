@@ -1,9 +1,9 @@
 /*
- * actors/kube-watcher/access.h - the one door to the apiserver: every request of this process goes
- * out here, and only here is the credential seen.
+ * actors/kube-watcher/access.h - every request of this process to the API server goes out here, and
+ * only here is the credential used.
  *
  * Watches, calls and the Lease have connections of their own: a busy pool must not starve a
- * renewal, a burst of writes must not delay an event (kube-client.md sections 0.2, 7). A 401, or a
+ * renewal, a burst of writes must not delay an event. A 401, or a
  * server without our trust, re-reads the credential and tries once more; while an exec plugin has not
  * answered, calls wait, and their deadlines run. A call leaves with what is left of its time, and a
  * fenced one only while the Lease is held for longer than that: also when it is sent a second time.
@@ -33,9 +33,9 @@ struct access_call {
 	const char	 *accept, *content_type;	/* NULL: JSON; none */
 	const void	 *body;
 	size_t		  body_len;
-	int64_t		  timeout_ms;	/* HTTP_NO_DEADLINE: a watch, whose caller looks after it */
+	int64_t		  timeout_ms;	/* HTTP_NO_DEADLINE: a watch, which its caller ends */
 	bool		  fenced;	/* a mutation: leaves only while the Lease outlives its timeout */
-	bool		  gzip;		/* lists only: kube-client.md trap 1 */
+	bool		  gzip;		/* lists only: a watch has a gzip member per event */
 	void		(*on_start)(int status, const char *content_type, void *arg);
 	bool		(*on_data)(const void *data, size_t len, void *arg);
 	void		(*done)(const struct http_response *r, void *arg);
@@ -47,7 +47,7 @@ struct access_call {
  * err is for the person who wrote the configuration.
  */
 struct access_source {
-	const char	*kubeconfig, *context;	/* "": as clients look for it */
+	const char	*kubeconfig, *context;	/* "": the usual places of clients */
 };
 struct access *access_open(const struct access_source *src, char *err, size_t size);
 /* What the person can do about that text of access_open, or about a credential that is not renewed. */
@@ -66,10 +66,7 @@ bool access_withdraw(struct access *x, uint64_t id);
 
 const char *access_namespace(const struct access *x);	/* of the credential, or "" */
 const char *access_server(const struct access *x);
-/*
- * The cluster's wall clock: the last Date header and the monotonic time since; ours until one came
- * (decisions.md A9).
- */
+/* The cluster's wall clock: the last Date header and the time since then; ours until one came. */
 int64_t access_cluster_us(const struct access *x);
 
 #endif

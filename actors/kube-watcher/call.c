@@ -1,4 +1,4 @@
-/* actors/kube-watcher/call.c - one table for how each verb is said in HTTP. */
+/* actors/kube-watcher/call.c - the HTTP request of each operation. */
 #include "call.h"
 
 #include <jansson.h>
@@ -8,19 +8,20 @@
 #include <string.h>
 
 #include "groups.h"
+#include "keytab.h"
 #include "obj.h"
 
 #define MANAGER_PREFIX	"muster-"
 
-typedef const char *body_fn(const struct call_ask *, json_t **);
+typedef const char *body_fn(const struct call_params *, json_t **);
 static body_fn put_object, put_json_patch, put_delete, put_eviction, put_nothing;
 
-static const struct speech {
+static const struct request_form {
 	const char	*method, *content_type;
 	body_fn		*body;
 	bool		 named;		/* the path has the object's name */
 	bool		 manager;	/* fieldManager goes along */
-} verbs[OP_MAX] = {
+} request_for_op[OP_MAX] = {
 	[OP_CREATE]    = { "POST",   "application/json",                       put_object,     false, true },
 	[OP_UPDATE]    = { "PUT",    "application/json",                       put_object,     true,  true },
 	[OP_MERGE]     = { "PATCH",  "application/merge-patch+json",           put_object,     true,  true },
@@ -33,11 +34,11 @@ static const struct speech {
 	[OP_LIST]      = { "GET",    NULL,                                     put_nothing,    false, false },
 };
 
-static bool make_path(const struct call_ask *, const struct speech *, struct call_http *);
-static json_t *preconditions(const struct call_ask *);
+static bool make_path(const struct call_params *, const struct request_form *, struct call_http *);
+static json_t *preconditions(const struct call_params *);
 
 char *
-call_copy(struct call_ask *a, enum role sender, const struct body_write *w)
+call_copy(struct call_params *a, enum role sender, const struct body_write *w)
 {
 	const struct {
 		struct wire_str	  from;
@@ -70,10 +71,21 @@ call_copy(struct call_ask *a, enum role sender, const struct body_write *w)
 	return all;
 }
 
-const char *
-call_make(const struct call_ask *a, struct call_http *out)
+uint64_t
+call_object(const struct call_params *a)
 {
-	const struct speech *const v = &verbs[a->op];
+	const char *const parts[] = { a->group, a->resource, a->ns, a->name };
+	uint64_t hash = 0;
+
+	for (size_t i = 0; i < NITEMS(parts); i++)
+		hash = hash64_more(hash, parts[i], strlen(parts[i]) + 1);
+	return hash;
+}
+
+const char *
+call_make(const struct call_params *a, struct call_http *out)
+{
+	const struct request_form *const v = &request_for_op[a->op];
 	json_t *body = NULL;
 
 	*out = (struct call_http){ .method = v->method, .content_type = v->content_type };
@@ -102,7 +114,7 @@ call_free(struct call_http *c)
 }
 
 static bool
-make_path(const struct call_ask *a, const struct speech *v, struct call_http *out)
+make_path(const struct call_params *a, const struct request_form *v, struct call_http *out)
 {
 	const char *const fixed = op_table[a->op].subresource;
 	char manager[64], limit[16];
@@ -135,7 +147,7 @@ make_path(const struct call_ask *a, const struct speech *v, struct call_http *ou
 /* ---- Bodies ---- */
 
 static const char *
-put_object(const struct call_ask *a, json_t **out)
+put_object(const struct call_params *a, json_t **out)
 {
 	*out = json_loadb(a->body, a->body_len, JSON_REJECT_DUPLICATES, NULL);
 	if (!json_is_object(*out))
@@ -156,11 +168,11 @@ put_object(const struct call_ask *a, json_t **out)
 }
 
 /*
- * A `test` that fails is 422 and looks like bad content. Setting what the server compares anyway
- * makes it the 409 that it is.
+ * A `test` that fails is answered with 422, as invalid content is. A field that the server compares
+ * anyway is answered with 409.
  */
 static const char *
-put_json_patch(const struct call_ask *a, json_t **out)
+put_json_patch(const struct call_params *a, json_t **out)
 {
 	const char *key;
 	json_t *value;
@@ -181,7 +193,7 @@ put_json_patch(const struct call_ask *a, json_t **out)
 }
 
 static const char *
-put_delete(const struct call_ask *a, json_t **out)
+put_delete(const struct call_params *a, json_t **out)
 {
 	*out = json_pack("{s:s, s:s, s:s}", "kind", "DeleteOptions", "apiVersion", "v1",
 	    "propagationPolicy", "Background");
@@ -192,7 +204,7 @@ put_delete(const struct call_ask *a, json_t **out)
 }
 
 static const char *
-put_eviction(const struct call_ask *a, json_t **out)
+put_eviction(const struct call_params *a, json_t **out)
 {
 	json_t *options;
 
@@ -204,14 +216,14 @@ put_eviction(const struct call_ask *a, json_t **out)
 }
 
 static const char *
-put_nothing(const struct call_ask *a, json_t **out)
+put_nothing(const struct call_params *a, json_t **out)
 {
 	(void)a, (void)out;
 	return NULL;
 }
 
 static json_t *
-preconditions(const struct call_ask *a)
+preconditions(const struct call_params *a)
 {
 	json_t *const p = json_object();
 

@@ -18,7 +18,7 @@
 #include "writes.h"
 
 /* A WRITE that write_check has passed, NUL-terminated. Texts are the owner's. */
-struct call_ask {
+struct call_params {
 	enum role	 sender;
 	enum op		 op;
 	const char	*group, *version, *resource, *ns, *name, *subresource;
@@ -42,9 +42,11 @@ enum { CALL_LIST_PAGE = 500 };
  * Copies what write_check has passed. Returns the one piece of memory that holds all of its texts, to
  * be released with free(); the body may be a Secret's.
  */
-char *call_copy(struct call_ask *a, enum role sender, const struct body_write *w);
+char *call_copy(struct call_params *a, enum role sender, const struct body_write *w);
+/* A hash of what names the object: group, resource, namespace, name. */
+uint64_t call_object(const struct call_params *a);
 /* NULL: fine; else what is wrong with it, for the RESULT's message. */
-const char *call_make(const struct call_ask *a, struct call_http *out);
+const char *call_make(const struct call_params *a, struct call_http *out);
 void call_free(struct call_http *c);
 
 #endif

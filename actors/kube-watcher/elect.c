@@ -1,9 +1,8 @@
 /*
  * actors/kube-watcher/elect.c - the Lease: one request at a time, JSON there and back.
  *
- * Whoever loses it does not exit (kube-client.md 7 would): writes are refused from the moment it
- * runs out, by the pure plan, and reading goes on as a standby. That is what makes the next
- * takeover instant.
+ * An instance that loses it does not exit: writes are refused from the moment it expires, by the pure
+ * plan, and reading goes on as a standby, so that the next takeover is instant.
  */
 #include "elect.h"
 
@@ -36,31 +35,31 @@ struct elect {
 	void			*changed_arg, *stopped_arg;
 	char			*name, *ns;
 	struct lease		 lease;
-	struct lease_view	 told;
-	char			 told_holder[LEASE_HOLDER_MAX + 1];
-	bool			 told_once;
-	enum lease_verb		 asked;
+	struct lease_view	 published;
+	char			 published_holder[LEASE_HOLDER_MAX + 1];
+	bool			 published_once;
+	enum lease_verb		 requested;
 	struct event		*timer;
 	uint64_t		 call;
 	uint64_t		 watch;		/* of a standby, so that a release is noticed at once */
 	int64_t			 watch_at_ms;	/* not before */
 	struct stat_series	*leads;
-	char			 trouble[300];
+	char			 logged_error[300];
 };
 
 static void drive(struct elect *);
 static void request(struct elect *, const struct lease_step *);
 static char *lease_body(const struct elect *, const struct lease_step *);
 static void on_done(const struct http_response *, void *);
-static enum lease_result judge(struct elect *, const struct http_response *, struct lease_seen *);
+static enum lease_result result_of(struct elect *, const struct http_response *, struct lease_seen *);
 static bool read_lease(const char *, size_t, struct lease_seen *);
-static int64_t time_of(const json_t *);
-static void watch_others(struct elect *);
+static int64_t parse_time(const json_t *);
+static void watch_lease(struct elect *);
 static bool on_watch_data(const void *, size_t, void *);
 static void on_watch_done(const struct http_response *, void *);
-static void tell_watch_forbidden(const struct elect *, const struct http_response *);
-static void tell(struct elect *);
-static void tell_trouble(struct elect *, const struct http_response *);
+static void log_watch_forbidden(const struct elect *, const struct http_response *);
+static void publish_leader(struct elect *);
+static void log_lease_error(struct elect *, const struct http_response *);
 static void on_timer(evutil_socket_t, short, void *);
 
 struct elect *
@@ -129,8 +128,8 @@ drive(struct elect *e)
 	const int64_t now_ms = clock_mono_ms();
 	const struct lease_step step = lease_next(&e->lease, now_ms, access_cluster_us(e->access));
 
-	tell(e);
-	watch_others(e);
+	publish_leader(e);
+	watch_lease(e);
 	if (step.verb == LEASE_STOPPED) {
 		evtimer_del(e->timer);
 		if (e->stopped != NULL) {
@@ -166,9 +165,9 @@ request(struct elect *e, const struct lease_step *step)
 		.group = "coordination.k8s.io", .version = "v1", .resource = "leases", .ns = e->ns,
 		.name = step->verb == LEASE_CREATE ? "" : e->name,
 	}));
-	if (step->verb == LEASE_GET && e->told.leading)
+	if (step->verb == LEASE_GET && e->published.leading)
 		stat_add(stat_get(STAT_LEADER_SLOW, ""), 1);
-	e->asked = step->verb;
+	e->requested = step->verb;
 	e->call = access_send(e->access, &(struct access_call){
 		.lane = ACCESS_LEASE, .method = methods[step->verb], .path = path,
 		.content_type = write ? "application/json" : NULL,
@@ -208,31 +207,31 @@ on_done(const struct http_response *r, void *arg)
 	struct lease_seen seen;
 
 	e->call = 0;
-	const enum lease_result result = judge(e, r, &seen);
+	const enum lease_result result = result_of(e, r, &seen);
 	lease_answered(&e->lease, result, result == LEASE_OK ? &seen : NULL, clock_mono_ms());
 	drive(e);
 }
 
 static enum lease_result
-judge(struct elect *e, const struct http_response *r, struct lease_seen *seen)
+result_of(struct elect *e, const struct http_response *r, struct lease_seen *seen)
 {
 	if ((r->status == 200 || r->status == 201) && r->err == E_OK
 	    && read_lease(r->body, r->body_len, seen)) {
-		if (e->trouble[0] != '\0')
-			log_info("the Lease can be reached again", KV_S(OBJECT, e->name));
-		e->trouble[0] = '\0';
+		if (e->logged_error[0] != '\0')
+			log_info("the Lease can be read and renewed again", KV_S(OBJECT, e->name));
+		e->logged_error[0] = '\0';
 		return LEASE_OK;
 	}
 	/* A missing namespace is a 404 on POST: creating it is not ours. */
-	if (r->status == 404 && e->asked == LEASE_GET)
+	if (r->status == 404 && e->requested == LEASE_GET)
 		return LEASE_MISSING;
 	if (r->status == 409)
 		return LEASE_CONFLICT;
-	tell_trouble(e, r);
+	log_lease_error(e, r);
 	return LEASE_FAILED;
 }
 
-/* Anybody may have written it: nonsense in it must not harm us, only count as a change. */
+/* Any client may have written it: invalid content only counts as a change. */
 static bool
 read_lease(const char *text, size_t len, struct lease_seen *seen)
 {
@@ -245,24 +244,25 @@ read_lease(const char *text, size_t len, struct lease_seen *seen)
 	const bool ok = json_is_string(rv) && json_string_length(rv) < sizeof(seen->rv)
 	    && (holder == NULL || json_is_null(holder) || json_is_string(holder));
 	if (ok) {
-		char *const words = spec == NULL ? NULL : json_dumps(spec, JSON_SORT_KEYS | JSON_COMPACT);
+		char *const text_of_spec =
+		    spec == NULL ? NULL : json_dumps(spec, JSON_SORT_KEYS | JSON_COMPACT);
 
 		snprintf(seen->rv, sizeof(seen->rv), "%s", json_string_value(rv));
 		snprintf(seen->record.holder, sizeof(seen->record.holder), "%s",
 		    json_is_string(holder) ? json_string_value(holder) : "");
 		seen->record.duration_s = json_integer_value(json_object_get(spec, "leaseDurationSeconds"));
 		seen->record.transitions = json_integer_value(json_object_get(spec, "leaseTransitions"));
-		seen->record.acquire_us = time_of(json_object_get(spec, "acquireTime"));
-		seen->record.renew_us = time_of(json_object_get(spec, "renewTime"));
-		seen->digest = words == NULL ? 0 : hash64(words, strlen(words));
-		free(words);
+		seen->record.acquire_us = parse_time(json_object_get(spec, "acquireTime"));
+		seen->record.renew_us = parse_time(json_object_get(spec, "renewTime"));
+		seen->digest = text_of_spec == NULL ? 0 : hash64(text_of_spec, strlen(text_of_spec));
+		free(text_of_spec);
 	}
 	json_decref(root);
 	return ok;
 }
 
 static int64_t
-time_of(const json_t *value)
+parse_time(const json_t *value)
 {
 	int64_t us;
 
@@ -271,9 +271,9 @@ time_of(const json_t *value)
 	return us;
 }
 
-/* What the watch says is only a hint to look: polling goes on beside it, should it fail. */
+/* An event of the watch only causes a GET; polling goes on beside it, should it fail. */
 static void
-watch_others(struct elect *e)
+watch_lease(struct elect *e)
 {
 	const int64_t now_ms = clock_mono_ms();
 	const struct lease *const l = &e->lease;
@@ -318,47 +318,48 @@ on_watch_done(const struct http_response *r, void *arg)
 	e->watch = 0;
 	e->watch_at_ms = clock_mono_ms() + (r->status == 403 ? WATCH_FORBIDDEN_MS : WATCH_REST_MS);
 	if (r->status == 403)
-		tell_watch_forbidden(e, r);
+		log_watch_forbidden(e, r);
 }
 
 static void
-tell_watch_forbidden(const struct elect *e, const struct http_response *r)
+log_watch_forbidden(const struct elect *e, const struct http_response *r)
 {
 	struct kube_status s;
 
 	status_read(&s, r->status, r->body, r->body_len);
-	log_warnx("the Lease cannot be watched, only looked at: a handover takes some seconds longer",
+	log_warnx("the Lease cannot be watched and is polled instead: a handover takes some seconds longer",
 	    KV_S(OBJECT, e->name), KV_I(CODE, r->status), KV_S(WHY, s.message),
 	    KV_S(HINT, "bind the Role of deploy/rbac.yaml in the Lease's namespace"));
 }
 
-/* Everybody learns who leads; a renewal moves only the deadline. */
+/* Publishes who leads to every consumer; a renewal moves only the deadline. */
 static void
-tell(struct elect *e)
+publish_leader(struct elect *e)
 {
 	const struct lease_view v = lease_view(&e->lease, clock_mono_ms());
-	const bool news =
-	    !e->told_once || v.leading != e->told.leading || strcmp(v.holder, e->told_holder) != 0;
+	const bool leader_changed = !e->published_once || v.leading != e->published.leading
+	    || strcmp(v.holder, e->published_holder) != 0;
 
-	if (!news && v.until_ms == e->told.until_ms && v.term == e->told.term && v.clean == e->told.clean)
+	if (!leader_changed && v.until_ms == e->published.until_ms && v.term == e->published.term
+	    && v.clean == e->published.clean)
 		return;
-	if (news && e->lease.elect)
+	if (leader_changed && e->lease.elect)
 		log_info(v.leading ? "this instance leads" : "this instance does not lead",
 		    KV_S(OBJECT, e->name), KV_S(HOLDER, v.holder), KV_I(COUNT, v.term));
-	e->told = v;
-	e->told_once = true;
-	snprintf(e->told_holder, sizeof(e->told_holder), "%s", v.holder);
+	e->published = v;
+	e->published_once = true;
+	snprintf(e->published_holder, sizeof(e->published_holder), "%s", v.holder);
 	stat_set(e->leads, v.leading);
 	publisher_leader(e->publisher, &(struct body_leader){
 		.leading = v.leading, .identity = wire_str_of(actor_instance(e->actor)),
-		.holder = wire_str_of(e->told_holder), .term = v.term,
+		.holder = wire_str_of(e->published_holder), .term = v.term,
 		.since_ms = v.since_ms, .until_ms = v.until_ms, .clean = v.clean,
 	});
 	e->changed(e->changed_arg);
 }
 
 static void
-tell_trouble(struct elect *e, const struct http_response *r)
+log_lease_error(struct elect *e, const struct http_response *r)
 {
 	struct kube_status s;
 	const char *why = r->error;
@@ -367,11 +368,11 @@ tell_trouble(struct elect *e, const struct http_response *r)
 		status_read(&s, r->status, r->body, r->body_len);
 		why = s.message;
 	}
-	if (strncmp(e->trouble, why, sizeof(e->trouble) - 1) == 0)
+	if (strncmp(e->logged_error, why, sizeof(e->logged_error) - 1) == 0)
 		return;
-	snprintf(e->trouble, sizeof(e->trouble), "%.*s", (int)sizeof(e->trouble) - 1, why);
-	log_warnx("the Lease cannot be read or renewed; trying again, and not writing once it has run out",
-	    KV_S(OBJECT, e->name), KV_I(CODE, r->status), KV_S(WHY, e->trouble),
+	snprintf(e->logged_error, sizeof(e->logged_error), "%.*s", (int)sizeof(e->logged_error) - 1, why);
+	log_warnx("the Lease cannot be read or renewed; retrying, and no writes once it has expired",
+	    KV_S(OBJECT, e->name), KV_I(CODE, r->status), KV_S(WHY, e->logged_error),
 	    KV_S(HINT, r->status == 403 ? "bind the Role of deploy/rbac.yaml in the Lease's namespace" : ""));
 }
 

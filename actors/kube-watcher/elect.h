@@ -1,6 +1,6 @@
 /*
- * actors/kube-watcher/elect.h - performs what lease.h decides, on connections of its own; tells
- * everybody who leads.
+ * actors/kube-watcher/elect.h - performs what lease.h decides, on connections of its own, and publishes
+ * who leads.
  */
 #ifndef MUSTER_WATCHER_ELECT_H
 #define MUSTER_WATCHER_ELECT_H

@@ -11,11 +11,11 @@
 
 enum { WORD_MAX = 128 };
 
-static const char *kind_name(const struct call_ask *, const json_t *);
+static const char *kind_name(const struct call_params *, const json_t *);
 static const char *word(const json_t *, const char *);
 
 const char *
-event_parse(const struct call_ask *a, json_t **fields)
+event_parse(const struct call_params *a, json_t **fields)
 {
 	json_t *const f = json_loadb(a->body, a->body_len, JSON_REJECT_DUPLICATES, NULL);
 	const char *wrong = NULL;
@@ -37,7 +37,7 @@ event_parse(const struct call_ask *a, json_t **fields)
 }
 
 void
-event_build(struct event_object *e, const struct call_ask *a, const json_t *fields, const char *instance,
+event_build(struct event_object *e, const struct call_params *a, const json_t *fields, const char *instance,
     uint64_t unique, int64_t now_us)
 {
 	const json_t *const note = json_object_get(fields, "note");
@@ -92,14 +92,11 @@ event_request(const struct event_object *e, int64_t count, int64_t last_us, stru
 }
 
 static const char *
-kind_name(const struct call_ask *a, const json_t *fields)
+kind_name(const struct call_params *a, const json_t *fields)
 {
-	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (strcmp(kind_table[k].group, a->group) == 0
-		    && strcmp(kind_table[k].resource, a->resource) == 0)
-			return kind_table[k].kind;
-	}
-	return word(fields, "kind");
+	const enum kind k = kind_find(a->group, a->resource);
+
+	return k != KIND_MAX ? kind_table[k].kind : word(fields, "kind");
 }
 
 /* A text of 1 to WORD_MAX bytes; NULL: it is missing, or something else. */

@@ -22,9 +22,9 @@ struct event_object {
  * does not list, "kind". NULL: fine, and *fields is that body, to be released with json_decref; else
  * what is wrong.
  */
-const char *event_parse(const struct call_ask *a, json_t **fields);
+const char *event_parse(const struct call_params *a, json_t **fields);
 /* Builds e from what event_parse accepted; the body that e had is released. */
-void event_build(struct event_object *e, const struct call_ask *a, const json_t *fields,
+void event_build(struct event_object *e, const struct call_params *a, const json_t *fields,
     const char *instance, uint64_t unique, int64_t now_us);
 /* The request that creates the Event or, with count > 0, that updates its series. call_free releases it. */
 void event_request(const struct event_object *e, int64_t count, int64_t last_us, struct call_http *out);

@@ -85,7 +85,7 @@ event_policy_answered(struct event_policy *r, uint32_t slot, enum event_result r
 		s->created = true;
 		s->tries = 0;
 		s->written_ms = now_ms;
-		/* The first repetition is told at once; later ones with the heartbeat. */
+		/* The first repetition is written at once; later ones with the heartbeat. */
 		s->at_ms = s->written == 1 ? now_ms : now_ms + EVENT_HEARTBEAT_MS;
 	} else if (result == EVENT_AGAIN && ++s->tries < EVENT_TRIES) {
 		s->at_ms = now_ms + random_jitter(&r->random, EVENT_RETRY_MS);
@@ -222,7 +222,7 @@ index_of(const struct event_policy *r, const struct event_slot *s)
 	return (uint32_t)(s - r->slots);
 }
 
-/* ---- How much one object may say ---- */
+/* ---- How many Events one object may cause ---- */
 
 static bool
 may_create(struct event_policy *r, uint64_t object, int64_t now_ms)

@@ -5,7 +5,7 @@
  * The same (regarding, type, reason, action, note, reporter) again within 6 minutes is a series: one
  * Event that counts. A series is written when it begins, every 30 minutes while it lasts, and when it
  * ends. One object may cause 25 new Events at once, then one per 5 minutes. Best effort: 12 tries, then
- * it is dropped and counted; nobody waits for it.
+ * it is dropped and counted; no actor waits for it.
  *
  * The caller keeps the body of a slot's Event until it was created, in an array of EVENT_SLOTS_MAX.
  */
@@ -39,7 +39,7 @@ enum event_verb {
 	EVENT_CREATE,	/* POST the body of slot, metadata.name by event_name */
 	EVENT_PATCH,		/* merge {"series":{"count","lastObservedTime"}} into it */
 	EVENT_COUNTED,	/* part of a series: nothing to do now */
-	EVENT_DROPPED,	/* this object has said enough, or there is no room */
+	EVENT_DROPPED,	/* this object caused too many, or there is no room */
 };
 
 struct event_step {
@@ -83,8 +83,8 @@ enum event_result {
 
 void event_policy_init(struct event_policy *r, uint64_t seed);
 /*
- * Something happened. CREATE: the caller stores the body under `slot` now; it is sent when event_policy_next
- * says so. now_us: unix time.
+ * An Event occurred. CREATE: the caller stores the body under `slot` now, and sends it when
+ * event_policy_next returns it. now_us: unix time.
  */
 struct event_step event_policy_observe(
     struct event_policy *r, const struct event_hash *e, int64_t now_ms, int64_t now_us);

@@ -86,7 +86,7 @@ event_sender_in_flight(const struct event_sender *s)
 }
 
 const char *
-event_sender_add(struct event_sender *s, const struct call_ask *a)
+event_sender_add(struct event_sender *s, const struct call_params *a)
 {
 	const char *const about[] = { a->group, a->resource, a->ns, a->name, a->uid };
 	struct event_hash e = { .content = hash64(a->body, a->body_len) };

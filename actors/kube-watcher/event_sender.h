@@ -14,6 +14,6 @@ struct event_sender *event_sender_new(struct actor *a, struct access *x);
 void event_sender_free(struct event_sender **sp);
 bool event_sender_in_flight(const struct event_sender *s);	/* a request of it may still take effect */
 /* NULL: accepted; else what is wrong with the WRITE (event_parse). */
-const char *event_sender_add(struct event_sender *s, const struct call_ask *a);
+const char *event_sender_add(struct event_sender *s, const struct call_params *a);
 
 #endif

@@ -5,7 +5,7 @@
  * The insight kinds are a prototype, and their group is the cluster's choice (setting
  * insight-group). On the bus, in kinds.h and in rights.h it is always INSIGHT_GROUP: the name of a
  * right does not depend on a setting. Only what goes to the API server, and the KIND message, which
- * tells an actor what to write into apiVersion, has the group as served.
+ * gives an actor the apiVersion to write, has the group as served.
  */
 #ifndef MUSTER_WATCHER_GROUPS_H
 #define MUSTER_WATCHER_GROUPS_H

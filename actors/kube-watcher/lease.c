@@ -40,7 +40,7 @@ lease_init(struct lease *l, const struct lease_config *c, uint64_t seed, int64_t
 		.elect = c->elect, .duration_ms = c->duration_ms, .random = seed,
 		.renew_ms = c->duration_ms * 2 / 3, .retry_ms = c->duration_ms * 2 / 15,
 		.until_ms = c->elect ? INT64_MIN : INT64_MAX, .since_ms = now_ms, .clean = true,
-		.resumed = true, .look = true, .next_ms = now_ms,
+		.resumed = true, .get_next = true, .next_ms = now_ms,
 	};
 	memcpy(l->identity, c->identity, len);
 }
@@ -80,7 +80,7 @@ lease_changed(struct lease *l, int64_t now_ms)
 	if (!l->elect || l->stopping || is_leading(l, now_ms))
 		return;
 	l->hinted = l->asked == LEASE_GET;	/* its answer may be older than the change */
-	l->look = true;
+	l->get_next = true;
 	if (l->next_ms > now_ms)
 		l->next_ms = now_ms;
 }
@@ -122,11 +122,11 @@ lease_mutation_ms(const struct lease *l)
 static struct lease_step
 lead_step(struct lease *l, int64_t now_ms, int64_t wall_us)
 {
-	if (l->look)
+	if (l->get_next)
 		return ask(l, LEASE_GET, "who holds it", now_ms);
 	if (!may_take(l, now_ms)) {
 		if (l->hinted)
-			return ask(l, LEASE_GET, "it changed while we looked", now_ms);
+			return ask(l, LEASE_GET, "it changed during the last GET", now_ms);
 		look_later(l, now_ms);
 		return wait_until(l, l->next_ms, now_ms);
 	}
@@ -142,11 +142,11 @@ static struct lease_step
 stop_step(struct lease *l, int64_t now_ms, int64_t wall_us)
 {
 	if (l->stopped || !l->elect || !l->known || l->missing || l->release_tries >= LEASE_RELEASE_TRIES
-	    || (!l->look && !is_ours(l)) || (l->resumed && now_ms - l->since_ms < LEASE_LINGER_MS)) {
+	    || (!l->get_next && !is_ours(l)) || (l->resumed && now_ms - l->since_ms < LEASE_LINGER_MS)) {
 		l->stopped = true;
 		return (struct lease_step){ .verb = LEASE_STOPPED, .why = "nothing is held" };
 	}
-	if (l->look)
+	if (l->get_next)
 		return ask(l, LEASE_GET, "is it ours still", now_ms);
 	struct lease_record r = {
 		.duration_s = 1, .transitions = l->seen.record.transitions, .acquire_us = wall_us,
@@ -177,7 +177,7 @@ write_record(struct lease *l, enum lease_verb verb, const struct lease_record *r
 	return s;
 }
 
-/* At the latest when leading ends: somebody has to be told. */
+/* At the latest when leading ends, which has to be published. */
 static struct lease_step
 wait_until(const struct lease *l, int64_t at_ms, int64_t now_ms)
 {
@@ -222,8 +222,8 @@ on_looked(struct lease *l, enum lease_result result, const struct lease_seen *se
 	if (result == LEASE_OK && !is_ours(l) && is_leading(l, now_ms))
 		l->until_ms = now_ms;		/* somebody has taken it from us */
 	l->missing = result == LEASE_MISSING;
-	l->look = false;
-	l->looked = true;
+	l->get_next = false;
+	l->got = true;
 	l->next_ms = now_ms;
 }
 
@@ -257,7 +257,7 @@ on_written(struct lease *l, enum lease_result result, const struct lease_seen *s
 	}
 	l->term = seen->record.transitions > 0 ? (uint64_t)seen->record.transitions : 0;
 	l->until_ms = until_ms;
-	l->looked = false;
+	l->got = false;
 	l->next_ms = l->asked_ms + l->retry_ms;
 }
 
@@ -266,7 +266,7 @@ on_released(struct lease *l, enum lease_result result, int64_t now_ms)
 {
 	l->releasing = false;
 	l->stopped = result == LEASE_OK || result == LEASE_MISSING;
-	l->look = true;
+	l->get_next = true;
 	l->next_ms = now_ms;
 }
 
@@ -280,14 +280,14 @@ remember(struct lease *l, const struct lease_seen *seen, int64_t now_ms)
 	l->seen = *seen;
 }
 
-/* A blind renewal that failed is looked into at once; one that had looked waits its turn. */
+/* A blind renewal that failed is followed by a GET at once; one after a GET waits its turn. */
 static void
 failed_to_write(struct lease *l, int64_t now_ms)
 {
-	const bool looked = l->looked;
+	const bool got = l->got;
 
 	look_later(l, now_ms);
-	if (!looked)
+	if (!got)
 		l->next_ms = now_ms;
 }
 
@@ -299,12 +299,12 @@ look_later(struct lease *l, int64_t now_ms)
 	/* So that several who want it do not ask in step: 1 to 2.2 times. */
 	if (!is_leading(l, now_ms))
 		delay_ms += (int64_t)random_below(&l->random, (uint64_t)(l->retry_ms * 6 / 5 + 1));
-	l->look = true;
-	l->looked = false;
+	l->get_next = true;
+	l->got = false;
 	l->next_ms = now_ms + delay_ms;
 }
 
-/* ---- What the record says ---- */
+/* ---- What the record means ---- */
 
 /* Whoever held it before it was deleted may still act, and we need not have seen who that was. */
 static bool
@@ -327,7 +327,7 @@ is_free(const struct lease *l)
 	return !l->known || l->seen.record.holder[0] == '\0';
 }
 
-/* As long as it says, and never less than our own: who wrote it may not be who acts. */
+/* The duration in the record, and never less than our own: its writer may not be who acts. */
 static bool
 has_expired(const struct lease *l, int64_t now_ms)
 {

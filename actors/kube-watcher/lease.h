@@ -11,7 +11,7 @@
  * - Nobody's clock is compared with ours: a record expires when *we* saw it unchanged for its duration, in
  *   monotonic time. The times written into it are for people.
  * - We lead from an update that was answered in time until its sending + 2/3 L. An answer that comes after
- *   that, or after what we had before ran out, counts as lost: we look again, then renew.
+ *   that, or after what we had before ran out, counts as lost: GET, then renew.
  * - Another instance cannot lead before our record was unchanged for L; a third of L is the margin for what
  *   we sent last to arrive. It is no fence: preconditions guard what is not idempotent.
  * - Another holder's name in it ends our leading at once. A Lease that was deleted frees nobody from
@@ -35,7 +35,7 @@ enum {
 	LEASE_CLEAN_US		= 30 * 1000 * 1000,	/* led so long: what others sent has arrived */
 	LEASE_MUTATION_MAX_MS	= 5000,		/* HTTP timeout of a write, when the lease is long enough */
 	LEASE_RELEASE_TRIES	= 3,
-	LEASE_LINGER_MS		= 10 * 1000,	/* so long what our former life sent may still arrive */
+	LEASE_LINGER_MS		= 10 * 1000,	/* so long what our last incarnation sent may still arrive */
 };
 
 struct lease_record {
@@ -47,7 +47,7 @@ struct lease_record {
 /* A Lease as the server has it. */
 struct lease_seen {
 	struct lease_record	record;
-	uint64_t		digest;		/* hash64 of its spec: any change is a sign of life */
+	uint64_t		digest;		/* hash64 of its spec: any change counts as a renewal */
 	char			rv[PROJECT_RV_MAX + 1];
 };
 
@@ -88,13 +88,13 @@ struct lease {
 	uint64_t	random;
 	/* What we saw last, and when it last changed. */
 	bool		known;			/* we saw one at some time */
-	bool		missing;		/* the last look found none */
+	bool		missing;		/* the last GET found none */
 	struct lease_seen seen;
 	int64_t		changed_ms;
 	/* The request under way, and the next. */
 	enum lease_verb	asked;			/* LEASE_WAIT: none */
 	int64_t		asked_ms, next_ms;
-	bool		look, looked;		/* GET comes next; was the last */
+	bool		get_next, got;		/* GET comes next; was the last */
 	bool		hinted;			/* it changed while a GET was under way */
 	bool		releasing;
 	unsigned	release_tries;
@@ -103,13 +103,13 @@ struct lease {
 	int64_t		since_ms;
 	uint64_t	term;
 	bool		clean;
-	bool		resumed;		/* it was ours before: of a former life, or we were late */
+	bool		resumed;		/* it was ours before, or we were late */
 };
 
 /* For message LEADER. */
 struct lease_view {
 	bool		 leading;
-	const char	*holder;	/* "": nobody, or not known */
+	const char	*holder;	/* "": none, or not known */
 	uint64_t	 term;		/* leaseTransitions */
 	int64_t		 since_ms, until_ms;
 	bool		 clean;		/* nothing that the holder before us sent can still be under way */
@@ -120,12 +120,12 @@ void lease_init(struct lease *l, const struct lease_config *c, uint64_t seed, in
 struct lease_step lease_next(struct lease *l, int64_t now_ms, int64_t wall_us);
 /* The request that lease_next gave was answered; seen: only with LEASE_OK. */
 void lease_answered(struct lease *l, enum lease_result result, const struct lease_seen *seen, int64_t now_ms);
-/* A watch says that the Lease changed: whoever waits for it looks at once, not at its next turn. */
+/* A watch reported a change of the Lease: an instance that waits for it sends a GET at once. */
 void lease_changed(struct lease *l, int64_t now_ms);
 /*
  * Orderly end: not leading from now on, and the record is released, so that another one leads at once. Only
  * when nothing that we sent can still take effect (plan_settled); else do not: it runs out by itself. It
- * also does when it was found to be ours only just now: a former life may have sent something.
+ * also does when it was found to be ours only just now: the last incarnation may have sent something.
  */
 void lease_stop(struct lease *l, int64_t now_ms);
 

@@ -18,7 +18,7 @@ static const struct {
 };
 
 /*
- * What a status says about a mutation. Every 5xx is missing on purpose: behind a proxy, or when
+ * What a status means for a mutation. Every 5xx is missing on purpose: behind a proxy, or when
  * etcd is slow, it may come after the deed.
  */
 static const struct {
@@ -27,8 +27,8 @@ static const struct {
 	enum outcome	 outcome;
 	const char	*why;
 } statuses[] = {
-	{ 400, NULL, OUTCOME_INVALID, "the server does not understand it" },
-	{ 401, NULL, OUTCOME_FAILED, "the server does not know us: is the credential still good?" },
+	{ 400, NULL, OUTCOME_INVALID, "the server cannot parse the request" },
+	{ 401, NULL, OUTCOME_FAILED, "the server does not accept the credential" },
 	{ 403, NULL, OUTCOME_FORBIDDEN, "the cluster does not allow it" },
 	{ 404, NULL, OUTCOME_NOT_FOUND, "no such object, or no such resource" },
 	{ 405, NULL, OUTCOME_INVALID, "the server cannot do this to that resource" },
@@ -39,7 +39,7 @@ static const struct {
 	{ 413, NULL, OUTCOME_INVALID, "it is too large" },
 	{ 415, NULL, OUTCOME_INVALID, "the server does not take this kind of patch here" },
 	{ 422, NULL, OUTCOME_INVALID, "the server refuses the content" },
-	{ 429, NULL, OUTCOME_LIMITED, "the server asks to slow down" },
+	{ 429, NULL, OUTCOME_LIMITED, "the server limits requests" },
 };
 
 static struct plan_verdict check(const struct plan_write *, const struct lease *, int64_t);
@@ -47,7 +47,7 @@ static bool has_right(const struct plan_write *);
 static struct plan_verdict refused(enum outcome, const char *);
 static struct plan_step try_slot(struct plan *, uint32_t, const struct lease *, int64_t);
 static struct plan_step finish(struct plan *, uint32_t, enum outcome, const char *);
-static struct plan_result judge(const struct plan_slot *, const struct plan_answer *);
+static struct plan_result evaluate_answer(const struct plan_slot *, const struct plan_answer *);
 static enum plan_merge merge_of(const struct plan_slot *, enum plan_body);
 static bool may_repeat(const struct plan_slot *, const struct plan_answer *, enum outcome);
 static int64_t backoff_ms(struct plan *, const struct plan_slot *, int64_t);
@@ -76,7 +76,7 @@ plan_admit(struct plan *p, const struct plan_write *w, const struct lease *l, in
 	if (!v.admitted)
 		return v;
 	if (p->by_role[w->sender] >= WRITES_PER_SENDER)
-		return refused(OUTCOME_BUSY, "the sender has too many requests under way");
+		return refused(OUTCOME_BUSY, "the sender has too many requests in flight");
 	for (uint32_t i = 0; i < PLAN_WRITES_MAX; i++) {
 		const struct plan_slot *s = &p->slots[i];
 
@@ -84,7 +84,7 @@ plan_admit(struct plan *p, const struct plan_write *w, const struct lease *l, in
 			room = i < room ? i : room;
 		else if (s->object == w->object && s->sender == w->sender && !is_read(s->op)
 		    && !is_read(w->op))
-			return refused(OUTCOME_BUSY, "the sender has a write of this object under way");
+			return refused(OUTCOME_BUSY, "the sender has a write of this object in flight");
 	}
 	MUST(room < PLAN_WRITES_MAX);	/* there is room for every sender's share */
 	p->slots[room] = (struct plan_slot){
@@ -124,7 +124,7 @@ plan_answered(struct plan *p, uint32_t slot, const struct plan_answer *a, int64_
 {
 	MUST(slot < PLAN_WRITES_MAX && p->slots[slot].used && p->slots[slot].sent);
 	struct plan_slot *s = &p->slots[slot];
-	struct plan_result r = judge(s, a);
+	struct plan_result r = evaluate_answer(s, a);
 
 	s->sent = false;
 	if (a->retry_after_ms > 0)
@@ -251,13 +251,13 @@ finish(struct plan *p, uint32_t slot, enum outcome outcome, const char *why)
 /* ---- What the answer means ---- */
 
 static struct plan_result
-judge(const struct plan_slot *s, const struct plan_answer *a)
+evaluate_answer(const struct plan_slot *s, const struct plan_answer *a)
 {
 	struct plan_result r = { .outcome = OUTCOME_UNKNOWN, .orphan = s->orphan,
 		.why = "sent, and no answer that can be trusted" };
 
 	const bool whole = !is_read(s->op) || a->body == BODY_OBJECT || a->body == BODY_LIST;
-	if (a->bygone && is_good(a->status)) {
+	if (a->predates_restore && is_good(a->status)) {
 		r.outcome = is_read(s->op) ? OUTCOME_FAILED : OUTCOME_UNKNOWN;
 		r.why = "the cluster was restored to an earlier time since it was sent";
 		return r;

@@ -1,6 +1,6 @@
 /*
  * actors/kube-watcher/plan.h - what becomes of a WRITE: may it be sent, when, and what does the answer
- * mean. Pure, with the table of writes under way.
+ * mean. Pure, with the table of writes in flight.
  *
  *	plan_admit	refused, or a slot
  *	plan_next	send a slot, finish a slot, or wait
@@ -34,7 +34,7 @@ enum {
 	PLAN_DEADLINE_MAX_MS	= 300 * 1000,	/* a later deadline is cut to this */
 	PLAN_RETRY_MS		= 200,		/* doubled up to the cap, with jitter */
 	PLAN_RETRY_CAP_MS	= 5000,
-	PLAN_RETRY_AFTER_MAX_MS	= 60 * 1000,	/* Retry-After is believed up to here */
+	PLAN_RETRY_AFTER_MAX_MS	= 60 * 1000,	/* a longer Retry-After is cut to this */
 	PLAN_LINGER_MS		= 5 * 1000,	/* so long a request that we gave up may still arrive */
 };
 
@@ -50,7 +50,7 @@ struct plan_write {
 
 struct plan_slot {
 	bool		used, sent;
-	bool		orphan;		/* its sender is not there any more */
+	bool		orphan;		/* the session of its sender ended */
 	bool		whole;		/* the answer is the object, not some subresource */
 	enum role	sender;
 	uint64_t	id, object;
@@ -81,10 +81,10 @@ enum plan_verb { PLAN_WAIT, PLAN_SEND, PLAN_FINISH };
 struct plan_step {
 	enum plan_verb	 verb;
 	uint32_t	 slot;
-	int64_t		 at_ms;		/* PLAN_WAIT; also look again after every answer of the lease */
+	int64_t		 at_ms;		/* PLAN_WAIT; call again also after every answer about the lease */
 	int64_t		 timeout_ms;	/* PLAN_SEND: of the HTTP request */
 	enum outcome	 outcome;	/* PLAN_FINISH: the slot is free already */
-	struct plan_slot was;		/* PLAN_FINISH: whom to tell */
+	struct plan_slot was;		/* PLAN_FINISH: whose it was */
 	const char	*why;
 };
 
@@ -94,9 +94,9 @@ struct plan_answer {
 	bool		 sent;		/* a byte of the request may have reached the server */
 	int		 status;	/* of HTTP; 0: none came */
 	const char	*reason;	/* Status.reason, or "" */
-	int64_t		 retry_after_ms;	/* -1: not said */
+	int64_t		 retry_after_ms;	/* -1: none given */
 	enum plan_body	 body;		/* what a 2xx brought */
-	bool		 bygone;	/* the cluster was restored since it was sent (store_time) */
+	bool		 predates_restore;	/* the cluster was restored since it was sent (store_time) */
 };
 
 /* What to do with it. */
@@ -109,10 +109,10 @@ enum plan_merge {
 
 struct plan_result {
 	bool		 again;		/* stays in its slot, nothing else to do */
-	bool		 orphan;	/* merge, but nobody waits for a RESULT */
+	bool		 orphan;	/* merge; no RESULT is sent */
 	enum outcome	 outcome;
 	enum plan_merge	 merge;
-	int64_t		 retry_after_ms;	/* for the RESULT; 0: not said */
+	int64_t		 retry_after_ms;	/* for the RESULT; 0: none given */
 	const char	*why;
 };
 
@@ -134,7 +134,7 @@ bool plan_forget(struct plan *p, uint32_t slot, bool in_flight);
 /* Mutations that were sent and are not answered. */
 uint32_t plan_under_way(const struct plan *p);
 /*
- * Nothing that was sent can still take effect: no mutation is under way, and none was given up as UNKNOWN
+ * Nothing that was sent can still take effect: no mutation is in flight, and none was given up as UNKNOWN
  * within PLAN_LINGER_MS. Only then may the Lease be released (lease_stop).
  */
 bool plan_settled(const struct plan *p, int64_t now_ms);

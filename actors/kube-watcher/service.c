@@ -1,8 +1,8 @@
 /*
- * actors/kube-watcher/service.c - writes under way: each has a job here and a slot of the same
+ * actors/kube-watcher/service.c - writes in flight or waiting: each has a job here and a slot of the same
  * number in the plan.
  *
- * Never: a RESULT that says more than we know. What the plan calls UNKNOWN stays unknown.
+ * Never: a RESULT that claims more than is certain. What the plan calls UNKNOWN stays unknown.
  */
 #include "service.h"
 
@@ -15,7 +15,6 @@
 #include "call.h"
 #include "clock.h"
 #include "event_sender.h"
-#include "keytab.h"
 #include "kube/cut.h"
 #include "kube/frames.h"
 #include "kube/status.h"
@@ -30,23 +29,23 @@ struct job {
 	struct service	*service;
 	bool		 used;
 	struct write_in	 in;		/* its body pointer is not kept */
-	struct call_ask	 ask;		/* texts are ours */
+	struct call_params	 params;		/* texts are ours */
 	char		*texts;		/* all of them, in one piece */
-	enum kind	 kind;		/* KIND_MAX: not one we know */
+	enum kind	 kind;		/* KIND_MAX: not listed in kinds.h */
 	int64_t		 began_ms;
 	uint64_t	 call;
-	uint32_t	 time;		/* of the store (store_time) when it was sent */
+	uint32_t	 restore_epoch;	/* of the store (store_restore_epoch) when it was sent */
 	struct splitter	*cut;		/* of a LIST */
 	char		 cont[REFLECTOR_CONTINUE_MAX], list_rv[PROJECT_RV_MAX + 1];
 	bool		 list_refused;
-	uint32_t	 skipped;	/* objects of a LIST that its asker does not get */
+	uint32_t	 skipped;	/* objects of a LIST that its sender does not get */
 	char		 skipped_first[PUBLISHER_KEY_MAX + 256];
 };
 
 struct service {
 	uint32_t		 magic;
 #define SERVICE_MAGIC	0x53455256u
-	struct service_ground	 ground;
+	struct service_ground	 deps;
 	const struct lease	*lease;
 	struct plan		 plan;
 	struct job		 jobs[PLAN_WRITES_MAX];
@@ -60,18 +59,17 @@ static const char *version_of(const struct job *);
 static void send_job(struct job *, int64_t);
 static void note_request(const struct job *, const char *);
 static const char *accept_of(const struct job *);
-static uint32_t time_of(const struct job *);
-static void settle(struct job *, const char *);
-static void on_data_start(int, const char *, void *);
+static uint32_t restore_epoch_of(const struct job *);
+static void finish_unsent(struct job *, const char *);
 static bool on_list_data(const void *, size_t, void *);
 static bool on_list_item(const void *, size_t, void *);
 static void skip_item(struct job *, const char *, const char *);
 static void on_done(const struct http_response *, void *);
-static bool is_namesake(const struct job *, const struct kube_status *);
+static bool is_uid_conflict(const struct job *, const struct kube_status *);
 static enum plan_body body_of(const struct job *, const struct http_response *);
 static void merge(struct job *, enum plan_merge, const struct http_response *, struct body_result *,
     char *, size_t);
-static bool reads(const struct job *);
+static bool sender_reads(const struct job *);
 static enum err send_raw(struct job *, const char *, size_t);
 static void finish(struct job *, struct body_result *, const char *);
 static void refuse(struct service *, const struct write_in *, enum outcome, const char *);
@@ -87,7 +85,7 @@ service_new(const struct service_ground *g)
 	struct service *s;
 
 	OBJ_NEW(s, SERVICE_MAGIC);
-	s->ground = *g;
+	s->deps = *g;
 	for (size_t i = 0; i < PLAN_WRITES_MAX; i++)
 		s->jobs[i].service = s;
 	plan_init(&s->plan, g->per_second, 2 * g->per_second, actor_new_trace(g->actor), clock_mono_ms());
@@ -107,7 +105,7 @@ service_free(struct service **sp)
 	OBJ_TAKE(s, sp, SERVICE_MAGIC);
 	for (size_t i = 0; i < PLAN_WRITES_MAX; i++) {
 		if (s->jobs[i].call != 0)
-			access_cancel(s->ground.access, s->jobs[i].call);
+			access_cancel(s->deps.access, s->jobs[i].call);
 		forget(&s->jobs[i]);
 	}
 	event_sender_free(&s->events);
@@ -119,7 +117,7 @@ void
 service_lead(struct service *s, const struct lease *l)
 {
 	s->lease = l;
-	access_fence(s->ground.access, l);
+	access_fence(s->deps.access, l);
 }
 
 bool
@@ -145,17 +143,13 @@ service_write(struct service *s, const struct write_in *w)
 		return;
 	}
 	struct job draft = { .service = s, .in = *w, .began_ms = clock_mono_ms() };
-	const struct call_ask *const a = &draft.ask;
-	draft.texts = call_copy(&draft.ask, w->from, w->body);
+	const struct call_params *const a = &draft.params;
+	draft.texts = call_copy(&draft.params, w->from, w->body);
 	draft.in.body = NULL;
 	draft.kind = kind_find(a->group, a->resource);
-	uint64_t object = hash64(a->group, strlen(a->group) + 1);
-	object = hash64_more(object, a->resource, strlen(a->resource) + 1);
-	object = hash64_more(object, a->ns, strlen(a->ns) + 1);
-	object = hash64_more(object, a->name, strlen(a->name) + 1);
 	const struct plan_verdict verdict = plan_admit(&s->plan, &(struct plan_write){
 		.sender = w->from, .id = w->id, .op = a->op, .group = a->group, .resource = a->resource,
-		.subresource = a->subresource, .object = object, .deadline_ms = w->deadline_ms,
+		.subresource = a->subresource, .object = call_object(a), .deadline_ms = w->deadline_ms,
 	}, s->lease, clock_mono_ms());
 	if (!verdict.admitted) {
 		refuse(s, w, verdict.outcome, verdict.why);
@@ -178,9 +172,9 @@ service_session_ended(struct service *s, enum role sender)
 		/* A job whose slot is free is being answered at this moment. */
 		if (!j->used || j->in.from != sender || !s->plan.slots[i].used)
 			continue;
-		const bool in_flight = j->call != 0 && !access_withdraw(s->ground.access, j->call);
+		const bool in_flight = j->call != 0 && !access_withdraw(s->deps.access, j->call);
 		if (plan_forget(&s->plan, i, in_flight)) {
-			count(&j->in, j->ask.op, "dropped", j->began_ms);
+			count(&j->in, j->params.op, "dropped", j->began_ms);
 			log_unattended(j, "write dropped: the session of its sender ended", "");
 			forget(j);
 		} else {
@@ -220,22 +214,22 @@ service_drive(struct service *s)
 	s->driving = false;
 }
 
-/* NULL: nobody reads that kind. */
+/* NULL: no actor reads that kind. */
 static struct informer *
 reading_of(const struct job *j)
 {
-	return j->kind == KIND_MAX ? NULL : j->service->ground.readings[j->kind];
+	return j->kind == KIND_MAX ? NULL : j->service->deps.readings[j->kind];
 }
 
-/* As the actor says; else what discovery chose; the core group has only one. */
+/* The version that the WRITE names; else the discovered one; the core group has only v1. */
 static const char *
 version_of(const struct job *j)
 {
-	if (j->ask.version[0] != '\0')
-		return j->ask.version;
+	if (j->params.version[0] != '\0')
+		return j->params.version;
 	if (reading_of(j) != NULL)
 		return reading_version(reading_of(j));
-	return j->ask.group[0] == '\0' ? "v1" : "";
+	return j->params.group[0] == '\0' ? "v1" : "";
 }
 
 static void
@@ -244,29 +238,29 @@ send_job(struct job *j, int64_t timeout_ms)
 	struct service *const s = j->service;
 	struct call_http http;
 
-	struct call_ask ask = j->ask;
+	struct call_params params = j->params;
 
-	ask.version = version_of(j);
-	ask.cont = j->cont;
-	if (ask.op == OP_EVENT) {
-		settle(j, event_sender_add(s->events, &ask));
+	params.version = version_of(j);
+	params.cont = j->cont;
+	if (params.op == OP_EVENT) {
+		finish_unsent(j, event_sender_add(s->events, &params));
 		return;
 	}
-	const char *const wrong = call_make(&ask, &http);
+	const char *const wrong = call_make(&params, &http);
 	if (wrong != NULL) {
-		settle(j, wrong);
+		finish_unsent(j, wrong);
 	} else {
-		const bool list = ask.op == OP_LIST;
+		const bool list = params.op == OP_LIST;
 
 		note_request(j, http.method);
-		j->time = time_of(j);
-		j->call = access_send(s->ground.access, &(struct access_call){
+		j->restore_epoch = restore_epoch_of(j);
+		j->call = access_send(s->deps.access, &(struct access_call){
 			.lane = ACCESS_CALLS, .method = http.method, .path = http.path,
 			.accept = accept_of(j), .content_type = http.content_type,
 			.body = http.body, .body_len = http.body_len,
-			.timeout_ms = timeout_ms, .fenced = op_table[ask.op].verb != VERB_GET && !list,
+			.timeout_ms = timeout_ms, .fenced = op_table[params.op].verb != VERB_GET && !list,
 			.gzip = list,
-			.on_start = list ? on_data_start : NULL, .on_data = list ? on_list_data : NULL,
+			.on_data = list ? on_list_data : NULL,
 			.done = on_done, .arg = j,
 		});
 	}
@@ -279,25 +273,26 @@ note_request(const struct job *j, const char *method)
 {
 	char key[OBJECT_KEY_MAX + 1];
 
-	if (object_key(key, sizeof(key), j->ask.resource, j->ask.ns, j->ask.name))
-		actor_hop_as(j->service->ground.actor, HOP_REQUEST, key, j->in.trace, method);
+	if (object_key(key, sizeof(key), j->params.resource, j->params.ns, j->params.name))
+		actor_hop_as(j->service->deps.actor, HOP_REQUEST, key, j->in.trace, method);
 }
 
 /*
  * The whole object comes back, of which we keep little: as protobuf it is cheaper to read. What the
- * asker gets as it stands must be JSON, and so must a list, for it is cut as such.
+ * sender gets unprojected must be JSON, and so must a list, for it is cut as such.
  */
 static const char *
 accept_of(const struct job *j)
 {
-	const bool proto = j->ask.op != OP_LIST && reads(j) && kind_table[j->kind].form == FORM_PROTO;
+	const bool proto =
+	    j->params.op != OP_LIST && sender_reads(j) && kind_table[j->kind].form == FORM_PROTO;
 
 	return proto ? FRAMES_TYPE ",application/json" : NULL;
 }
 
-/* Answers are compared by number with what the store knows; after a restore numbers start over. */
+/* Answers are compared with the store by resourceVersion, and after a restore those start over. */
 static uint32_t
-time_of(const struct job *j)
+restore_epoch_of(const struct job *j)
 {
 	const struct informer *const r = reading_of(j);
 
@@ -306,7 +301,7 @@ time_of(const struct job *j)
 
 /* It ends here, without the server. wrong: why it could not be sent; NULL: it is done. */
 static void
-settle(struct job *j, const char *wrong)
+finish_unsent(struct job *j, const char *wrong)
 {
 	struct body_result r = { .outcome = wrong == NULL ? OUTCOME_OK : OUTCOME_INVALID,
 		.message = wire_str_of(wrong == NULL ? "" : wrong) };
@@ -319,12 +314,6 @@ settle(struct job *j, const char *wrong)
 
 /* ---- Answers ---- */
 
-static void
-on_data_start(int status, const char *content_type, void *arg)
-{
-	(void)status, (void)content_type, (void)arg;	/* we asked for JSON alone */
-}
-
 static bool
 on_list_data(const void *data, size_t len, void *arg)
 {
@@ -335,7 +324,7 @@ on_list_data(const void *data, size_t len, void *arg)
 	return cut_feed(j->cut, data, len);
 }
 
-/* A live list goes to its asker object by object. News in it is published; what it lacks is not gone. */
+/* A live list goes to its sender object by object. What changed is published; what it lacks is not gone. */
 static bool
 on_list_item(const void *bytes, size_t len, void *arg)
 {
@@ -343,12 +332,12 @@ on_list_item(const void *bytes, size_t len, void *arg)
 	char key[PUBLISHER_KEY_MAX];
 	struct projected p;
 
-	if (!reads(j)) {
+	if (!sender_reads(j)) {
 		if (send_raw(j, bytes, len) != E_OK)
-			skip_item(j, j->ask.resource, "an object is larger than a message may be");
+			skip_item(j, j->params.resource, "an object is larger than a message may be");
 		return true;
 	}
-	const enum reading_answer answer = j->time != time_of(j) ? ANSWER_INVALID
+	const enum reading_answer answer = j->restore_epoch != restore_epoch_of(j) ? ANSWER_INVALID
 	    : reading_answer(reading_of(j), PROJECT_JSON, bytes, len, false, j->in.trace,
 		key, sizeof(key), &p);
 	if (answer == ANSWER_INVALID) {
@@ -366,7 +355,7 @@ on_list_item(const void *bytes, size_t len, void *arg)
 			.value = { .p = p.values[i].bytes, .len = (uint32_t)p.values[i].len },
 		};
 
-		actor_result_items(j->service->ground.actor, j->in.handle, &item, 1);
+		actor_result_items(j->service->deps.actor, j->in.handle, &item, 1);
 	}
 	return true;
 }
@@ -385,7 +374,7 @@ on_done(const struct http_response *http, void *arg)
 	struct service *const s = j->service;
 	char key[PUBLISHER_KEY_MAX] = "", causes[2048] = "";
 	char skipped[PUBLISHER_KEY_MAX + 320];
-	struct kube_status said = { .reason = "" };
+	struct kube_status answered = { .reason = "" };
 
 	j->call = 0;
 	enum plan_body body = body_of(j, http);
@@ -393,9 +382,9 @@ on_done(const struct http_response *http, void *arg)
 	const int64_t left_ms = slot->deadline_ms - clock_mono_ms();
 	const bool orphan = slot->orphan;
 	if (http->status != 0 && (http->status < 200 || http->status > 299))
-		status_read(&said, http->status, http->body, http->body_len);
+		status_read(&answered, http->status, http->body, http->body_len);
 	if (body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0' && (orphan || left_ms <= 0)) {
-		body = BODY_NONE;		/* nobody waits for the next page */
+		body = BODY_NONE;		/* the next page is not needed any more */
 	} else if (body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0') {
 		/* The next page belongs to the same read. */
 		snprintf(j->cont, sizeof(j->cont), "%s", cut_list_continue(j->cut));
@@ -405,11 +394,11 @@ on_done(const struct http_response *http, void *arg)
 		send_job(j, left_ms < PLAN_READ_MS ? left_ms : PLAN_READ_MS);
 		return;
 	}
-	const int status = is_namesake(j, &said) ? 409 : http->status;
+	const int status = is_uid_conflict(j, &answered) ? 409 : http->status;
 	const struct plan_result result = plan_answered(&s->plan, slot_of(j), &(struct plan_answer){
-		.sent = http->sent, .status = status, .reason = said.reason,
+		.sent = http->sent, .status = status, .reason = answered.reason,
 		.retry_after_ms = http->retry_after_ms == 0 ? -1 : http->retry_after_ms, .body = body,
-		.bygone = j->ask.op != OP_LIST && j->time != time_of(j),
+		.predates_restore = j->params.op != OP_LIST && j->restore_epoch != restore_epoch_of(j),
 	}, clock_mono_ms());
 	if (result.again) {
 		cut_free(&j->cut);
@@ -419,11 +408,11 @@ on_done(const struct http_response *http, void *arg)
 	}
 	if (orphan)
 		log_unattended(j, "write of an ended session answered", outcome_name(result.outcome));
-	status_causes(&said, causes, sizeof(causes));
+	status_causes(&answered, causes, sizeof(causes));
 	struct body_result r = {
 		.outcome = result.outcome, .status = (uint64_t)http->status,
-		.reason = wire_str_of(said.reason),
-		.message = wire_str_of(said.message[0] != '\0' ? said.message
+		.reason = wire_str_of(answered.reason),
+		.message = wire_str_of(answered.message[0] != '\0' ? answered.message
 		    : http->error[0] != '\0' ? http->error : result.why),
 		.causes = wire_str_of(causes), .retry_after_ms = result.retry_after_ms,
 	};
@@ -439,10 +428,10 @@ on_done(const struct http_response *http, void *arg)
 
 /* In a patch, the uid of another object is no conflict for the server but a 422: "field is immutable". */
 static bool
-is_namesake(const struct job *j, const struct kube_status *said)
+is_uid_conflict(const struct job *j, const struct kube_status *answered)
 {
-	for (size_t i = 0; i < said->ncauses && said->code == 422 && j->ask.uid[0] != '\0'; i++) {
-		if (strcmp(said->causes[i].field, "metadata.uid") == 0)
+	for (size_t i = 0; i < answered->ncauses && answered->code == 422 && j->params.uid[0] != '\0'; i++) {
+		if (strcmp(answered->causes[i].field, "metadata.uid") == 0)
 			return true;
 	}
 	return false;
@@ -454,7 +443,7 @@ body_of(const struct job *j, const struct http_response *http)
 {
 	if (http->status < 200 || http->status > 299 || http->err != E_OK)
 		return BODY_NONE;
-	if (j->ask.op == OP_LIST)
+	if (j->params.op == OP_LIST)
 		return j->cut != NULL && !j->list_refused && cut_end(j->cut) ? BODY_LIST : BODY_NONE;
 	return answer_body(http->body, http->body_len);
 }
@@ -476,39 +465,39 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 		break;
 	case MERGE_GONE:
 		if (reading != NULL) {
-			reading_removed(reading, j->ask.ns, j->ask.name, j->ask.uid, j->in.trace);
-			publisher_key(key, size, j->kind, j->ask.ns, j->ask.name);
+			reading_removed(reading, j->params.ns, j->params.name, j->params.uid, j->in.trace);
+			publisher_key(key, size, j->kind, j->params.ns, j->params.name);
 		}
 		break;
 	case MERGE_OBJECT:
 		if (reading != NULL) {
-			const bool own = op_table[j->ask.op].verb != VERB_GET;
+			const bool own = op_table[j->params.op].verb != VERB_GET;
 
 			const enum reading_answer answer = reading_answer(reading,
 			    answer_form(http->body, http->body_len), http->body, http->body_len, own,
 			    j->in.trace, key, size, &p);
 			if (answer == ANSWER_INVALID)
-				log_warnx("the answer to a write cannot be read; the watch will tell",
-				    KV_S(OBJECT, j->ask.name), KV_S(WHY, p.error));
+				log_warnx("unreadable answer to a write; the watch delivers the object",
+				    KV_S(OBJECT, j->params.name), KV_S(WHY, p.error));
 			else
 				snprintf(rv, sizeof(rv), "%s", p.rv);
 			if (answer == ANSWER_SKIPPED)
 				skip_item(j, key, p.error);
 		}
-		if (!reads(j)) {
+		if (!sender_reads(j)) {
 			answer_rv(http->body, http->body_len, rv, sizeof(rv));
 			key[0] = '\0';
 			if (send_raw(j, http->body, http->body_len) != E_OK)
-				skip_item(j, j->ask.name, "the object is larger than a message may be");
+				skip_item(j, j->params.name, "the object is larger than a message may be");
 		}
 		break;
 	}
 	r->rv = wire_str_of(rv);
 }
 
-/* The asker gets a projection of the kind; else it gets JSON. */
+/* The sender gets a projection of the kind; else it gets JSON. */
 static bool
-reads(const struct job *j)
+sender_reads(const struct job *j)
 {
 	return reading_of(j) != NULL && (kind_table[j->kind].readers >> j->in.from & 1) != 0;
 }
@@ -516,13 +505,13 @@ reads(const struct job *j)
 static enum err
 send_raw(struct job *j, const char *text, size_t len)
 {
-	const union msg_body body = { .raw = { .resource = wire_str_of(j->ask.resource),
+	const union msg_body body = { .raw = { .resource = wire_str_of(j->params.resource),
 		.json = { .p = text, .len = (uint32_t)len } } };
 	char key[PUBLISHER_KEY_MAX];
 	msgpack_sbuffer packed;
 
-	snprintf(key, sizeof(key), "%s/%s%s%s", j->ask.resource, j->ask.ns,
-	    j->ask.ns[0] == '\0' ? "" : "/", j->ask.name);
+	snprintf(key, sizeof(key), "%s/%s%s%s", j->params.resource, j->params.ns,
+	    j->params.ns[0] == '\0' ? "" : "/", j->params.name);
 	msgpack_sbuffer_init(&packed);
 	msg_pack(&packed, MSG_RAW, &body);
 	const struct body_item item = {
@@ -530,7 +519,7 @@ send_raw(struct job *j, const char *text, size_t len)
 		.type = msg_table[MSG_RAW].number,
 		.value = { .p = (const uint8_t *)packed.data, .len = (uint32_t)packed.size },
 	};
-	const enum err e = actor_result_items(j->service->ground.actor, j->in.handle, &item, 1);
+	const enum err e = actor_result_items(j->service->deps.actor, j->in.handle, &item, 1);
 	msgpack_sbuffer_destroy(&packed);
 	return e;
 }
@@ -543,11 +532,11 @@ finish(struct job *j, struct body_result *r, const char *key)
 
 	if (outcome == OUTCOME_FORBIDDEN)
 		log_error("the cluster does not allow a write", KV_S(ACTOR, role_name(j->in.from)),
-		    KV_S(VERB, op_table[j->ask.op].name), KV_S(OBJECT, j->ask.name),
+		    KV_S(VERB, op_table[j->params.op].name), KV_S(OBJECT, j->params.name),
 		    KV_SN(WHY, r->message.p, r->message.len),
 		    KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
-	actor_result(s->ground.actor, j->in.handle, r, &key, key == NULL ? 0 : 1);
-	count(&j->in, j->ask.op, outcome_name(outcome), j->began_ms);
+	actor_result(s->deps.actor, j->in.handle, r, &key, key == NULL ? 0 : 1);
+	count(&j->in, j->params.op, outcome_name(outcome), j->began_ms);
 	forget(j);
 }
 
@@ -556,7 +545,7 @@ refuse(struct service *s, const struct write_in *w, enum outcome o, const char *
 {
 	const struct body_result r = { .outcome = o, .message = wire_str_of(why) };
 
-	actor_result(s->ground.actor, w->handle, &r, NULL, 0);
+	actor_result(s->deps.actor, w->handle, &r, NULL, 0);
 	count(w, (enum op)w->body->op, outcome_name(o), clock_mono_ms());
 }
 
@@ -564,10 +553,10 @@ refuse(struct service *s, const struct write_in *w, enum outcome o, const char *
 static void
 log_unattended(const struct job *j, const char *what, const char *outcome)
 {
-	if (op_table[j->ask.op].verb == VERB_GET || op_table[j->ask.op].verb == VERB_LIST)
+	if (op_table[j->params.op].verb == VERB_GET || op_table[j->params.op].verb == VERB_LIST)
 		return;
-	log_warnx(what, KV_S(PEER, role_name(j->in.from)), KV_S(VERB, op_table[j->ask.op].name),
-	    KV_S(RESOURCE, j->ask.resource), KV_S(OBJECT, j->ask.name), KV_S(OUTCOME, outcome));
+	log_warnx(what, KV_S(PEER, role_name(j->in.from)), KV_S(VERB, op_table[j->params.op].name),
+	    KV_S(RESOURCE, j->params.resource), KV_S(OBJECT, j->params.name), KV_S(OUTCOME, outcome));
 }
 
 static void
@@ -588,7 +577,7 @@ forget(struct job *j)
 	struct service *const s = j->service;
 
 	if (j->texts != NULL)
-		explicit_bzero((void *)(uintptr_t)j->ask.body, j->ask.body_len);
+		explicit_bzero((void *)(uintptr_t)j->params.body, j->params.body_len);
 	free(j->texts);
 	cut_free(&j->cut);
 	*j = (struct job){ .service = s };

@@ -4,8 +4,8 @@
  *
  *	WRITE -> plan (right, lease, deadline, rate) -> call (HTTP) -> plan (what it means) -> RESULT
  *
- * The answer is merged into our own picture before the RESULT goes out, so nobody sees a state
- * older than its own write.
+ * The answer is merged into the store before the RESULT goes out, so no sender sees a state older than
+ * its own write.
  */
 #ifndef MUSTER_WATCHER_SERVICE_H
 #define MUSTER_WATCHER_SERVICE_H
@@ -19,7 +19,7 @@ struct service;
 struct service_ground {
 	struct actor	*actor;
 	struct access	*access;
-	struct informer	*const *readings;	/* by kind; NULL where nobody reads it */
+	struct informer	*const *readings;	/* by kind; NULL where no actor reads it */
 	double		 per_second;
 };
 

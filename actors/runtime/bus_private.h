@@ -93,7 +93,7 @@ enum link in_link(const struct bus_in *i);
 /* The frame in b->buffer; false: not now. */
 bool in_send(struct bus_in *i, enum msg m);
 
-/* write_ask.c: the writes this actor asks for. NULL when none was ever asked. */
+/* write_client.c: the writes this actor requests. NULL until the first one. */
 void asks_free(struct asks **ap);
 /* Sends what waits; the earliest time to look again. */
 int64_t asks_send(struct bus *b, struct bus_in *i, int64_t now_ms);
@@ -103,7 +103,7 @@ const char *asks_result(struct bus *b, enum link l, const union msg_body *any);
 void asks_lost(struct bus *b, enum link l);	/* the session is over */
 struct turn asks_turn(struct bus *b, int64_t now_ms);
 
-/* write_answer.c: the writes others ask of this actor. */
+/* write_server.c: the writes that others request of this actor. */
 void answers_free(struct answers **ap);
 /* A WRITE inside c's session. A text: why it is refused. */
 const char *answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,

@@ -23,11 +23,11 @@
 	H(TAKEN,     "received")	/* from a producer */			\
 	H(PUBLISHED, "published")	/* it changed in a store of this actor */	\
 	H(SENT,      "sent")		/* to a consumer */			\
-	H(ASKED,     "write-requested")	/* this actor requested a write */	\
-	H(ORDERED,   "write-received")	/* a consumer's request for a write arrived */	\
+	H(WRITE_REQUESTED, "write-requested")	/* this actor requested a write */	\
+	H(WRITE_RECEIVED, "write-received")	/* a consumer's request for a write arrived */	\
 	H(REQUEST,   "request")		/* it was sent to the API server */	\
 	H(RESULT,    "result")		/* its outcome was sent to the consumer */	\
-	H(WROTE,     "write-done")	/* the outcome of this actor's write arrived */	\
+	H(WRITE_DONE, "write-done")	/* the outcome of this actor's write arrived */	\
 	H(NOTE,      "note")		/* added by the actor itself */
 
 enum hop_what {

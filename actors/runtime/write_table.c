@@ -1,4 +1,4 @@
-/* actors/runtime/write_table.c - what has become of each write that was asked for. Pure. */
+/* actors/runtime/write_table.c - what became of each write that was requested. Pure. */
 #include "write_table.h"
 
 #include "obj.h"
@@ -13,7 +13,7 @@ write_table_add(struct write_table *t, uint64_t id, enum link l, int64_t deadlin
 		if (t->entries[i].state != WRITE_FREE)
 			continue;
 		t->entries[i] = (struct write_entry){
-			.state = WRITE_ASKED, .id = id, .link = l, .deadline_ms = deadline_ms };
+			.state = WRITE_PENDING, .id = id, .link = l, .deadline_ms = deadline_ms };
 		return true;
 	}
 	return false;
@@ -27,7 +27,7 @@ write_table_due(const struct write_table *t, enum link l, int64_t now_ms)
 	for (size_t i = 0; i < NITEMS(t->entries); i++) {
 		const struct write_entry *e = &t->entries[i];
 
-		if (e->state == WRITE_ASKED && e->link == l && now_ms < e->deadline_ms
+		if (e->state == WRITE_PENDING && e->link == l && now_ms < e->deadline_ms
 		    && (oldest == 0 || e->id < oldest))
 			oldest = e->id;
 	}
@@ -39,7 +39,7 @@ write_table_sent(struct write_table *t, uint64_t id)
 {
 	struct write_entry *e = find(t, id);
 
-	MUST(e != NULL && e->state == WRITE_ASKED);
+	MUST(e != NULL && e->state == WRITE_PENDING);
 	e->state = WRITE_SENT;
 }
 
@@ -72,7 +72,7 @@ write_table_ended(struct write_table *t, int64_t now_ms, enum outcome *how)
 		if (e->state == WRITE_FREE || now_ms < ends_at(e))
 			continue;
 		const uint64_t id = e->id;
-		*how = e->state == WRITE_ASKED ? OUTCOME_EXPIRED : OUTCOME_UNKNOWN;
+		*how = e->state == WRITE_PENDING ? OUTCOME_EXPIRED : OUTCOME_UNKNOWN;
 		*e = (struct write_entry){ 0 };
 		return id;
 	}

@@ -1,8 +1,8 @@
 /*
- * actors/runtime/write_table.h - the writes an actor has asked for and not heard of yet, and what
- * becomes of each when time passes or the session ends. Pure: no clock, no socket, no allocation.
+ * actors/runtime/write_table.h - the writes that an actor requested and that have no outcome yet, and
+ * what becomes of each when time passes or the session ends. Pure: no clock, no socket, no allocation.
  *
- *	asked --write_table_sent--> sent --write_table_answered--> out of the table
+ *	pending --write_table_sent--> sent --write_table_answered--> out of the table
  *	  | deadline                  | session lost, or deadline and grace
  *	  v                           v
  *	EXPIRED: nothing happened   UNKNOWN: it may have
@@ -22,7 +22,7 @@
 
 enum { WRITE_GRACE_MS = 1000 };
 
-enum write_state { WRITE_FREE, WRITE_ASKED, WRITE_SENT, WRITE_LOST };
+enum write_state { WRITE_FREE, WRITE_PENDING, WRITE_SENT, WRITE_LOST };
 
 struct write_entry {
 	enum write_state  state;
@@ -46,7 +46,7 @@ bool write_table_answered(struct write_table *t, uint64_t id);
 void write_table_lost(struct write_table *t, enum link l);
 /* The next one that has ended without an answer, out of the table; 0: none. */
 uint64_t write_table_ended(struct write_table *t, int64_t now_ms, enum outcome *how);
-/* When write_table_ended may have news; INT64_MAX: never. */
+/* When write_table_ended may return a write; INT64_MAX: never. */
 int64_t write_table_at(const struct write_table *t);
 
 #endif

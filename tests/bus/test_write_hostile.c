@@ -216,7 +216,7 @@ a_write_before_the_picture(void **state)
 	rogue_end(&g);
 }
 
-/* More than an honest consumer would have in flight, and what comes too late: the producer admits, not the bus. */
+/* More than a sender may have in flight, and what comes too late: the producer admits, not the bus. */
 static void
 the_bus_refuses_no_write_by_itself(void **state)
 {

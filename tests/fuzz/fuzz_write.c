@@ -67,7 +67,7 @@ parse(const struct call_http *http)
 }
 
 static void
-check_preconditions(const struct call_ask *a, const json_t *body)
+check_preconditions(const struct call_params *a, const json_t *body)
 {
 	const json_t *where = json_object_get(body, "metadata");
 
@@ -89,7 +89,7 @@ check_preconditions(const struct call_ask *a, const json_t *body)
 }
 
 static void
-try_call(const struct call_ask *a)
+try_call(const struct call_params *a)
 {
 	struct call_http http;
 	const char *const wrong = call_make(a, &http);
@@ -109,7 +109,7 @@ try_call(const struct call_ask *a)
 }
 
 static void
-try_event(const struct call_ask *a)
+try_event(const struct call_params *a)
 {
 	struct event_object e = { .body = NULL };
 	struct call_http http;
@@ -142,7 +142,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct plan plan;
 	const struct lease lease = { .elect = true, .renew_ms = 10000, .until_ms = NOW_MS + 9000 };
-	struct call_ask a;
+	struct call_params a;
 
 	if (size == 0)
 		return 0;

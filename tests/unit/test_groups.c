@@ -35,7 +35,7 @@ check_row(void **state)
 static void
 a_write_goes_to_the_group_as_served(void **state)
 {
-	const struct call_ask ask = {
+	const struct call_params ask = {
 		.sender = ROLE_INSIGHT, .op = OP_DELETE, .group = INSIGHT_GROUP, .version = "v1alpha1",
 		.resource = "nodeprogressinsights", .ns = "", .name = "n1", .subresource = "",
 		.uid = "", .rv = "", .labels = "", .fields = "",

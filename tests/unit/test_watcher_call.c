@@ -26,7 +26,7 @@
 
 static const struct row {
 	const char	*name;
-	struct call_ask	 ask;
+	struct call_params	 ask;
 	const char	*method, *path, *type, *body;	/* body NULL: none */
 	const char	*wrong;
 } rows[] = {

@@ -113,7 +113,7 @@ the_longest_fields_make_an_event(void **state)
 	char label[WRITE_LABEL_MAX], name[WRITE_NAME_MAX], token[WRITE_TOKEN_MAX];
 	struct event_object e = { .body = NULL };
 	struct call_http http;
-	struct call_ask a;
+	struct call_params a;
 	json_t *fields;
 
 	(void)state;

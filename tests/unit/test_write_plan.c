@@ -164,7 +164,7 @@ check_meaning(void **state)
 	const uint32_t slot = send_one(&p, &w);
 	const struct plan_result r = plan_answered(&p, slot, &(struct plan_answer){
 		.sent = m->sent != 0, .status = m->status, .reason = m->reason,
-		.retry_after_ms = m->retry_after_ms, .body = m->body, .bygone = m->sent == BYGONE,
+		.retry_after_ms = m->retry_after_ms, .body = m->body, .predates_restore = m->sent == BYGONE,
 	}, NOW + 100);
 	assert_int_equal(r.again, m->again);
 	assert_int_equal(r.outcome, m->outcome);

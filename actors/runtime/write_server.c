@@ -1,5 +1,5 @@
 /*
- * actors/runtime/write_answer.c - the writes that others ask of this actor: each is open under a
+ * actors/runtime/write_server.c - the writes that other actors request of this one: each is open under a
  * handle until it is answered. Whether it is admitted is decided by the actor, once.
  *
  * Answers go out at once and beside the session's numbers, so that credit cannot hold them back;
@@ -44,7 +44,7 @@ static struct open_write *open_write(struct bus *, enum link, uint64_t, const st
 static bool is_open(const struct answers *, enum link, uint64_t, uint64_t);
 static struct open_write *find(struct bus *, uint64_t, struct consumer **);
 static void forget(struct answers *, size_t);
-static uint32_t note_ordered(struct bus *, enum link, enum role, const struct body_write *, uint64_t);
+static uint32_t note_received(struct bus *, enum link, enum role, const struct body_write *, uint64_t);
 static void note_result(struct bus *, const struct batch *, const struct body_result *);
 static bool batch_add(struct batch *, const struct body_item *);
 static bool batch_flush(struct batch *);
@@ -78,7 +78,7 @@ answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelo
 		return "a write with the id of another";
 	struct open_write *const mine = open_write(b, l, c->session.epoch, w, env->trace);
 	mine->from = c->role;
-	mine->key = note_ordered(b, l, c->role, w, env->trace);
+	mine->key = note_received(b, l, c->role, w, env->trace);
 	b->owner.write(&(struct write_in){ .from = c->role, .link = l, .id = w->id, .handle = mine->handle,
 	    .trace = env->trace, .deadline_ms = w->deadline_ms, .body = w }, b->owner.arg);
 	return NULL;
@@ -164,8 +164,7 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 /* ---- Open writes ---- */
 
 /*
- * A consumer writes only after its SNAP_END, in the session that it has; so whatever else it says
- * is a lie.
+ * An honest consumer writes only after its SNAP_END, in the session that it has.
  */
 static const char *
 refusal(const struct consumer *c, const struct envelope *env, const struct body_write *w)
@@ -228,10 +227,10 @@ forget(struct answers *all, size_t i)
 	all->open[i] = all->open[--all->len];
 }
 
-/* ---- For the recorder ---- */
+/* ---- For the flight recorder (recall.h) ---- */
 
 static uint32_t
-note_ordered(struct bus *b, enum link l, enum role from, const struct body_write *w, uint64_t trace)
+note_received(struct bus *b, enum link l, enum role from, const struct body_write *w, uint64_t trace)
 {
 	char resource[OBJECT_KEY_MAX + 1], ns[OBJECT_KEY_MAX + 1], name[OBJECT_KEY_MAX + 1];
 	char key[OBJECT_KEY_MAX + 1], what[HOP_TEXT + 1];
@@ -244,7 +243,7 @@ note_ordered(struct bus *b, enum link l, enum role from, const struct body_write
 	if (!object_key(key, sizeof(key), resource, ns, name))
 		return 0;
 	bus_hop_order(what, (enum op)w->op, w->subresource);
-	bus_hop(b, &(struct bus_hop){ .what = HOP_ORDERED, .link = l, .peer = from,
+	bus_hop(b, &(struct bus_hop){ .what = HOP_WRITE_RECEIVED, .link = l, .peer = from,
 	    .key = wire_str_of(key), .trace = trace, .text = what });
 	return recall_key(key, strlen(key));
 }
