@@ -59,11 +59,14 @@ static int64_t least(int64_t, int64_t);
 void
 plan_init(struct plan *p, double per_second, double burst, uint64_t seed, int64_t now_ms)
 {
-	uint64_t senders = 0;
+	bool can_write[ROLE_MAX] = { false };
+	unsigned senders = 0;
 
-	for (size_t i = 0; i < rights_count; i++)
-		senders |= UINT64_C(1) << rights_table[i].role;
-	MUST(__builtin_popcountll(senders) <= PLAN_SENDERS_MAX);
+	for (size_t i = 0; i < rights_count; i++) {
+		senders += !can_write[rights_table[i].role];
+		can_write[rights_table[i].role] = true;
+	}
+	MUST(senders <= PLAN_SENDERS_MAX);
 	*p = (struct plan){ .rate = rate_new(per_second, burst, now_ms), .random = seed, .quiet_ms = now_ms };
 }
 

@@ -51,8 +51,8 @@ bus_free(struct bus **bp)
 		for (unsigned r = 0; r < ROLE_MAX; r++)
 			in_free(&b->ins[l][r]);
 	}
-	asks_free(&b->asks);
-	answers_free(&b->answers);
+	write_client_free(&b->write_client);
+	write_server_free(&b->write_server);
 	recall_free(&b->recall);
 	event_free(b->pump);
 	event_free(b->timer);
@@ -101,7 +101,7 @@ bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret
 		if (state == PEER_OFF) {
 			if (*in != NULL) {
 				in_drop(*in);
-				asks_lost(b, (enum link)l);
+				write_client_lost(b, (enum link)l);
 			}
 			in_free(in);
 			continue;
@@ -250,7 +250,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 				merge(&all, in_turn(b->ins[l][r], now_ms));
 		}
 	}
-	merge(&all, asks_turn(b, now_ms));
+	merge(&all, write_client_turn(b, now_ms));
 	/* Producers after consumers: what a handler has just published goes out in the same turn. */
 	for (unsigned l = 0; l < LINK_MAX; l++) {
 		if (b->outs[l] != NULL)

@@ -147,7 +147,7 @@ in_turn(struct bus_in *i, int64_t now_ms)
 static struct turn
 send_pending_writes(struct bus_in *i, bool more, int64_t at_ms, int64_t now_ms)
 {
-	const int64_t writes_ms = asks_send(i->bus, i, now_ms);
+	const int64_t writes_ms = write_client_send(i->bus, i, now_ms);
 
 	return (struct turn){ .again = more || socket_readable(i->socket),
 		.at_ms = writes_ms < at_ms ? writes_ms : at_ms };
@@ -352,7 +352,8 @@ on_answer(struct bus_in *i, struct frame *f, union msg_body *body)
 		return NULL;
 	if (f->env.epoch != i->session.epoch)
 		return "an answer of another session";
-	return f->env.type == MSG_RESULT ? asks_result(i->bus, i->link, body) : take_items(i, f, body);
+	return f->env.type == MSG_RESULT ? write_client_result(i->bus, i->link, body)
+					 : take_items(i, f, body);
 }
 
 /*
@@ -371,7 +372,7 @@ take_items(struct bus_in *i, struct frame *f, union msg_body *body)
 		const char *wrong = item_refusal(i, f->env.type, item, &value);
 
 		if (wrong == NULL && f->env.type == MSG_RESULT_ITEMS)
-			wrong = asks_item(b, i->link, f->env.seq, body);
+			wrong = write_client_item(b, i->link, f->env.seq, body);
 		if (wrong != NULL)
 			return wrong;
 		i->fresh = &value;
@@ -467,7 +468,7 @@ change_of(struct bus_in *i, enum change_kind kind, const struct body_item *item,
 static void
 started_over(struct bus_in *i, enum resync reason, const char *detail)
 {
-	asks_lost(i->bus, i->link);
+	write_client_lost(i->bus, i->link);
 	bus_count(STAT_RESYNC, i->link, "reason", resync_name(reason));
 	log_info("session starts over", KV_S(LINK, link_table[i->link].name),
 	    KV_S(PEER, role_name(i->producer)), KV_S(REASON, resync_name(reason)),

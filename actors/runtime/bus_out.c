@@ -358,7 +358,7 @@ static void
 on_write(struct bus_out *o, struct consumer *c, const struct frame *f, const union msg_body *body)
 {
 	const char *wrong = c == NULL ? "a write without a session"
-	    : answers_take(o->bus, o->link, c, &f->env, body);
+	    : write_server_take(o->bus, o->link, c, &f->env, body);
 
 	if (wrong != NULL)
 		refuse(o, c, wrong);
@@ -544,7 +544,7 @@ close_consumer(struct bus_out *o, struct consumer *c, const char *reason)
 		send_close(o, c->id, c->id_len, c->session.epoch, c->session.nonce, reason);
 	if (c->slot != NO_SLOT)
 		view_detach(o->view, c->slot);
-	answers_lost(o->bus, o->link, c->session.epoch);
+	write_server_lost(o->bus, o->link, c->session.epoch);
 	c->open = false;
 }
 

@@ -32,8 +32,8 @@ struct bus {
 	struct peer		 peers[ROLE_MAX];
 	struct bus_out		*outs[LINK_MAX];
 	struct bus_in		*ins[LINK_MAX][ROLE_MAX];
-	struct asks		*asks;		/* writes of our own, under way */
-	struct answers		*answers;	/* writes of others, not answered yet */
+	struct write_client	*write_client;	/* writes of our own, without an outcome yet */
+	struct write_server	*write_server;	/* writes of others, not answered yet */
 	struct msg_arena	 arena;		/* of the frame being handled */
 	struct msg_arena	 arena_gone;	/* of a last value, decoded while the frame is still in use */
 	msgpack_sbuffer		 buffer;	/* of the frame being built */
@@ -94,21 +94,21 @@ enum link in_link(const struct bus_in *i);
 bool in_send(struct bus_in *i, enum msg m);
 
 /* write_client.c: the writes this actor requests. NULL until the first one. */
-void asks_free(struct asks **ap);
+void write_client_free(struct write_client **ap);
 /* Sends what waits; the earliest time to look again. */
-int64_t asks_send(struct bus *b, struct bus_in *i, int64_t now_ms);
+int64_t write_client_send(struct bus *b, struct bus_in *i, int64_t now_ms);
 /* One item of an answer, or the answer's end. A text: why it is refused. */
-const char *asks_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item);
-const char *asks_result(struct bus *b, enum link l, const union msg_body *any);
-void asks_lost(struct bus *b, enum link l);	/* the session is over */
-struct turn asks_turn(struct bus *b, int64_t now_ms);
+const char *write_client_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item);
+const char *write_client_result(struct bus *b, enum link l, const union msg_body *any);
+void write_client_lost(struct bus *b, enum link l);	/* the session is over */
+struct turn write_client_turn(struct bus *b, int64_t now_ms);
 
 /* write_server.c: the writes that others request of this actor. */
-void answers_free(struct answers **ap);
+void write_server_free(struct write_server **ap);
 /* A WRITE inside c's session. A text: why it is refused. */
-const char *answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,
+const char *write_server_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,
     const union msg_body *any);
-void answers_lost(struct bus *b, enum link l, uint64_t epoch);
+void write_server_lost(struct bus *b, enum link l, uint64_t epoch);
 
 struct bus_address {
 	const char	*id;		/* routing id: ROUTER only, else NULL */

@@ -32,9 +32,9 @@ struct pending_write {
 };
 STAILQ_HEAD(pending_list, pending_write);
 
-struct asks {
+struct write_client {
 	uint32_t		 magic;
-#define ASKS_MAGIC	0x41534b53u
+#define WRITE_CLIENT_MAGIC	0x41534b53u
 	struct write_table	 table;
 	uint64_t		 last_id;
 	struct pending_list		 waiting;	/* those in the table */
@@ -48,7 +48,7 @@ static void note_requested(struct bus *, struct pending_write *, const struct wr
 static void note_done(struct bus *, const struct pending_write *, const struct write_result *);
 static struct wire_str text(const char *);
 static void end(struct bus *, int64_t);
-static struct pending_write *find(struct asks *, uint64_t);
+static struct pending_write *find(struct write_client *, uint64_t);
 static void finish(struct bus *, struct pending_write *, struct write_result);
 static void finish_unanswered(struct bus *, struct pending_write *, enum outcome);
 static bool open_items(struct pending_write *, struct change *, union msg_body *, struct msg_arena *);
@@ -61,12 +61,12 @@ bus_write(struct bus *b, enum link l, const struct write_ask *w, write_done *don
 	MUST(link_table[l].writes && link_connects(l, b->role));
 	MUST((unsigned)w->op < OP_MAX && w->timeout_ms > 0 && w->resource != NULL);
 	MUST(w->body_len == 0 || memchr(w->body, '\0', w->body_len) == NULL);
-	if (b->asks == NULL) {
-		OBJ_NEW(b->asks, ASKS_MAGIC);
-		STAILQ_INIT(&b->asks->waiting);
-		STAILQ_INIT(&b->asks->refused);
+	if (b->write_client == NULL) {
+		OBJ_NEW(b->write_client, WRITE_CLIENT_MAGIC);
+		STAILQ_INIT(&b->write_client->waiting);
+		STAILQ_INIT(&b->write_client->refused);
 	}
-	struct asks *all = b->asks;
+	struct write_client *all = b->write_client;
 	struct pending_write *pending = pending_new(l, w, done, arg, now_ms);
 	pending->id = ++all->last_id;
 	note_requested(b, pending, w);
@@ -87,19 +87,19 @@ bus_write(struct bus *b, enum link l, const struct write_ask *w, write_done *don
 void
 bus_end_writes(struct bus *b)
 {
-	if (b->asks != NULL)
+	if (b->write_client != NULL)
 		end(b, INT64_MAX);
 }
 
 void
-asks_free(struct asks **ap)
+write_client_free(struct write_client **ap)
 {
-	struct asks *all;
+	struct write_client *all;
 	struct pending_write *pending;
 
 	if (*ap == NULL)
 		return;
-	OBJ_TAKE(all, ap, ASKS_MAGIC);
+	OBJ_TAKE(all, ap, WRITE_CLIENT_MAGIC);
 	STAILQ_CONCAT(&all->waiting, &all->refused);
 	while ((pending = STAILQ_FIRST(&all->waiting)) != NULL) {
 		STAILQ_REMOVE_HEAD(&all->waiting, next);
@@ -109,14 +109,14 @@ asks_free(struct asks **ap)
 }
 
 int64_t
-asks_send(struct bus *b, struct bus_in *i, int64_t now_ms)
+write_client_send(struct bus *b, struct bus_in *i, int64_t now_ms)
 {
 	uint64_t id;
 
-	if (b->asks == NULL || !in_live(i))
+	if (b->write_client == NULL || !in_live(i))
 		return INT64_MAX;
-	while ((id = write_table_due(&b->asks->table, in_link(i), now_ms)) != 0) {
-		const struct pending_write *pending = find(b->asks, id);
+	while ((id = write_table_due(&b->write_client->table, in_link(i), now_ms)) != 0) {
+		const struct pending_write *pending = find(b->write_client, id);
 
 		msgpack_sbuffer_clear(&b->buffer);
 		frame_begin(&b->buffer, &(struct envelope){
@@ -124,17 +124,17 @@ asks_send(struct bus *b, struct bus_in *i, int64_t now_ms)
 		MUST(msgpack_sbuffer_write(&b->buffer, pending->body.data, pending->body.size) == 0);
 		if (!in_send(i, MSG_WRITE))
 			return now_ms + RETRY_MS;
-		write_table_sent(&b->asks->table, id);
+		write_table_sent(&b->write_client->table, id);
 	}
 	return INT64_MAX;
 }
 
 const char *
-asks_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item)
+write_client_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item)
 {
-	struct pending_write *pending = b->asks == NULL ? NULL : find(b->asks, id);
+	struct pending_write *pending = b->write_client == NULL ? NULL : find(b->write_client, id);
 
-	if (b->asks == NULL || id > b->asks->last_id)
+	if (b->write_client == NULL || id > b->write_client->last_id)
 		return "answers what was never asked";
 	if (pending == NULL)	/* we have given it up; the mirror takes the object all the same */
 		return NULL;
@@ -146,18 +146,18 @@ asks_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item)
 }
 
 const char *
-asks_result(struct bus *b, enum link l, const union msg_body *any)
+write_client_result(struct bus *b, enum link l, const union msg_body *any)
 {
 	const struct body_result *r = &any->result;
 
-	if (b->asks == NULL || r->id > b->asks->last_id)
+	if (b->write_client == NULL || r->id > b->write_client->last_id)
 		return "answers what was never asked";
 	if (r->outcome >= OUTCOME_MAX || r->status > 999)
 		return "no such outcome";
-	struct pending_write *pending = find(b->asks, r->id);
+	struct pending_write *pending = find(b->write_client, r->id);
 	if (pending == NULL)
 		return NULL;
-	if (pending->link != l || !write_table_answered(&b->asks->table, r->id))
+	if (pending->link != l || !write_table_answered(&b->write_client->table, r->id))
 		return "answers what was not sent";
 	/* From here on it ends, whatever may be wrong with its items. */
 	struct msg_arena arena;
@@ -179,18 +179,18 @@ asks_result(struct bus *b, enum link l, const union msg_body *any)
 }
 
 void
-asks_lost(struct bus *b, enum link l)
+write_client_lost(struct bus *b, enum link l)
 {
-	if (b->asks == NULL)
+	if (b->write_client == NULL)
 		return;
-	write_table_lost(&b->asks->table, l);
+	write_table_lost(&b->write_client->table, l);
 	bus_touch(b);
 }
 
 struct turn
-asks_turn(struct bus *b, int64_t now_ms)
+write_client_turn(struct bus *b, int64_t now_ms)
 {
-	const struct asks *all = b->asks;
+	const struct write_client *all = b->write_client;
 
 	if (all == NULL)
 		return (struct turn){ .at_ms = INT64_MAX };
@@ -206,7 +206,7 @@ static void
 end(struct bus *b, int64_t now_ms)
 {
 	struct pending_list refused = STAILQ_HEAD_INITIALIZER(refused);
-	struct asks *all = b->asks;
+	struct write_client *all = b->write_client;
 	struct pending_write *pending;
 	enum outcome how;
 	uint64_t id;
@@ -302,7 +302,7 @@ text(const char *s)
 }
 
 static struct pending_write *
-find(struct asks *all, uint64_t id)
+find(struct write_client *all, uint64_t id)
 {
 	struct pending_write *pending;
 
@@ -318,7 +318,7 @@ static void
 finish(struct bus *b, struct pending_write *pending, struct write_result r)
 {
 	char labels[160] = "";
-	struct asks *all = b->asks;
+	struct write_client *all = b->write_client;
 
 	if (find(all, pending->id) != NULL)
 		STAILQ_REMOVE(&all->waiting, pending, pending_write, next);

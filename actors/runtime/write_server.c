@@ -23,9 +23,9 @@ struct open_write {
 	uint64_t	items;		/* sent so far */
 };
 
-struct answers {
+struct write_server {
 	uint32_t		 magic;
-#define ANSWERS_MAGIC	0x414e5357u
+#define WRITE_SERVER_MAGIC	0x414e5357u
 	struct open_write	*open;
 	size_t			 len, cap;
 	uint64_t		 last_handle;
@@ -41,9 +41,9 @@ struct batch {
 
 static const char *refusal(const struct consumer *, const struct envelope *, const struct body_write *);
 static struct open_write *open_write(struct bus *, enum link, uint64_t, const struct body_write *, uint64_t);
-static bool is_open(const struct answers *, enum link, uint64_t, uint64_t);
+static bool is_open(const struct write_server *, enum link, uint64_t, uint64_t);
 static struct open_write *find(struct bus *, uint64_t, struct consumer **);
-static void forget(struct answers *, size_t);
+static void forget(struct write_server *, size_t);
 static uint32_t note_received(struct bus *, enum link, enum role, const struct body_write *, uint64_t);
 static void note_result(struct bus *, const struct batch *, const struct body_result *);
 static bool batch_add(struct batch *, const struct body_item *);
@@ -51,19 +51,19 @@ static bool batch_flush(struct batch *);
 static struct wire_str clip(struct wire_str, uint32_t);
 
 void
-answers_free(struct answers **ap)
+write_server_free(struct write_server **ap)
 {
-	struct answers *all;
+	struct write_server *all;
 
 	if (*ap == NULL)
 		return;
-	OBJ_TAKE(all, ap, ANSWERS_MAGIC);
+	OBJ_TAKE(all, ap, WRITE_SERVER_MAGIC);
 	free(all->open);
 	OBJ_FREE(all);
 }
 
 const char *
-answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,
+write_server_take(struct bus *b, enum link l, struct consumer *c, const struct envelope *env,
     const union msg_body *any)
 {
 	const struct body_write *w = &any->write;
@@ -72,9 +72,9 @@ answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelo
 	MUST(b->owner.write != NULL);
 	if (wrong != NULL)
 		return wrong;
-	if (b->answers == NULL)
-		OBJ_NEW(b->answers, ANSWERS_MAGIC);
-	if (is_open(b->answers, l, c->session.epoch, w->id))
+	if (b->write_server == NULL)
+		OBJ_NEW(b->write_server, WRITE_SERVER_MAGIC);
+	if (is_open(b->write_server, l, c->session.epoch, w->id))
 		return "a write with the id of another";
 	struct open_write *const mine = open_write(b, l, c->session.epoch, w, env->trace);
 	mine->from = c->role;
@@ -85,9 +85,9 @@ answers_take(struct bus *b, enum link l, struct consumer *c, const struct envelo
 }
 
 void
-answers_lost(struct bus *b, enum link l, uint64_t epoch)
+write_server_lost(struct bus *b, enum link l, uint64_t epoch)
 {
-	struct answers *all = b->answers;
+	struct write_server *all = b->write_server;
 	enum role from = ROLE_NONE;
 
 	for (size_t i = all == NULL ? 0 : all->len; i > 0; i--) {
@@ -157,7 +157,7 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 	    .seq = batch.write->id, .trace = batch.write->trace });
 	msg_pack(&b->buffer, MSG_RESULT, &body);
 	note_result(b, &batch, &body.result);
-	forget(b->answers, (size_t)(batch.write - b->answers->open));
+	forget(b->write_server, (size_t)(batch.write - b->write_server->open));
 	out_send(b->outs[l], batch.to, MSG_RESULT);
 }
 
@@ -181,7 +181,7 @@ refusal(const struct consumer *c, const struct envelope *env, const struct body_
 static struct open_write *
 open_write(struct bus *b, enum link l, uint64_t epoch, const struct body_write *w, uint64_t trace)
 {
-	struct answers *all = b->answers;
+	struct write_server *all = b->write_server;
 
 	if (all->len == all->cap) {
 		all->cap = all->cap * 2 + 16;
@@ -195,7 +195,7 @@ open_write(struct bus *b, enum link l, uint64_t epoch, const struct body_write *
 
 /* That session has a write of this id without an answer. */
 static bool
-is_open(const struct answers *all, enum link l, uint64_t epoch, uint64_t id)
+is_open(const struct write_server *all, enum link l, uint64_t epoch, uint64_t id)
 {
 	for (size_t i = 0; i < all->len; i++) {
 		if (all->open[i].link == l && all->open[i].epoch == epoch && all->open[i].id == id)
@@ -208,7 +208,7 @@ is_open(const struct answers *all, enum link l, uint64_t epoch, uint64_t id)
 static struct open_write *
 find(struct bus *b, uint64_t handle, struct consumer **to)
 {
-	struct answers *all = b->answers;
+	struct write_server *all = b->write_server;
 
 	MUST(all != NULL && handle != 0 && handle <= all->last_handle);
 	for (size_t i = 0; i < all->len; i++) {
@@ -222,7 +222,7 @@ find(struct bus *b, uint64_t handle, struct consumer **to)
 }
 
 static void
-forget(struct answers *all, size_t i)
+forget(struct write_server *all, size_t i)
 {
 	all->open[i] = all->open[--all->len];
 }
