@@ -96,7 +96,7 @@ struct plan_answer {
 	const char	*reason;	/* Status.reason, or "" */
 	int64_t		 retry_after_ms;	/* -1: none given */
 	enum plan_body	 body;		/* what a 2xx brought */
-	bool		 predates_restore;	/* the cluster was restored since it was sent (store_time) */
+	bool		 predates_restore;	/* the cluster was restored since it was sent */
 };
 
 /* What to do with it. */

@@ -87,12 +87,12 @@ check_admission(void **state)
 
 /* ---- What the answer means ---- */
 
-enum { BEFORE_RESTORE = 2 };
+enum { RESTORE = 2 };
 
 static const struct meaning {
 	const char	*name;
 	enum op		 op;
-	int		 sent;		/* or BEFORE_RESTORE: and the cluster was restored since */
+	int		 sent;		/* or RESTORE: and the cluster was restored since */
 	int		 status;
 	const char	*reason;
 	int64_t		 retry_after_ms;
@@ -131,11 +131,11 @@ static const struct meaning {
 	{ "a read with 500", OP_GET, true, 500, "", -1, BODY_NONE, true, OUTCOME_FAILED, MERGE_NOTHING },
 	{ "a read of nothing", OP_GET, true, 404, "", -1, BODY_NONE, false, OUTCOME_NOT_FOUND, MERGE_NOTHING },
 	{ "a read that is not understood", OP_LIST, true, 400, "", -1, BODY_NONE, false, OUTCOME_INVALID, MERGE_NOTHING },
-	{ "done, and then the cluster was restored", OP_MERGE, BEFORE_RESTORE, 200, "", -1, BODY_OBJECT, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
-	{ "deleted, and then it was restored", OP_DELETE, BEFORE_RESTORE, 200, "Success", -1, BODY_STATUS, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
-	{ "not done, and then it was restored", OP_MERGE, BEFORE_RESTORE, 409, "Conflict", -1, BODY_NONE, false, OUTCOME_CONFLICT, MERGE_NOTHING },
-	{ "no answer, and then it was restored", OP_MERGE, BEFORE_RESTORE, 0, "", -1, BODY_NONE, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
-	{ "read, and then it was restored", OP_GET, BEFORE_RESTORE, 200, "", -1, BODY_OBJECT, true, OUTCOME_FAILED, MERGE_NOTHING },
+	{ "done, and then the cluster was restored", OP_MERGE, RESTORE, 200, "", -1, BODY_OBJECT, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
+	{ "deleted, and then it was restored", OP_DELETE, RESTORE, 200, "Success", -1, BODY_STATUS, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
+	{ "not done, and then it was restored", OP_MERGE, RESTORE, 409, "Conflict", -1, BODY_NONE, false, OUTCOME_CONFLICT, MERGE_NOTHING },
+	{ "no answer, and then it was restored", OP_MERGE, RESTORE, 0, "", -1, BODY_NONE, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
+	{ "read, and then it was restored", OP_GET, RESTORE, 200, "", -1, BODY_OBJECT, true, OUTCOME_FAILED, MERGE_NOTHING },
 };
 
 static uint32_t
@@ -164,7 +164,8 @@ check_meaning(void **state)
 	const uint32_t slot = send_one(&p, &w);
 	const struct plan_result r = plan_answered(&p, slot, &(struct plan_answer){
 		.sent = m->sent != 0, .status = m->status, .reason = m->reason,
-		.retry_after_ms = m->retry_after_ms, .body = m->body, .predates_restore = m->sent == BEFORE_RESTORE,
+		.retry_after_ms = m->retry_after_ms, .body = m->body,
+		.predates_restore = m->sent == RESTORE,
 	}, NOW + 100);
 	assert_int_equal(r.again, m->again);
 	assert_int_equal(r.outcome, m->outcome);
