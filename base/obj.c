@@ -17,7 +17,7 @@ out_of_memory(size_t size)
 {
 	fprintf(stderr, "out of memory: %zu bytes refused; this actor's limit or the machine's\n",
 	    size);
-	_Exit(EXIT_WEATHER);
+	_Exit(EXIT_TRANSIENT);
 }
 
 void *

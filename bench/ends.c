@@ -98,7 +98,7 @@ source_new(struct event_base *base, const char *dir, uint32_t keys, uint32_t val
 	for (uint32_t i = 0; i < keys; i++)
 		source_change(s);
 	s->number = 0;
-	view_set_ready(bus_view(s->bus, LINK_SAMPLES));
+	link_store_set_ready(bus_store(s->bus, LINK_SAMPLES));
 	return s;
 }
 
@@ -129,7 +129,7 @@ source_change(struct source *s)
 	msgpack_sbuffer_clear(&s->value);
 	msg_pack(&s->value, MSG_SAMPLE, &body);
 	const struct wire_bin value = { .p = (const uint8_t *)s->value.data, .len = (uint32_t)s->value.size };
-	MUST(view_set(bus_view(s->bus, LINK_SAMPLES), wire_str_of(n->key), wire_str_of(n->uid),
+	MUST(link_store_set(bus_store(s->bus, LINK_SAMPLES), wire_str_of(n->key), wire_str_of(n->uid),
 	    wire_str_of("12345678"), MSG_SAMPLE, value, s->number, &changed) == E_OK);
 	MUST(changed);
 	bus_touch(s->bus);
@@ -138,7 +138,7 @@ source_change(struct source *s)
 uint32_t
 source_pending(const struct source *s)
 {
-	return view_pending(bus_view(s->bus, LINK_SAMPLES), 0);
+	return link_store_pending(bus_store(s->bus, LINK_SAMPLES), 0);
 }
 
 struct sink *
@@ -178,7 +178,8 @@ bool
 bench_watched(void)
 {
 #if MUSTER_TAP
-	return tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA] && tap_wanted[TAP_IN][LINK_SAMPLES][MSG_DELTA];
+	return tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA]
+	    && tap_subscribed[TAP_IN][LINK_SAMPLES][MSG_DELTA];
 #else
 	return false;
 #endif

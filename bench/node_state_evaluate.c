@@ -16,7 +16,7 @@
 #include "ends.h"
 #include "mirror.h"
 #include "obj.h"
-#include "view.h"
+#include "link_store.h"
 
 #define ROLE	"node-role.kubernetes.io/"
 #define CONFIG	"rendered-worker-28035b192362088e42615b59b7fb4b1b"
@@ -35,7 +35,7 @@ struct bench {
 	uint32_t		 nodes;
 	struct fleet		*fleet;
 	struct mirror		*mirror;
-	struct view		*view;
+	struct link_store		*view;
 	struct msg_arena	 arena;
 	msgpack_sbuffer		 packed;
 	size_t			 body_bytes;	/* of one Node on the bus */
@@ -113,7 +113,7 @@ set_up(struct bench *b)
 	msg_arena_init(&b->arena);
 	msgpack_sbuffer_init(&b->packed);
 	b->mirror = mirror_new();
-	b->view = view_new();
+	b->view = link_store_new();
 	b->fleet = fleet_new((struct fleet_hooks){ .enqueue = enqueue, .each_node = each_node, .arg = b });
 	take_pool(b, "master");
 	take_pool(b, "infra");
@@ -130,7 +130,7 @@ static void
 tear_down(struct bench *b)
 {
 	fleet_free(&b->fleet);
-	view_free(&b->view);
+	link_store_free(&b->view);
 	mirror_free(&b->mirror);
 	msgpack_sbuffer_destroy(&b->packed);
 	msg_arena_free(&b->arena);
@@ -249,7 +249,9 @@ evaluate(struct bench *b, struct wire_str key, enum fleet_result wanted)
 	const enum fleet_result result = fleet_evaluate(b->fleet, key, &node.node, 1, 1, &state);
 	MUST(result == wanted);
 	if (result == EVAL_CHANGED)
-		MUST(view_set(b->view, key, item.uid, item.rv, state.type, state.packed, 1, &changed) == E_OK
+		MUST(link_store_set(
+			 b->view, key, item.uid, item.rv, state.type, state.packed, 1, &changed)
+			== E_OK
 		    && changed);
 }
 

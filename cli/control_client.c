@@ -48,7 +48,7 @@ control_request(const char *run_dir, const char *request, char why[CONTROL_WHY_M
 	return answer;
 }
 
-struct roster *
+struct tree_status *
 control_status(const char *run_dir, char **answer, char why[CONTROL_WHY_MAX])
 {
 	char detail[160];
@@ -56,7 +56,7 @@ control_status(const char *run_dir, char **answer, char why[CONTROL_WHY_MAX])
 
 	if (line == NULL)
 		return NULL;
-	struct roster *r = roster_parse(line, strlen(line), detail, sizeof(detail));
+	struct tree_status *r = tree_status_parse(line, strlen(line), detail, sizeof(detail));
 	char *error = r == NULL ? error_in(line) : NULL;
 	if (r == NULL)
 		set_why(why, error != NULL ? "musterd answered: %s" : "musterd's answer cannot be read: %s",

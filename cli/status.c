@@ -82,7 +82,7 @@ show(const struct command *self, const struct cli *cli, bool json, const struct 
 	char why[CONTROL_WHY_MAX];
 	char *answer = NULL;
 
-	struct roster *r = control_status(cli->run_dir, &answer, why);
+	struct tree_status *r = control_status(cli->run_dir, &answer, why);
 	if (r == NULL)
 		return cli_failed(self, "%s", why);
 	if (json)
@@ -90,8 +90,8 @@ show(const struct command *self, const struct cli *cli, bool json, const struct 
 	else
 		status_table_print(stdout, r, cli->run_dir, style);
 	fflush(stdout);
-	const int code = roster_healthy(r) ? CLI_OK : CLI_DEGRADED;
-	roster_free(&r);
+	const int code = tree_status_healthy(r) ? CLI_OK : CLI_DEGRADED;
+	tree_status_free(&r);
 	free(answer);
 	return code;
 }

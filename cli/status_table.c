@@ -36,21 +36,21 @@ static const struct {
 	{ "backoff", COLOUR_BAD },
 };
 
-static void cell_name(const struct roster_actor *, char *);
-static void cell_state(const struct roster_actor *, char *);
-static void cell_pid(const struct roster_actor *, char *);
-static void cell_uptime(const struct roster_actor *, char *);
-static void cell_incarnation(const struct roster_actor *, char *);
-static void cell_restarts(const struct roster_actor *, char *);
-static void cell_memory(const struct roster_actor *, char *);
-static void cell_synced(const struct roster_actor *, char *);
-static void cell_mailbox(const struct roster_actor *, char *);
-static void cell_exit(const struct roster_actor *, char *);
+static void cell_name(const struct tree_status_actor *, char *);
+static void cell_state(const struct tree_status_actor *, char *);
+static void cell_pid(const struct tree_status_actor *, char *);
+static void cell_uptime(const struct tree_status_actor *, char *);
+static void cell_incarnation(const struct tree_status_actor *, char *);
+static void cell_restarts(const struct tree_status_actor *, char *);
+static void cell_memory(const struct tree_status_actor *, char *);
+static void cell_synced(const struct tree_status_actor *, char *);
+static void cell_mailbox(const struct tree_status_actor *, char *);
+static void cell_exit(const struct tree_status_actor *, char *);
 
 static const struct column {
 	const char	 *title;
 	bool		  right;
-	void		(*fill)(const struct roster_actor *a, char *cell);
+	void		(*fill)(const struct tree_status_actor *a, char *cell);
 } columns[] = {
 	{ "ACTOR",     false, cell_name },
 	{ "STATE",     false, cell_state },
@@ -65,17 +65,20 @@ static const struct column {
 };
 enum { COLUMNS = NITEMS(columns), STATE_COLUMN = 1 };
 
-static void measure(const struct roster *, int[COLUMNS]);
-static void print_row(FILE *, const struct roster_actor *, const int[COLUMNS], const struct status_style *);
+static void measure(const struct tree_status *, int[COLUMNS]);
+static void print_row(
+    FILE *, const struct tree_status_actor *, const int[COLUMNS], const struct status_style *);
 static void print_cell(FILE *, const char *, int, bool, enum colour, const struct status_style *);
-static void print_reason(FILE *, const struct roster_actor *, const char *, const struct status_style *);
-static void print_last_output(FILE *, const struct roster_actor *, const char *, const struct status_style *);
+static void print_reason(FILE *, const struct tree_status_actor *, const char *, const struct status_style *);
+static void print_last_output(
+    FILE *, const struct tree_status_actor *, const char *, const struct status_style *);
 static int cell_width(const char *);
 static enum colour colour_of(const char *);
 static void clean(char *, const char *);
 
 void
-status_table_print(FILE *out, const struct roster *r, const char *run_dir, const struct status_style *style)
+status_table_print(
+    FILE *out, const struct tree_status *r, const char *run_dir, const struct status_style *style)
 {
 	const struct glyphs *g = &glyphs[style->utf8];
 	char up[32], version[CELL_MAX], state[CELL_MAX];
@@ -102,7 +105,7 @@ status_table_print(FILE *out, const struct roster *r, const char *run_dir, const
 
 		fprintf(out, "  %s", last ? g->last : g->branch);
 		print_row(out, &r->actors[i], widths, style);
-		if (r->actors[i].enabled && !roster_running(&r->actors[i]))
+		if (r->actors[i].enabled && !tree_status_running(&r->actors[i]))
 			print_reason(out, &r->actors[i], last ? "   " : g->bar, style);
 	}
 }
@@ -127,7 +130,7 @@ status_duration(int64_t seconds, char *buf, size_t size)
 }
 
 static void
-measure(const struct roster *r, int widths[COLUMNS])
+measure(const struct tree_status *r, int widths[COLUMNS])
 {
 	char cell[CELL_MAX];
 
@@ -142,7 +145,7 @@ measure(const struct roster *r, int widths[COLUMNS])
 
 /* The last column is not filled up: no blanks at the end of a line. */
 static void
-print_row(FILE *out, const struct roster_actor *a, const int widths[COLUMNS],
+print_row(FILE *out, const struct tree_status_actor *a, const int widths[COLUMNS],
     const struct status_style *style)
 {
 	char cell[CELL_MAX], status[CELL_MAX] = "";
@@ -175,7 +178,7 @@ print_cell(FILE *out, const char *text, int width, bool right, enum colour colou
 
 /* Why an actor is not running, and what comes next. */
 static void
-print_reason(FILE *out, const struct roster_actor *a, const char *bar, const struct status_style *style)
+print_reason(FILE *out, const struct tree_status_actor *a, const char *bar, const struct status_style *style)
 {
 	char text[CELL_MAX];
 
@@ -192,12 +195,13 @@ print_reason(FILE *out, const struct roster_actor *a, const char *bar, const str
 
 /* Several lines, each below the other. */
 static void
-print_last_output(FILE *out, const struct roster_actor *a, const char *bar, const struct status_style *style)
+print_last_output(
+    FILE *out, const struct tree_status_actor *a, const char *bar, const struct status_style *style)
 {
-	for (size_t i = 0; i < ROSTER_WORDS_MAX && a->last_words[i] != NULL; i++) {
+	for (size_t i = 0; i < TREE_STATUS_OUTPUT_MAX && a->last_output[i] != NULL; i++) {
 		char text[CELL_MAX];
 
-		clean(text, a->last_words[i]);
+		clean(text, a->last_output[i]);
 		fprintf(out, "  %s   %s", bar, i == 0 ? "last output: " : "             ");
 		print_cell(out, text, 0, false, COLOUR_FAINT, style);
 		fprintf(out, "\n");
@@ -205,25 +209,25 @@ print_last_output(FILE *out, const struct roster_actor *a, const char *bar, cons
 }
 
 static void
-cell_name(const struct roster_actor *a, char *cell)
+cell_name(const struct tree_status_actor *a, char *cell)
 {
 	clean(cell, a->name);
 }
 
 static void
-cell_state(const struct roster_actor *a, char *cell)
+cell_state(const struct tree_status_actor *a, char *cell)
 {
 	clean(cell, a->state);
 }
 
 static void
-cell_pid(const struct roster_actor *a, char *cell)
+cell_pid(const struct tree_status_actor *a, char *cell)
 {
 	snprintf(cell, CELL_MAX, a->pid != 0 ? "%" PRId64 : "-", a->pid);
 }
 
 static void
-cell_uptime(const struct roster_actor *a, char *cell)
+cell_uptime(const struct tree_status_actor *a, char *cell)
 {
 	if (a->pid != 0)
 		status_duration(a->uptime_s, cell, CELL_MAX);
@@ -232,19 +236,19 @@ cell_uptime(const struct roster_actor *a, char *cell)
 }
 
 static void
-cell_incarnation(const struct roster_actor *a, char *cell)
+cell_incarnation(const struct tree_status_actor *a, char *cell)
 {
 	snprintf(cell, CELL_MAX, "%" PRId64, a->incarnation);
 }
 
 static void
-cell_restarts(const struct roster_actor *a, char *cell)
+cell_restarts(const struct tree_status_actor *a, char *cell)
 {
 	snprintf(cell, CELL_MAX, "%" PRId64, a->restarts);
 }
 
 static void
-cell_memory(const struct roster_actor *a, char *cell)
+cell_memory(const struct tree_status_actor *a, char *cell)
 {
 	if (a->pid != 0)
 		snprintf(cell, CELL_MAX, "%.1fM", (double)a->rss_kib / 1024);
@@ -253,19 +257,19 @@ cell_memory(const struct roster_actor *a, char *cell)
 }
 
 static void
-cell_synced(const struct roster_actor *a, char *cell)
+cell_synced(const struct tree_status_actor *a, char *cell)
 {
 	snprintf(cell, CELL_MAX, "%s", a->pid == 0 ? "-" : a->synced ? "yes" : "no");
 }
 
 static void
-cell_mailbox(const struct roster_actor *a, char *cell)
+cell_mailbox(const struct tree_status_actor *a, char *cell)
 {
 	snprintf(cell, CELL_MAX, a->pid != 0 ? "%" PRId64 : "-", a->mailbox);
 }
 
 static void
-cell_exit(const struct roster_actor *a, char *cell)
+cell_exit(const struct tree_status_actor *a, char *cell)
 {
 	clean(cell, a->last_exit != NULL ? a->last_exit : "");
 }

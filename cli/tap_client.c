@@ -100,7 +100,7 @@ static bool
 find_actors(struct tap_client *l, char *why)
 {
 	l->refresh_at_ms = clock_mono_ms() + REFRESH_MS;
-	struct roster *r = control_status(l->run_dir, NULL, why);
+	struct tree_status *r = control_status(l->run_dir, NULL, why);
 	if (r == NULL)
 		return false;
 	for (size_t i = 0; i < r->nactors; i++) {
@@ -109,7 +109,7 @@ find_actors(struct tap_client *l, char *why)
 		if (role != ROLE_NONE && r->actors[i].enabled && (l->connected >> role & 1) == 0)
 			connect_to(l, role);
 	}
-	roster_free(&r);
+	tree_status_free(&r);
 	return true;
 }
 

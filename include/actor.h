@@ -178,7 +178,7 @@ bool actor_fresh(const struct actor *a, enum link l);
  * deadline, it ends UNKNOWN: read live before planning again. When `done` is called, the mirror
  * holds the object as the write left it.
  */
-struct write_ask {
+struct write_request {
 	enum op		 op;
 	const char	*group, *version, *resource, *ns, *name, *subresource;
 	const char	*uid, *rv;		/* preconditions */
@@ -202,7 +202,8 @@ struct write_result {
 };
 typedef void write_done(struct actor *a, void *self, const struct write_result *r, void *arg);
 
-uint64_t actor_write(struct actor *a, enum link l, const struct write_ask *w, write_done *done, void *arg);
+uint64_t actor_write(
+    struct actor *a, enum link l, const struct write_request *w, write_done *done, void *arg);
 
 /* Working: keys for spec.work. */
 void actor_enqueue(struct actor *a, const char *key, size_t len, enum work_priority prio, uint64_t trace);
@@ -213,7 +214,7 @@ void actor_finish(struct actor *a, const char *key, size_t len, enum work_result
 /*
  * Adds a hop for `muster trace`, besides those that the runtime adds for items and writes: the
  * result for that key, in HOP_TEXT bytes (recall.h; more is cut). It takes tens of nanoseconds; the
- * last RECALL_HOPS hops are kept.
+ * last HOP_LOG_HOPS hops are kept.
  */
 void actor_hop(struct actor *a, const char *key, uint64_t trace, const char *text);
 
@@ -227,7 +228,7 @@ void actor_time_link(struct actor *a, enum link l, notify_time *observe);
 
 /* One line for `muster status`. */
 void actor_status(struct actor *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Ends the process after `stop`: 0, EXIT_CONFIG or EXIT_WEATHER. */
+/* Ends the process after `stop`: 0, EXIT_CONFIG or EXIT_TRANSIENT. */
 void actor_exit(struct actor *a, int code);
 
 #endif

@@ -34,7 +34,7 @@ const char *err_text(enum err e);	/* "larger than the limit" */
 /* Exit codes carry meaning, as in s6: the supervisor decides by them (docs/supervision.md). */
 enum {
 	EXIT_CONFIG  = 100,	/* will never work until the configuration changes: not restarted */
-	EXIT_WEATHER = 111,	/* a temporary failure of the system: try again */
+	EXIT_TRANSIENT = 111,	/* a temporary failure of the system: try again */
 };
 
 #endif

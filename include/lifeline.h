@@ -19,7 +19,7 @@
  *			has bound its sockets; `off`: the configuration no longer has it
  *	go		everything needed was sent: bind, connect, run
  *	level <level>	log level from now on
- *	tree <json>	what `muster status -o json` prints; only for actors with wants_tree
+ *	tree <json>	what `muster status -o json` prints; only for actors with receives_tree
  *	query <id> <explain|trace> <resource>/<name>
  *			from `muster explain` or `muster trace`; answered at once, or never
  *	stop		finish and exit 0 (SIGTERM means the same)

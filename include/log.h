@@ -24,7 +24,7 @@
 	K(REASON, "reason") K(PID, "pid") K(INCARNATION, "incarnation")		\
 	K(STATE, "state") K(FROM, "from") K(TO, "to") K(SIGNAL, "signal")	\
 	K(STATUS, "status") K(CAUSE, "cause") K(UPTIME_MS, "uptime_ms")		\
-	K(NEXT_MS, "next_ms") K(LAST_WORDS, "last_words") K(FILE, "file")	\
+	K(NEXT_MS, "next_ms") K(LAST_OUTPUT, "last_output") K(FILE, "file")	\
 	K(LINE, "line") K(PATH, "path") K(ADDRESS, "address") K(COUNT, "count")	\
 	K(BYTES, "bytes") K(LIMIT, "limit") K(DURATION_MS, "duration_ms")	\
 	K(EPOCH, "epoch") K(SEQ, "seq") K(STAGE, "stage") K(VALUE, "value")	\
@@ -69,7 +69,7 @@ struct log_kv {
 #define log_warnx(msg, ...)	log_emit(LEVEL_WARN, 0, (msg), LOG_KVS(__VA_ARGS__))
 #define log_error(msg, ...)	log_emit(LEVEL_ERROR, 0, (msg), LOG_KVS(__VA_ARGS__))
 /* fatal: the system failed me, exit 111, try again. fatalx: configuration, exit 100, do not. */
-#define fatal(msg, ...)		log_die(EXIT_WEATHER, errno, (msg), LOG_KVS(__VA_ARGS__))
+#define fatal(msg, ...)		log_die(EXIT_TRANSIENT, errno, (msg), LOG_KVS(__VA_ARGS__))
 #define fatalx(msg, ...)	log_die(EXIT_CONFIG, 0, (msg), LOG_KVS(__VA_ARGS__))
 
 void log_open(const char *actor, enum log_format format, enum log_level level);

@@ -16,7 +16,7 @@
 	    "Frames sent or received, by link and direction.") \
 	S(BUS_REJECTED, "muster_bus_frames_rejected_total", COUNTER, \
 	    "Frames rejected, by link and reason.") \
-	S(BUS_AGAIN, "muster_bus_sends_blocked_total", COUNTER, \
+	S(BUS_SENDS_BLOCKED, "muster_bus_sends_blocked_total", COUNTER, \
 	    "Sends that a full socket refused although there was credit (a bug).") \
 	S(WRITE_REQUESTS, "muster_write_requests_total", COUNTER, \
 	    "Writes this actor requested, by link, operation and outcome.") \
@@ -49,7 +49,7 @@
 	    "Watch events received, by kind and type.") \
 	S(WATCH_RESTARTS, "muster_watch_restarts_total", COUNTER, \
 	    "Watches started, by kind and reason.") \
-	S(WATCH_ALARMS, "muster_watch_stalls_total", COUNTER, \
+	S(WATCH_STALLS, "muster_watch_stalls_total", COUNTER, \
 	    "Watches that stalled, by kind and reason.") \
 	S(RELISTS, "muster_relist_total", COUNTER, "Full lists started, by kind and reason.") \
 	S(CACHE_OBJECTS, "muster_cache_objects", GAUGE, "Objects in the store, by kind.") \

@@ -152,7 +152,7 @@ credential_unauthorized(struct credential *c, int64_t now_ms)
 }
 
 bool
-credential_distrusted(struct credential *c, int64_t now_ms)
+credential_tls_refused(struct credential *c, int64_t now_ms)
 {
 	OBJ_CHECK(c, CREDENTIAL_MAGIC);
 	c->times.files_refused = c->times.has_files;
@@ -210,7 +210,7 @@ credential_readable(struct credential *c, int64_t now_ms)
 }
 
 bool
-credential_asking(const struct credential *c)
+credential_running(const struct credential *c)
 {
 	OBJ_CHECK(c, CREDENTIAL_MAGIC);
 	return c->times.running;
@@ -336,7 +336,7 @@ proxy_for_curl(const char *url)
 static void
 run_plugin(struct credential *c, int64_t now_ms)
 {
-	c->times.running = exec_plugin_ask(c->plugin);
+	c->times.running = exec_plugin_request(c->plugin);
 	c->times.plugin_refused = false;
 	if (c->times.running && c->times.answered_at < 0 && c->plugin_error[0] == '\0')
 		set_error(c->plugin_error, "plugin %s: waiting for its answer", c->config->exec->command);

@@ -6,7 +6,7 @@
  *	plugin's fd readable:	credential_readable(c, now_ms);
  *	before each request:	switch (credential_now(c, now_ms, &view)) ...
  *	after a 401:		if (credential_unauthorized(c, now_ms)) try once more
- *	TLS refused:		if (credential_distrusted(c, now_ms)) try once more
+ *	TLS refused:		if (credential_tls_refused(c, now_ms)) try once more
  *
  * Laws: what worked is kept until something better is there: a file that cannot be read, is empty
  * or holds no PEM, and a certificate that does not fit its key, change nothing but `error`. Files
@@ -76,10 +76,10 @@ bool credential_unauthorized(struct credential *c, int64_t now_ms);
  * No TLS with this server: its authority may have been replaced, and ours in its file with it. Reads
  * files again, but not twice within a second. True: there is something new. It does not concern a plugin.
  */
-bool credential_distrusted(struct credential *c, int64_t now_ms);
+bool credential_tls_refused(struct credential *c, int64_t now_ms);
 /* Does what is due. True when the view changed. Cheap when nothing is. */
 bool credential_tick(struct credential *c, int64_t now_ms);
 bool credential_readable(struct credential *c, int64_t now_ms);
-bool credential_asking(const struct credential *c);	/* a run of the plugin is under way */
+bool credential_running(const struct credential *c);	/* a run of the plugin is under way */
 
 #endif

@@ -98,7 +98,7 @@ exec_plugin_fd(const struct exec_plugin *p)
 }
 
 bool
-exec_plugin_ask(struct exec_plugin *p)
+exec_plugin_request(struct exec_plugin *p)
 {
 	const char order = EXEC_RUN;
 

@@ -39,7 +39,7 @@ void exec_plugin_free(struct exec_plugin **pp);		/* ends helper and plugin */
 /* Readable: call exec_plugin_read. Belongs to the plugin. */
 int exec_plugin_fd(const struct exec_plugin *p);
 /* Requests one run. False: one is under way, or the helper is dead. */
-bool exec_plugin_ask(struct exec_plugin *p);
+bool exec_plugin_request(struct exec_plugin *p);
 
 enum exec_plugin_event {
 	EXEC_PLUGIN_NOTHING,	/* not all of it is there yet */

@@ -36,7 +36,7 @@
 	C(METRICS, .program = "muster-metrics", .stage = 3, .stop_stage = 4,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
 	    .each_kib = 16, .each_of = "max-nodes", .each_section = "node-state",	\
-	    .wants_tree = true, .default_on = true, .tcp = TCP_BIND)		\
+	    .receives_tree = true, .default_on = true, .tcp = TCP_BIND)		\
 	TEST_CHILDREN(C)
 
 #define NEEDS(N)	/* who, needs, why */					\
@@ -79,7 +79,7 @@ struct child_row {
 	enum tcp	 tcp;
 	const char	*files[3];	/* settings that name files it may write, beside its credentials */
 	bool		 cluster;	/* may read where clients find the cluster's credential */
-	bool		 wants_tree;	/* gets the status of the whole tree */
+	bool		 receives_tree;	/* gets the status of the whole tree */
 	bool		 default_on;	/* runs unless the configuration disables it */
 	/* Its work follows from which consumers are enabled when it starts: a change of them restarts it. */
 	bool		 consumers_at_start;

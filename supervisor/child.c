@@ -213,7 +213,7 @@ exec_actor(const struct launch *l)
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) == -1)
 		exit_failed("PDEATHSIG");
 	if (getppid() != l->parent)
-		_exit(EXIT_WEATHER);
+		_exit(EXIT_TRANSIENT);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
 		exit_failed("no_new_privs");
 	if (l->rules_fd != -1 && confine_enter(l->rules_fd) == -1)
@@ -306,7 +306,7 @@ exit_failed(const char *step)
 		if (write(STDERR_FILENO, parts[i].s, parts[i].len) == -1)
 			break;
 	}
-	_exit(EXIT_WEATHER);
+	_exit(EXIT_TRANSIENT);
 }
 
 /* libzmq aborts the process when accept runs out of descriptors (measured): raise what we may. */

@@ -55,7 +55,7 @@ struct child {
 	enum log_level		 level;
 	uint64_t		 deaths;
 	char			 last_exit[32];	/* empty: never */
-	char			 last_words[LOGPIPE_JOINED];	/* empty unless last_exit was a death */
+	char			 last_output[LOGPIPE_JOINED];	/* empty unless last_exit was a death */
 	struct policy_reports	 reports[CHILD_MAX];	/* it made, by the peer's child id */
 
 	/* Records that are due as soon as its lifeline takes them (peers.c). */

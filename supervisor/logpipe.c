@@ -54,7 +54,7 @@ logpipe_feed(struct logpipe *p, const char *bytes, size_t len)
 }
 
 void
-logpipe_last_words(const struct logpipe *p, char out[LOGPIPE_JOINED])
+logpipe_last_output(const struct logpipe *p, char out[LOGPIPE_JOINED])
 {
 	const unsigned kept = p->count < LOGPIPE_LAST ? p->count : LOGPIPE_LAST;
 	size_t used = 0;

@@ -35,7 +35,7 @@ void logpipe_finish(struct logpipe *p);
 /* Bytes from the child: the pure half, for tests. */
 void logpipe_feed(struct logpipe *p, const char *bytes, size_t len);
 /* The last lines, joined by newlines. */
-void logpipe_last_words(const struct logpipe *p, char out[LOGPIPE_JOINED]);
+void logpipe_last_output(const struct logpipe *p, char out[LOGPIPE_JOINED]);
 /* They contain an allocation failure. */
 bool logpipe_out_of_memory(const struct logpipe *p);
 

@@ -77,7 +77,7 @@ peers_boot(struct child *to)
 		if (about->spec->enabled && linked(to->row->role, about->row->role))
 			ok = ok && send_peer(to, about);
 	}
-	to->tree_dirty = to->row->wants_tree;
+	to->tree_dirty = to->row->receives_tree;
 	return ok && lifeline_send(to->lifeline.fd, "go");
 }
 

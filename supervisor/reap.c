@@ -57,7 +57,7 @@ reap_spawn_failed(struct child *ch, int errnum)
 	release_process(ch);
 	ch->deaths++;
 	snprintf(ch->last_exit, sizeof(ch->last_exit), "spawn");
-	ch->last_words[0] = '\0';
+	ch->last_output[0] = '\0';
 	errno = errnum;
 	log_warn("cannot start actor", KV_S(ACTOR, ch->name), KV_I(INCARNATION, ch->incarnation));
 	decide(ch, CAUSE_SPAWN, false);
@@ -128,10 +128,10 @@ record_exit(struct child *ch, const siginfo_t *si)
 	const enum cause cause = policy_cause(&end);
 
 	describe(ch->last_exit, cause, si);
-	ch->last_words[0] = '\0';
+	ch->last_output[0] = '\0';
 	if (policy_cause_is_death(cause)) {
 		ch->deaths++;
-		logpipe_last_words(&ch->log, ch->last_words);
+		logpipe_last_output(&ch->log, ch->last_output);
 	}
 	release_process(ch);
 	decide(ch, cause, end.exited && end.code == 0);
@@ -154,7 +154,7 @@ decide(struct child *ch, enum cause cause, bool clean)
 		log_warnx("actor died", KV_S(ACTOR, ch->name), KV_I(INCARNATION, ch->incarnation),
 		    KV_I(UPTIME_MS, uptime_ms), KV_S(CAUSE, ch->last_exit), KV_S(WHY, v.why),
 		    KV_I(NEXT_MS, v.verb == VERDICT_RESTART ? v.delay_ms : -1),
-		    KV_S(LAST_WORDS, ch->last_words));
+		    KV_S(LAST_OUTPUT, ch->last_output));
 	} else {
 		log_info("actor ended", KV_S(ACTOR, ch->name), KV_I(INCARNATION, ch->incarnation),
 		    KV_I(UPTIME_MS, uptime_ms), KV_S(CAUSE, ch->last_exit));

@@ -102,7 +102,7 @@ put_child(struct json *j, const struct child *ch, size_t reserve)
 	json_str(j, "level", log_level_name(ch->level));
 	json_str(j, "status", ch->status);
 	put_needs(j, ch->row->role);
-	if (ch->last_words[0] != '\0')
+	if (ch->last_output[0] != '\0')
 		put_words(j, ch, reserve);
 	json_close(j, '}');
 }
@@ -112,10 +112,10 @@ static void
 put_words(struct json *j, const struct child *ch, size_t reserve)
 {
 	struct json with = *j;
-	const char *words = ch->last_words;
+	const char *words = ch->last_output;
 
 	with.size = j->size > reserve + j->len ? j->size - reserve : j->len;
-	json_open(&with, "last_words", '[');
+	json_open(&with, "last_output", '[');
 	for (size_t len; *words != '\0'; words += len + (words[len] == '\n')) {
 		char line[LOGPIPE_WORDS + 1];
 

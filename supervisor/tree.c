@@ -369,7 +369,7 @@ publish_status(struct tree *t)
 
 		enabled += ch->spec->enabled;
 		running += ch->state == ST_RUNNING;
-		ch->tree_dirty = ch->row->wants_tree;
+		ch->tree_dirty = ch->row->receives_tree;
 	}
 	/* READY again each time: a datagram is lost when systemd's queue is full. */
 	if (!t->stopping)

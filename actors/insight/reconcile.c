@@ -160,7 +160,7 @@ start_write(struct reconcile *r)
 	log_emit(verb == INSIGHT_DELETE ? LEVEL_INFO : LEVEL_DEBUG, 0, "write requested",
 	    LOG_KVS(KV_S(OBJECT, w->key), KV_S(VERB, insight_verb_name(verb)), KV_S(WHY, r->plan.why),
 	    KV_S(VALUE, r->plan.field)));
-	const struct write_ask request = {
+	const struct write_request request = {
 		.op = write_for_verb[verb].op, .group = INSIGHT_GROUP,
 		.resource = insight_kinds[r->kind].resource, .name = name,
 		.subresource = write_for_verb[verb].subresource,
@@ -248,7 +248,7 @@ on_written(struct actor *a, void *self, const struct write_result *r, void *arg)
 		finish(in, w, &action);
 		return;
 	}
-	const struct write_ask request = {
+	const struct write_request request = {
 		.op = OP_GET, .group = INSIGHT_GROUP, .resource = insight_kinds[w->kind].resource,
 		.name = strchr(w->key, '/') + 1, .timeout_ms = READ_MS, .trace = r->trace,
 	};
@@ -324,7 +324,7 @@ report_refused(struct insight *in, const struct inflight_write *w, const struct 
 	    KV_S(HINT, "are the CRDs those of this version? kubectl apply -f deploy/crds"));
 	const size_t len = status_refused_event(in->body, sizeof(in->body), write_for_verb[w->verb].action,
 	    r->causes.len > 0 ? r->causes : r->message);
-	const struct write_ask request = {
+	const struct write_request request = {
 		.op = OP_EVENT, .group = INSIGHT_GROUP, .resource = insight_kinds[w->kind].resource,
 		.name = strchr(w->key, '/') + 1, .uid = w->uid, .body = in->body, .body_len = len,
 		.timeout_ms = WRITE_MS, .trace = r->trace,

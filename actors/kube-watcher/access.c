@@ -252,7 +252,7 @@ dispatch(struct call *c)
 			event_active(x->timer, EV_TIMEOUT, 0);	/* `done` comes from the loop */
 		break;
 	case CREDENTIAL_WAITING:
-		if (!credential_asking(x->credential))	/* its first answer may take a while */
+		if (!credential_running(x->credential))	/* its first answer may take a while */
 			log_credential_error(x, view.error);
 		break;
 	case CREDENTIAL_LOST:
@@ -355,7 +355,7 @@ is_worth_another(struct access *x, const struct http_response *r)
 
 	if (r->status == 401)
 		return credential_unauthorized(x->credential, now_ms);
-	return r->err == E_TLS && credential_distrusted(x->credential, now_ms);
+	return r->err == E_TLS && credential_tls_refused(x->credential, now_ms);
 }
 
 /* Answers the calls that will not leave any more. Each answer may send or cancel others: begin anew. */

@@ -17,7 +17,7 @@
 #include "log.h"
 #include "obj.h"
 #include "publisher.h"
-#include "reading.h"
+#include "informer.h"
 #include "service.h"
 
 enum { TICK_MS = 1000, LAST_WRITES_MS = 5000 };
@@ -29,7 +29,7 @@ struct watcher {
 	struct discover		*discover;
 	struct elect		*elect;
 	struct service		*service;
-	struct informer		*readings[KIND_MAX];
+	struct informer		*informers[KIND_MAX];
 	struct reflector_server	 server;
 	int64_t			 ending_ms;	/* 0: not ending */
 	bool			 releasing;
@@ -68,11 +68,11 @@ start(struct actor *a, void *self)
 	groups_init(actor_setting(a, "insight-group"));
 	access_start(w->access, actor_base(a), on_helper_lost, w);
 	w->publisher = publisher_new(a);
-	w->service = service_new(&(struct service_ground){
-		.actor = a, .access = w->access, .readings = w->readings,
+	w->service = service_new(&(struct service_deps){
+		.actor = a, .access = w->access, .informers = w->informers,
 		.per_second = (double)actor_setting_i64(a, "writes-per-second"),
 	});
-	const struct reading_ground deps = {
+	const struct informer_deps deps = {
 		.actor = a, .access = w->access, .publisher = w->publisher, .server = &w->server,
 		.ns = actor_setting(a, "namespace"), .discover = on_missed, .arg = w,
 	};
@@ -80,20 +80,20 @@ start(struct actor *a, void *self)
 		if (publisher_readers(w->publisher, (enum kind)k) == 0)
 			continue;
 		wanted |= UINT64_C(1) << k;
-		w->readings[k] = reading_new(&deps, (enum kind)k);
+		w->informers[k] = informer_new(&deps, (enum kind)k);
 	}
 	w->elect = elect_new(a, w->access, w->publisher, &(struct elect_setup){
 		.elect = actor_setting_i64(a, "leader-elect") != 0,
 		.duration_ms = actor_setting_i64(a, "leader-elect-lease-duration"),
 		.name = actor_setting(a, "lease-name"), .ns = lease_namespace(w),
 	}, on_leadership, w);
-	service_lead(w->service, elect_lease(w->elect));
+	service_set_lease(w->service, elect_lease(w->elect));
 	w->discover = discover_new(a, w->access, wanted, on_found, w);
 	log_info("reading the cluster", KV_S(HOST, access_server(w->access)),
 	    KV_I(COUNT, __builtin_popcountll(wanted)));
 	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (w->readings[k] != NULL)
-			reading_drive(w->readings[k]);
+		if (w->informers[k] != NULL)
+			informer_run(w->informers[k]);
 	}
 }
 
@@ -113,9 +113,9 @@ add_skipped(const struct informer *r, char *buf, size_t size)
 	const size_t n = strlen(buf);
 	char text[160];
 
-	if (reading_skipped(r) == 0)
+	if (informer_skipped(r) == 0)
 		return;
-	reading_skipped_text(r, text, sizeof(text));
+	informer_skipped_text(r, text, sizeof(text));
 	snprintf(buf + n, size - n, "%s%s", n == 0 ? "; skipped: " : ", ", text);
 }
 
@@ -138,10 +138,10 @@ tick(struct actor *a, void *self, int64_t now_ms)
 	char skipped[200] = "";
 
 	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (w->readings[k] == NULL)
+		if (w->informers[k] == NULL)
 			continue;
-		objects += reading_count(w->readings[k]);
-		add_skipped(w->readings[k], skipped, sizeof(skipped));
+		objects += informer_count(w->informers[k]);
+		add_skipped(w->informers[k], skipped, sizeof(skipped));
 	}
 	publisher_count(w->publisher, &kinds, &synced);
 	actor_status(a, "%s, %u of %u kinds synced, %llu objects%s%s%s",
@@ -164,7 +164,7 @@ ending(struct actor *a, void *self)
 	struct watcher *const w = self;
 
 	(void)a;
-	service_lead(w->service, NULL);		/* nothing new */
+	service_set_lease(w->service, NULL);		/* nothing new */
 	w->ending_ms = clock_mono_ms() + LAST_WRITES_MS;
 	if (service_settled(w->service))
 		release(w);
@@ -178,7 +178,7 @@ stop(struct actor *a, void *self)
 	(void)a;
 	discover_free(&w->discover);
 	for (unsigned k = 0; k < KIND_MAX; k++)
-		reading_free(&w->readings[k]);
+		informer_free(&w->informers[k]);
 	service_free(&w->service);
 	elect_free(&w->elect);
 	publisher_free(&w->publisher);
@@ -190,7 +190,7 @@ on_helper_lost(void *arg)
 {
 	struct watcher *const w = arg;
 
-	actor_exit(w->actor, EXIT_WEATHER);
+	actor_exit(w->actor, EXIT_TRANSIENT);
 }
 
 static void
@@ -198,7 +198,7 @@ on_found(enum kind k, const struct discovery_result *r, void *arg)
 {
 	struct watcher *const w = arg;
 
-	reading_found(w->readings[k], r->state == DISCOVERY_FOUND, r->version, r->namespaced);
+	informer_discovered(w->informers[k], r->state == DISCOVERY_FOUND, r->version, r->namespaced);
 }
 
 static void

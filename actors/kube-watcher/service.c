@@ -15,13 +15,13 @@
 #include "call.h"
 #include "clock.h"
 #include "event_sender.h"
-#include "kube/cut.h"
+#include "kube/splitter.h"
 #include "kube/frames.h"
 #include "kube/status.h"
 #include "log.h"
 #include "obj.h"
 #include "plan.h"
-#include "recall.h"
+#include "hop_log.h"
 #include "stat.h"
 #include "write_check.h"
 
@@ -45,7 +45,7 @@ struct job {
 struct service {
 	uint32_t		 magic;
 #define SERVICE_MAGIC	0x53455256u
-	struct service_ground	 deps;
+	struct service_deps	 deps;
 	const struct lease	*lease;
 	struct plan		 plan;
 	struct job		 jobs[PLAN_WRITES_MAX];
@@ -54,7 +54,7 @@ struct service {
 	bool			 driving;
 };
 
-static struct informer *reading_of(const struct job *);
+static struct informer *informer_of(const struct job *);
 static const char *version_of(const struct job *);
 static void send_job(struct job *, int64_t);
 static void note_request(const struct job *, const char *);
@@ -80,7 +80,7 @@ static void on_timer(evutil_socket_t, short, void *);
 static uint32_t slot_of(const struct job *);
 
 struct service *
-service_new(const struct service_ground *g)
+service_new(const struct service_deps *g)
 {
 	struct service *s;
 
@@ -114,7 +114,7 @@ service_free(struct service **sp)
 }
 
 void
-service_lead(struct service *s, const struct lease *l)
+service_set_lease(struct service *s, const struct lease *l)
 {
 	s->lease = l;
 	access_fence(s->deps.access, l);
@@ -216,9 +216,9 @@ service_drive(struct service *s)
 
 /* NULL: no actor reads that kind. */
 static struct informer *
-reading_of(const struct job *j)
+informer_of(const struct job *j)
 {
-	return j->kind == KIND_MAX ? NULL : j->service->deps.readings[j->kind];
+	return j->kind == KIND_MAX ? NULL : j->service->deps.informers[j->kind];
 }
 
 /* The version that the WRITE names; else the discovered one; the core group has only v1. */
@@ -227,8 +227,8 @@ version_of(const struct job *j)
 {
 	if (j->params.version[0] != '\0')
 		return j->params.version;
-	if (reading_of(j) != NULL)
-		return reading_version(reading_of(j));
+	if (informer_of(j) != NULL)
+		return informer_version(informer_of(j));
 	return j->params.group[0] == '\0' ? "v1" : "";
 }
 
@@ -294,9 +294,9 @@ accept_of(const struct job *j)
 static uint32_t
 restore_epoch_of(const struct job *j)
 {
-	const struct informer *const r = reading_of(j);
+	const struct informer *const r = informer_of(j);
 
-	return r == NULL ? 0 : reading_time(r);
+	return r == NULL ? 0 : informer_restore_epoch(r);
 }
 
 /* It ends here, without the server. wrong: why it could not be sent; NULL: it is done. */
@@ -320,8 +320,8 @@ on_list_data(const void *data, size_t len, void *arg)
 	struct job *const j = arg;
 
 	if (j->cut == NULL)
-		j->cut = cut_new(CUT_LIST, PROJECT_JSON, on_list_item, j);
-	return cut_feed(j->cut, data, len);
+		j->cut = splitter_new(SPLIT_LIST, PROJECT_JSON, on_list_item, j);
+	return splitter_feed(j->cut, data, len);
 }
 
 /* A live list goes to its sender object by object. What changed is published; what it lacks is not gone. */
@@ -337,8 +337,8 @@ on_list_item(const void *bytes, size_t len, void *arg)
 			skip_item(j, j->params.resource, "an object is larger than a message may be");
 		return true;
 	}
-	const enum reading_answer answer = j->restore_epoch != restore_epoch_of(j) ? ANSWER_INVALID
-	    : reading_answer(reading_of(j), PROJECT_JSON, bytes, len, false, j->in.trace,
+	const enum informer_answer answer = j->restore_epoch != restore_epoch_of(j) ? ANSWER_INVALID
+	    : informer_answer(informer_of(j), PROJECT_JSON, bytes, len, false, j->in.trace,
 		key, sizeof(key), &p);
 	if (answer == ANSWER_INVALID) {
 		j->list_refused = true;
@@ -383,14 +383,14 @@ on_done(const struct http_response *http, void *arg)
 	const bool orphan = slot->orphan;
 	if (http->status != 0 && (http->status < 200 || http->status > 299))
 		status_read(&answered, http->status, http->body, http->body_len);
-	if (body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0' && (orphan || left_ms <= 0)) {
+	if (body == BODY_LIST && splitter_list_continue(j->cut)[0] != '\0' && (orphan || left_ms <= 0)) {
 		body = BODY_NONE;		/* the next page is not needed any more */
-	} else if (body == BODY_LIST && cut_list_continue(j->cut)[0] != '\0') {
+	} else if (body == BODY_LIST && splitter_list_continue(j->cut)[0] != '\0') {
 		/* The next page belongs to the same read. */
-		snprintf(j->cont, sizeof(j->cont), "%s", cut_list_continue(j->cut));
+		snprintf(j->cont, sizeof(j->cont), "%s", splitter_list_continue(j->cut));
 		if (j->list_rv[0] == '\0')
-			snprintf(j->list_rv, sizeof(j->list_rv), "%s", cut_list_rv(j->cut));
-		cut_free(&j->cut);
+			snprintf(j->list_rv, sizeof(j->list_rv), "%s", splitter_list_rv(j->cut));
+		splitter_free(&j->cut);
 		send_job(j, left_ms < PLAN_READ_MS ? left_ms : PLAN_READ_MS);
 		return;
 	}
@@ -401,7 +401,7 @@ on_done(const struct http_response *http, void *arg)
 		.predates_restore = j->params.op != OP_LIST && j->restore_epoch != restore_epoch_of(j),
 	}, clock_mono_ms());
 	if (result.again) {
-		cut_free(&j->cut);
+		splitter_free(&j->cut);
 		j->cont[0] = '\0';
 		service_drive(s);
 		return;
@@ -444,7 +444,7 @@ body_of(const struct job *j, const struct http_response *http)
 	if (http->status < 200 || http->status > 299 || http->err != E_OK)
 		return BODY_NONE;
 	if (j->params.op == OP_LIST)
-		return j->cut != NULL && !j->list_refused && cut_end(j->cut) ? BODY_LIST : BODY_NONE;
+		return j->cut != NULL && !j->list_refused && splitter_end(j->cut) ? BODY_LIST : BODY_NONE;
 	return answer_body(http->body, http->body_len);
 }
 
@@ -453,7 +453,7 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
     char *key, size_t size)
 {
 	static char rv[PROJECT_RV_MAX + 1];	/* the RESULT points here until it is packed */
-	struct informer *const reading = reading_of(j);
+	struct informer *const reading = informer_of(j);
 	struct projected p = { .rv = "" };
 
 	rv[0] = '\0';
@@ -461,11 +461,11 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 	case MERGE_NOTHING:
 		break;
 	case MERGE_FORWARD:
-		snprintf(rv, sizeof(rv), "%s", j->list_rv[0] != '\0' ? j->list_rv : cut_list_rv(j->cut));
+		snprintf(rv, sizeof(rv), "%s", j->list_rv[0] != '\0' ? j->list_rv : splitter_list_rv(j->cut));
 		break;
 	case MERGE_GONE:
 		if (reading != NULL) {
-			reading_removed(reading, j->params.ns, j->params.name, j->params.uid, j->in.trace);
+			informer_removed(reading, j->params.ns, j->params.name, j->params.uid, j->in.trace);
 			publisher_key(key, size, j->kind, j->params.ns, j->params.name);
 		}
 		break;
@@ -473,7 +473,7 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 		if (reading != NULL) {
 			const bool own = op_table[j->params.op].verb != VERB_GET;
 
-			const enum reading_answer answer = reading_answer(reading,
+			const enum informer_answer answer = informer_answer(reading,
 			    answer_form(http->body, http->body_len), http->body, http->body_len, own,
 			    j->in.trace, key, size, &p);
 			if (answer == ANSWER_INVALID)
@@ -499,7 +499,7 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 static bool
 sender_reads(const struct job *j)
 {
-	return reading_of(j) != NULL && (kind_table[j->kind].readers >> j->in.from & 1) != 0;
+	return informer_of(j) != NULL && (kind_table[j->kind].readers >> j->in.from & 1) != 0;
 }
 
 static enum err
@@ -579,7 +579,7 @@ forget(struct job *j)
 	if (j->texts != NULL)
 		explicit_bzero((void *)(uintptr_t)j->params.body, j->params.body_len);
 	free(j->texts);
-	cut_free(&j->cut);
+	splitter_free(&j->cut);
 	*j = (struct job){ .service = s };
 }
 

@@ -12,21 +12,21 @@
 
 #include "access.h"
 #include "elect.h"
-#include "reading.h"
+#include "informer.h"
 
 struct service;
 
-struct service_ground {
+struct service_deps {
 	struct actor	*actor;
 	struct access	*access;
-	struct informer	*const *readings;	/* by kind; NULL where no actor reads it */
+	struct informer	*const *informers;	/* by kind; NULL where no actor reads it */
 	double		 per_second;
 };
 
-struct service *service_new(const struct service_ground *g);
+struct service *service_new(const struct service_deps *g);
 void service_free(struct service **sp);
 /* Until then every write is refused. */
-void service_lead(struct service *s, const struct lease *l);
+void service_set_lease(struct service *s, const struct lease *l);
 void service_write(struct service *s, const struct write_in *w);
 /* What was not sent of that sender is dropped; what is in flight is logged, now and when it is answered. */
 void service_session_ended(struct service *s, enum role sender);

@@ -3,7 +3,7 @@
  *
  * A stream may be cancelled from inside its own callback: it is then freed when the splitter has returned.
  */
-#include "reading_private.h"
+#include "informer_private.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #include "clock.h"
 #include "groups.h"
-#include "kube/cut.h"
+#include "kube/splitter.h"
 #include "kube/frames.h"
 #include "kube/path.h"
 #include "kube/status.h"
@@ -27,7 +27,7 @@ struct stream {
 	struct informer		*reading;	/* NULL: cancelled */
 	uint32_t		 id;		/* the reflector's */
 	uint64_t		 call;		/* access's */
-	enum cut_shape		 shape;
+	enum splitter_shape		 shape;
 	enum project_form	 form;
 	struct splitter		*cut;		/* from the first byte of a 200 on */
 	int			 status;
@@ -56,7 +56,7 @@ stream_start(struct informer *r, const struct reflector_step *step)
 	struct stream *const s = obj_alloc(sizeof(*s));
 
 	if (watch)
-		reading_count_one(r, STAT_WATCH_RESTARTS, "reason", reflector_reason_name(step->reason));
+		informer_count_one(r, STAT_WATCH_RESTARTS, "reason", reflector_reason_name(step->reason));
 	log_debug(watch ? "watch" : "list", KV_S(RESOURCE, kind_table[r->kind].resource),
 	    KV_S(WHY, reflector_reason_text(step->reason)),
 	    KV_S(VERSION, step->ask.rv == NULL ? "" : step->ask.rv));
@@ -64,7 +64,7 @@ stream_start(struct informer *r, const struct reflector_step *step)
 	stream_forget(r);
 	s->reading = r;
 	s->id = step->ask.id;
-	s->shape = watch ? CUT_WATCH : CUT_LIST;
+	s->shape = watch ? SPLIT_WATCH : SPLIT_LIST;
 	r->stream = s;
 	s->call = access_send(r->deps.access, &(struct access_call){
 		.lane = watch ? ACCESS_WATCHES : ACCESS_CALLS, .method = "GET", .path = path,
@@ -140,7 +140,7 @@ stream_forget(struct informer *r)
 static void
 free_stream(struct stream *s)
 {
-	cut_free(&s->cut);
+	splitter_free(&s->cut);
 	free(s);
 }
 
@@ -164,9 +164,9 @@ on_data(const void *data, size_t len, void *arg)
 	struct stream *const s = arg;
 
 	if (s->cut == NULL)
-		s->cut = cut_new(s->shape, s->form, on_piece, s);
+		s->cut = splitter_new(s->shape, s->form, on_piece, s);
 	s->inside = true;
-	const bool more = cut_feed(s->cut, data, len);
+	const bool more = splitter_feed(s->cut, data, len);
 	s->inside = false;
 	if (s->reading != NULL)
 		return more;
@@ -182,7 +182,7 @@ on_piece(const void *bytes, size_t len, void *arg)
 	struct watch_event e;
 	char err[200];
 
-	if (s->shape == CUT_LIST)
+	if (s->shape == SPLIT_LIST)
 		return on_object(s, WATCH_ADDED, bytes, len, PROJECT_PADDING);
 	if (!watch_event_open(s->form, bytes, len, PROJECT_PADDING, &e, err, sizeof(err)))
 		return refuse(s, err);
@@ -197,7 +197,7 @@ on_piece(const void *bytes, size_t len, void *arg)
 			return refuse(s, "a bookmark without resourceVersion");
 		const struct list_diff p = store_list_diff(r->store, rv);
 		reflector_bookmark(&r->reflector, s->id, rv, initial_end, &p, clock_mono_ms());
-		reading_drive(r);	/* commits the list before the next event */
+		informer_run(r);	/* commits the list before the next event */
 	} else if (e.type == WATCH_UNKNOWN) {
 		log_debug("event of unknown type skipped",
 		    KV_S(RESOURCE, kind_table[r->kind].resource));
@@ -219,18 +219,18 @@ on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len,
 	if (p->name[0] == '\0' || p->rv[0] == '\0' || !publisher_key(key, sizeof(key), r->kind,
 	    p->ns, p->name))
 		return refuse(s, p->error);
-	const enum reflector_take t = s->shape == CUT_LIST
+	const enum reflector_take t = s->shape == SPLIT_LIST
 	    ? reflector_item(&r->reflector, s->id, now_ms)
 	    : reflector_event(&r->reflector, s->id, type, p->rv, now_ms);
 	if (t == TAKE_SKIP) {	/* if it was out of order, the stream is over and a list begins */
-		reading_drive(r);
+		informer_run(r);
 		return s->reading != NULL;
 	}
 	const struct object_version word = {
 		.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv, .unreadable = !readable,
 	};
 	/* DELETED brings the last state of the object: its name is all that counts. */
-	reading_publish(r, key, p, !readable && type != WATCH_DELETED,
+	informer_publish(r, key, p, !readable && type != WATCH_DELETED,
 	    type == WATCH_DELETED ? store_deleted(r->store, &word) : store_seen(r->store, &word),
 	    false, actor_new_trace(r->deps.actor));
 	return true;
@@ -245,7 +245,7 @@ refuse(struct stream *s, const char *why)
 	snprintf(r->detail, sizeof(r->detail), "invalid answer: %s", why);
 	log_warnx("invalid answer of the server; trying again",
 	    KV_S(RESOURCE, kind_table[r->kind].resource), KV_S(WHY, why));
-	reading_count_one(r, STAT_OBJECTS_SKIPPED, NULL, NULL);
+	informer_count_one(r, STAT_OBJECTS_SKIPPED, NULL, NULL);
 	s->refused = true;
 	return false;
 }
@@ -264,7 +264,7 @@ on_error_event(struct stream *s, const void *object, size_t len)
 		.retry_after_ms = status.retry_after_s == 0 ? -1 : status.retry_after_s * 1000,
 	};
 	reflector_failed(&r->reflector, s->id, &f, clock_mono_ms());
-	reading_drive(r);
+	informer_run(r);
 }
 
 static void
@@ -276,15 +276,15 @@ on_done(const struct http_response *http, void *arg)
 	r->stream = NULL;
 	if (http->status != 200 || s->refused)
 		report_failure(r, s->id, http);
-	else if (s->shape == CUT_LIST)
+	else if (s->shape == SPLIT_LIST)
 		end_list(s, http);
 	else {
 		if (s->cut != NULL)
-			cut_end(s->cut);	/* half an event is dropped: the next watch sends it */
+			splitter_end(s->cut);	/* half an event is dropped: the next watch sends it */
 		reflector_ended(&r->reflector, s->id, http->err == E_OK, clock_mono_ms());
 	}
 	free_stream(s);
-	reading_drive(r);
+	informer_run(r);
 }
 
 static void
@@ -318,15 +318,15 @@ end_list(struct stream *s, const struct http_response *http)
 	struct informer *const r = s->reading;
 	const int64_t now_ms = clock_mono_ms();
 
-	if (http->err == E_OK && s->cut != NULL && cut_end(s->cut)) {
-		const struct list_diff p = store_list_diff(r->store, cut_list_rv(s->cut));
+	if (http->err == E_OK && s->cut != NULL && splitter_end(s->cut)) {
+		const struct list_diff p = store_list_diff(r->store, splitter_list_rv(s->cut));
 
-		reflector_page(&r->reflector, s->id, cut_list_rv(s->cut), cut_list_continue(s->cut),
+		reflector_page(&r->reflector, s->id, splitter_list_rv(s->cut), splitter_list_continue(s->cut),
 		    &p, now_ms);
 		return;
 	}
 	snprintf(r->detail, sizeof(r->detail), "the list broke off: %s",
-	    s->cut != NULL && cut_error(s->cut)[0] != '\0' ? cut_error(s->cut) : http->error);
+	    s->cut != NULL && splitter_error(s->cut)[0] != '\0' ? splitter_error(s->cut) : http->error);
 	log_warnx("cannot read a kind; trying again", KV_S(RESOURCE, kind_table[r->kind].resource),
 	    KV_S(WHY, r->detail));
 	reflector_failed(&r->reflector, s->id,

@@ -6,12 +6,12 @@
 #include "obj.h"
 #include "version.h"
 
-static bool actor_deaths(const struct roster_actor *, const struct builtin_facts *, double *);
-static bool up(const struct roster_actor *, const struct builtin_facts *, double *);
-static bool restarts(const struct roster_actor *, const struct builtin_facts *, double *);
-static bool memory(const struct roster_actor *, const struct builtin_facts *, double *);
-static bool beat_age(const struct roster_actor *, const struct builtin_facts *, double *);
-static bool synced(const struct roster_actor *, const struct builtin_facts *, double *);
+static bool actor_deaths(const struct tree_status_actor *, const struct builtin_facts *, double *);
+static bool up(const struct tree_status_actor *, const struct builtin_facts *, double *);
+static bool restarts(const struct tree_status_actor *, const struct builtin_facts *, double *);
+static bool memory(const struct tree_status_actor *, const struct builtin_facts *, double *);
+static bool beat_age(const struct tree_status_actor *, const struct builtin_facts *, double *);
+static bool synced(const struct tree_status_actor *, const struct builtin_facts *, double *);
 static void deaths_by_cause(struct text *, const struct builtin_row *, const struct builtin_facts *);
 static void uptime(struct text *, const struct builtin_row *, const struct builtin_facts *);
 static void build(struct text *, const struct builtin_row *, const struct builtin_facts *);
@@ -71,7 +71,7 @@ builtin_write(struct text *out, const struct builtin_facts *f)
 			continue;
 		}
 		for (size_t k = 0; f->tree != NULL && k < f->tree->nactors; k++) {
-			const struct roster_actor *a = &f->tree->actors[k];
+			const struct tree_status_actor *a = &f->tree->actors[k];
 			struct exposition_series s = { .actor = a->name, .labels = "" };
 
 			if (a->enabled && row->of_actor(a, f, &s.value))
@@ -81,7 +81,7 @@ builtin_write(struct text *out, const struct builtin_facts *f)
 }
 
 static bool
-actor_deaths(const struct roster_actor *a, const struct builtin_facts *f, double *value)
+actor_deaths(const struct tree_status_actor *a, const struct builtin_facts *f, double *value)
 {
 	(void)f;
 	*value = (double)a->deaths;
@@ -89,15 +89,15 @@ actor_deaths(const struct roster_actor *a, const struct builtin_facts *f, double
 }
 
 static bool
-up(const struct roster_actor *a, const struct builtin_facts *f, double *value)
+up(const struct tree_status_actor *a, const struct builtin_facts *f, double *value)
 {
 	(void)f;
-	*value = roster_running(a);
+	*value = tree_status_running(a);
 	return true;
 }
 
 static bool
-restarts(const struct roster_actor *a, const struct builtin_facts *f, double *value)
+restarts(const struct tree_status_actor *a, const struct builtin_facts *f, double *value)
 {
 	(void)f;
 	*value = (double)a->restarts;
@@ -105,7 +105,7 @@ restarts(const struct roster_actor *a, const struct builtin_facts *f, double *va
 }
 
 static bool
-memory(const struct roster_actor *a, const struct builtin_facts *f, double *value)
+memory(const struct tree_status_actor *a, const struct builtin_facts *f, double *value)
 {
 	(void)f;
 	*value = (double)a->rss_kib * 1024;
@@ -114,17 +114,17 @@ memory(const struct roster_actor *a, const struct builtin_facts *f, double *valu
 
 /* The status has the age that the heartbeat had when it was written. */
 static bool
-beat_age(const struct roster_actor *a, const struct builtin_facts *f, double *value)
+beat_age(const struct tree_status_actor *a, const struct builtin_facts *f, double *value)
 {
 	*value = (double)(a->beat_age_ms + f->tree_age_ms) / 1000;
 	return a->pid != 0 && a->beat_age_ms >= 0;
 }
 
 static bool
-synced(const struct roster_actor *a, const struct builtin_facts *f, double *value)
+synced(const struct tree_status_actor *a, const struct builtin_facts *f, double *value)
 {
 	(void)f;
-	*value = roster_running(a) && a->synced;
+	*value = tree_status_running(a) && a->synced;
 	return true;
 }
 

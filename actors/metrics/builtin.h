@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "exposition.h"
-#include "roster.h"
+#include "tree_status.h"
 
 struct builtin_facts {
-	const struct roster	*tree;		/* NULL: none has come yet */
+	const struct tree_status	*tree;		/* NULL: none has come yet */
 	int64_t			 tree_age_ms;
 	uint64_t		 status_rejected, series_rejected;
 	size_t			 series;
@@ -26,7 +26,7 @@ struct builtin_row {
 	const char	 *labels;	/* for the reference */
 	const char	 *help;
 	/* A value per enabled actor (false: it has none), ... */
-	bool		(*of_actor)(const struct roster_actor *a, const struct builtin_facts *f,
+	bool		(*of_actor)(const struct tree_status_actor *a, const struct builtin_facts *f,
 			    double *value);
 	/* ... or all samples at once. */
 	void		(*write)(struct text *out, const struct builtin_row *row,

@@ -40,7 +40,7 @@ struct run {
 };
 
 static void note(struct run *, const char *, const char *);
-static const char *actor_fault(const struct roster_actor *, char *);
+static const char *actor_fault(const struct tree_status_actor *, char *);
 
 enum health_verdict
 health_answer(enum health_kind kind, const char *only, bool verbose, const struct health_facts *f,
@@ -49,12 +49,12 @@ health_answer(enum health_kind kind, const char *only, bool verbose, const struc
 	const struct kind_row *k = &kinds[kind];
 	struct run run = { .only = only, .out = out };
 	const size_t start = out->len;
-	char name[ROSTER_NAME_MAX + 8], why[WHY_MAX];
+	char name[TREE_STATUS_NAME_MAX + 8], why[WHY_MAX];
 
 	for (size_t i = 0; i < k->nchecks; i++)
 		note(&run, k->checks[i].name, k->checks[i].run(f, why));
 	for (size_t i = 0; k->actors && f->tree != NULL && i < f->tree->nactors; i++) {
-		const struct roster_actor *a = &f->tree->actors[i];
+		const struct tree_status_actor *a = &f->tree->actors[i];
 
 		if (!a->enabled)
 			continue;
@@ -114,9 +114,9 @@ tree(const struct health_facts *f, char *buf)
 }
 
 static const char *
-actor_fault(const struct roster_actor *a, char *buf)
+actor_fault(const struct tree_status_actor *a, char *buf)
 {
-	if (roster_running(a))
+	if (tree_status_running(a))
 		return a->synced ? NULL : "running, but its inputs are not synced yet";
 	snprintf(buf, WHY_MAX, "%.16s%s%.100s", a->state, a->last_exit != NULL ? ", last exit: " : "",
 	    a->last_exit != NULL ? a->last_exit : "");

@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 #include "exposition.h"
-#include "roster.h"
+#include "tree_status.h"
 
 enum { HEALTH_TREE_OLD_MS = 30000 };	/* the supervisor writes one every 5 s */
 
 enum health_kind { HEALTH_ALIVE, HEALTH_READY, HEALTH_KINDS };
 
 struct health_facts {
-	const struct roster	*tree;		/* NULL: none has come yet */
+	const struct tree_status	*tree;		/* NULL: none has come yet */
 	int64_t			 tree_age_ms;	/* of the last tree; without one: of this process */
 };
 

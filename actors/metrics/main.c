@@ -18,7 +18,7 @@
 #include "route.h"
 #include "series.h"
 #include "http_server.h"
-#include "roster.h"
+#include "tree_status.h"
 
 enum { ADDRESS_MAX = 64, PATH_ROOM = 4096 };
 
@@ -34,7 +34,7 @@ static const struct port_row {
 
 struct metrics {
 	struct series_table	*series;
-	struct roster		*tree;		/* the last one that could be read; NULL: none */
+	struct tree_status		*tree;		/* the last one that could be read; NULL: none */
 	int64_t			 tree_ms;
 	int64_t			 started_ms;
 	uint64_t		 status_rejected, series_rejected, scrapes;
@@ -106,7 +106,7 @@ stop(struct actor *a, void *self)
 		http_server_free(&m->servers[i].serve);
 	bodies_free(&m->bodies);
 	series_free(&m->series);
-	roster_free(&m->tree);
+	tree_status_free(&m->tree);
 }
 
 static void
@@ -135,13 +135,13 @@ on_tree(struct actor *a, void *self, const char *json)
 	char why[160];
 
 	(void)a;
-	struct roster *new = roster_parse(json, strlen(json), why, sizeof(why));
+	struct tree_status *new = tree_status_parse(json, strlen(json), why, sizeof(why));
 	if (new == NULL) {
 		m->status_rejected++;
 		log_warnx("supervisor status rejected, the previous one is kept", KV_S(WHY, why));
 		return;
 	}
-	roster_free(&m->tree);
+	tree_status_free(&m->tree);
 	m->tree = new;
 	m->tree_ms = clock_mono_ms();
 }
@@ -209,7 +209,7 @@ open_port(struct actor *a, struct server *server, const struct port_row *port, c
 	}
 	const int fd = http_server_listen(address, &why, &config);
 	if (fd == -1) {
-		log_die(config ? EXIT_CONFIG : EXIT_WEATHER, 0, "cannot serve",
+		log_die(config ? EXIT_CONFIG : EXIT_TRANSIENT, 0, "cannot serve",
 		    LOG_KVS(KV_S(KEY, port->setting), KV_S(ADDRESS, address), KV_S(CAUSE, why),
 		    KV_S(HINT, "give an address of this machine and a port that no other program has")));
 	}

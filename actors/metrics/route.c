@@ -148,7 +148,7 @@ query_has(const char *query, const char *name)
 static bool
 shown(const char *actor, const void *tree)
 {
-	const struct roster_actor *a = roster_find(tree, actor);
+	const struct tree_status_actor *a = tree_status_find(tree, actor);
 
 	return a != NULL && a->enabled;
 }

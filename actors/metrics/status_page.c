@@ -24,13 +24,13 @@ static const char foot[] =
     "<a href=\"/healthz?verbose\">healthz</a>\n"
     "<a href=\"/readyz?verbose\">readyz</a></p>\n</body></html>\n";
 
-static void row(struct text *, const struct roster_actor *, int64_t);
+static void row(struct text *, const struct tree_status_actor *, int64_t);
 static void escaped(struct text *, const char *);
 
 void
 status_page_write(const struct route_facts *f, struct text *out)
 {
-	const struct roster *tree = f->own.tree;
+	const struct tree_status *tree = f->own.tree;
 
 	text_puts(out, head);
 	text_puts(out, "<h1>muster " MUSTER_VERSION "</h1>\n");
@@ -53,7 +53,7 @@ status_page_write(const struct route_facts *f, struct text *out)
 }
 
 static void
-row(struct text *out, const struct roster_actor *a, int64_t sent_ms)
+row(struct text *out, const struct tree_status_actor *a, int64_t sent_ms)
 {
 	char since[32] = "";
 	struct tm tm;
@@ -61,14 +61,14 @@ row(struct text *out, const struct roster_actor *a, int64_t sent_ms)
 	const time_t at = (time_t)(sent_ms / 1000 - a->uptime_s);
 	if (a->pid != 0 && gmtime_r(&at, &tm) != NULL)
 		strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%SZ", &tm);
-	text_printf(out, "<tr%s><td>", roster_running(a) && a->synced ? "" : " class=\"bad\"");
+	text_printf(out, "<tr%s><td>", tree_status_running(a) && a->synced ? "" : " class=\"bad\"");
 	escaped(out, a->name);
 	text_puts(out, "</td><td>");
 	escaped(out, a->state);
 	text_printf(out, "</td><td>%s</td><td class=\"n\">%" PRId64 "</td><td class=\"n\">%.1f MiB</td>"
 	    "<td>%s</td><td class=\"n\">%" PRId64 "</td><td>", since, a->restarts, (double)a->rss_kib / 1024,
 	    a->synced ? "yes" : "no", a->mailbox);
-	const char *note = roster_running(a) || a->last_exit == NULL ? a->status : a->last_exit;
+	const char *note = tree_status_running(a) || a->last_exit == NULL ? a->status : a->last_exit;
 	escaped(out, note != NULL ? note : "");
 	text_puts(out, "</td></tr>\n");
 }

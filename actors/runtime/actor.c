@@ -213,7 +213,7 @@ next_record(char *record)
 	if (poll(&pfd, 1, BOOT_TIMEOUT_MS) != 1
 	    || lifeline_recv(LIFELINE_FD, record, LIFELINE_MAX + 1) <= 0) {
 		fprintf(stderr, "no record from the supervisor\n");
-		_exit(EXIT_WEATHER);
+		_exit(EXIT_TRANSIENT);
 	}
 }
 
@@ -258,7 +258,7 @@ on_go(struct actor *a, char *rest)
 	a->started_us = clock_wall_us();
 	if (!bus_bind(a->bus))
 		fatal("cannot bind a link", KV_S(PATH, a->boot.run_dir));
-	view_set_ready(bus_view(a->bus, LINK_STATS));
+	link_store_set_ready(bus_store(a->bus, LINK_STATS));
 	if (a->spec->start != NULL)
 		a->spec->start(a, a->self);
 	if (a->ending)
@@ -272,7 +272,7 @@ on_go(struct actor *a, char *rest)
 	a->stats_due_ms = clock_mono_ms() + STATS_MS;
 	on_stats(-1, EV_TIMEOUT, a);
 	on_beat(-1, EV_TIMEOUT, a);
-	actor_tell_synced(a);
+	actor_send_synced(a);
 	bus_touch(a->bus);
 }
 
@@ -316,7 +316,7 @@ on_lifeline(evutil_socket_t fd, short what, void *arg)
 			return;
 		if (n <= 0)
 			/* The supervisor is dead; whatever we were doing, we may not go on. */
-			_exit(EXIT_WEATHER);
+			_exit(EXIT_TRANSIENT);
 		char *rest = record + strcspn(record, " ");
 		const size_t word = (size_t)(rest - record);
 		size_t i = 0;
@@ -345,7 +345,7 @@ on_peer(struct actor *a, char *record)
 	secret_wipe(&p.expected);
 	secret_wipe(&p.presented);
 	if (a->running)
-		actor_tell_synced(a);
+		actor_send_synced(a);
 }
 
 static void
@@ -422,7 +422,7 @@ on_stats(evutil_socket_t fd, short what, void *arg)
 	bus_stats(a->bus);
 	work_stats(a);
 	stats_publish(a);
-	actor_tell_synced(a);
+	actor_send_synced(a);
 }
 
 static void
@@ -456,7 +456,7 @@ on_change(const struct change *c, void *arg)
 	actor_dispatch(a, c);
 	log_set_trace(0);
 	if (c->kind == CHANGE_SYNCED)
-		actor_tell_synced(a);
+		actor_send_synced(a);
 }
 
 void
@@ -523,14 +523,14 @@ on_wrote(const struct write_result *r, write_done *done, void *done_arg, void *a
  * again until the lifeline takes it.
  */
 void
-actor_tell_synced(struct actor *a)
+actor_send_synced(struct actor *a)
 {
 	bool synced = bus_synced(a->bus);
 
 	for (unsigned l = 0; l < LINK_MAX && synced; l++) {
-		const struct view *v = bus_view(a->bus, (enum link)l);
+		const struct link_store *v = bus_store(a->bus, (enum link)l);
 
-		synced = v == NULL || view_ready(v);
+		synced = v == NULL || link_store_ready(v);
 	}
 	if (synced == a->synced)
 		return;

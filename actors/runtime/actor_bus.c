@@ -16,16 +16,16 @@ enum err
 actor_publish_packed(struct actor *a, enum link l, const char *key, const char *uid, const char *rv,
     enum msg type, const void *bytes, size_t len, uint64_t trace, bool force)
 {
-	struct view *v = bus_view(a->bus, l);
+	struct link_store *v = bus_store(a->bus, l);
 	bool changed = force;
 
 	MUST(v != NULL && link_carries(l, type));
-	if (len > VIEW_VALUE_MAX)
+	if (len > LINK_STORE_VALUE_MAX)
 		return E_TOO_BIG;
 	const struct wire_bin value = { .p = bytes, .len = (uint32_t)len };
 	const struct wire_str k = wire_str_of(key), u = wire_str_of(uid), r = wire_str_of(rv);
-	const enum err e = force ? view_force(v, k, u, r, type, value, trace)
-				 : view_set(v, k, u, r, type, value, trace, &changed);
+	const enum err e = force ? link_store_force(v, k, u, r, type, value, trace)
+				 : link_store_set(v, k, u, r, type, value, trace, &changed);
 	if (changed && e == E_OK)
 		bus_published(a->bus, l, k, r, trace, false);
 	return e;
@@ -34,22 +34,22 @@ actor_publish_packed(struct actor *a, enum link l, const char *key, const char *
 void
 actor_retract(struct actor *a, enum link l, const char *key, uint64_t trace)
 {
-	struct view *v = bus_view(a->bus, l);
+	struct link_store *v = bus_store(a->bus, l);
 
 	MUST(v != NULL);
-	if (view_remove(v, wire_str_of(key), trace))
+	if (link_store_remove(v, wire_str_of(key), trace))
 		bus_published(a->bus, l, wire_str_of(key), wire_str_of(""), trace, true);
 }
 
 void
 actor_link_ready(struct actor *a, enum link l)
 {
-	struct view *v = bus_view(a->bus, l);
+	struct link_store *v = bus_store(a->bus, l);
 
 	MUST(v != NULL);
-	view_set_ready(v);
+	link_store_set_ready(v);
 	bus_touch(a->bus);
-	actor_tell_synced(a);
+	actor_send_synced(a);
 }
 
 uint64_t
@@ -78,7 +78,7 @@ actor_result(struct actor *a, uint64_t handle, const struct body_result *r, cons
 }
 
 uint64_t
-actor_write(struct actor *a, enum link l, const struct write_ask *w, write_done *done, void *arg)
+actor_write(struct actor *a, enum link l, const struct write_request *w, write_done *done, void *arg)
 {
 	return bus_write(a->bus, l, w, done, arg);
 }

@@ -42,7 +42,7 @@ struct actor {
 
 void actor_dispatch(struct actor *a, const struct change *c);
 /* To the supervisor, when it has changed. */
-void actor_tell_synced(struct actor *a);
+void actor_send_synced(struct actor *a);
 
 void work_open(struct actor *a);
 void work_close(struct actor *a);

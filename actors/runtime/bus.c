@@ -27,7 +27,7 @@ bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t i
 	b->role = role;
 	b->incarnation = incarnation;
 	b->tap = tap;
-	b->recall = recall_new();
+	b->hop_log = hop_log_new();
 	b->owner = *owner;
 	msg_arena_init(&b->arena);
 	msg_arena_init(&b->arena_gone);
@@ -53,7 +53,7 @@ bus_free(struct bus **bp)
 	}
 	write_client_free(&b->write_client);
 	write_server_free(&b->write_server);
-	recall_free(&b->recall);
+	hop_log_free(&b->hop_log);
 	event_free(b->pump);
 	event_free(b->timer);
 	msg_arena_free(&b->arena);
@@ -120,8 +120,8 @@ bus_has_peer(const struct bus *b, enum role who)
 	return b->peers[who].known && b->peers[who].state != PEER_OFF;
 }
 
-struct view *
-bus_view(struct bus *b, enum link l)
+struct link_store *
+bus_store(struct bus *b, enum link l)
 {
 	return b->outs[l] == NULL ? NULL : out_store(b->outs[l]);
 }

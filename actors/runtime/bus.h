@@ -16,10 +16,10 @@
 #include "actor.h"
 #include "log.h"
 #include "mirror.h"
-#include "recall.h"
+#include "hop_log.h"
 #include "tap.h"
 #include "timing.h"
-#include "view.h"
+#include "link_store.h"
 
 struct bus;
 
@@ -55,7 +55,7 @@ void bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct s
 
 bool bus_has_peer(const struct bus *b, enum role who);
 
-struct view *bus_view(struct bus *b, enum link l);	/* NULL: not a link of ours */
+struct link_store *bus_store(struct bus *b, enum link l);	/* NULL: not a link of ours */
 void bus_touch(struct bus *b);				/* a view changed: send soon */
 bool bus_synced(const struct bus *b);			/* every gating input has had a complete snapshot */
 bool bus_fresh(const struct bus *b, enum link l);
@@ -63,7 +63,7 @@ void bus_each(struct bus *b, enum link l, void (*fn)(const struct change *, void
 bool bus_get(struct bus *b, enum link l, struct wire_str key,
     void (*fn)(const struct change *, void *), void *arg);
 /* See actor.h. */
-uint64_t bus_write(struct bus *b, enum link l, const struct write_ask *w, write_done *done, void *arg);
+uint64_t bus_write(struct bus *b, enum link l, const struct write_request *w, write_done *done, void *arg);
 /* Ends the writes in flight, because the process ends. A write that a `done` then starts is dropped. */
 void bus_end_writes(struct bus *b);
 enum err bus_result_items(struct bus *b, uint64_t handle, const struct body_item *items, size_t n);
@@ -82,14 +82,14 @@ struct bus_hop {
 	enum link	 link;		/* LINK_MAX: none */
 	enum role	 peer;		/* ROLE_NONE: none */
 	struct wire_str	 key, rv;
-	uint32_t	 hash;		/* where the key is not at hand any more: recall_key of it; 0: none */
+	uint32_t	 hash;		/* hop_log_key of a key that is not at hand; 0: none */
 	uint64_t	 trace;
 	int64_t		 at_us;		/* wall clock, once per frame; 0: now */
 	const char	*text;		/* NULL: none */
-	bool		 spare;		/* see recall_add */
+	bool		 spare;		/* see hop_log_add */
 };
 void bus_hop(struct bus *b, const struct bus_hop *n);
-const struct recall *bus_recall(const struct bus *b);
+const struct hop_log *bus_hop_log(const struct bus *b);
 /* Where the key is held: one element per store and mirror, of a list that is open in j. False: nowhere. */
 bool bus_held(struct bus *b, struct wire_str key, struct json *j);
 /* Every key of every store and mirror, some more than once. */

@@ -8,7 +8,7 @@
 #include "clock.h"
 #include "obj.h"
 
-_Static_assert((unsigned)LINK_MAX < (unsigned)HOP_NOBODY && (unsigned)ROLE_NONE < (unsigned)HOP_NOBODY,
+_Static_assert((unsigned)LINK_MAX < (unsigned)HOP_NONE && (unsigned)ROLE_NONE < (unsigned)HOP_NONE,
     "a hop has one byte for each");
 
 struct key_walk {
@@ -23,18 +23,18 @@ bus_hop(struct bus *b, const struct bus_hop *n)
 {
 	if (n->link == LINK_STATS || (n->key.len == 0 ? n->hash == 0 : n->key.p[0] == ':'))
 		return;
-	if (n->spare && recall_count(b->recall) == RECALL_HOPS)
+	if (n->spare && hop_log_count(b->hop_log) == HOP_LOG_HOPS)
 		return;
 	struct hop h = {
 		.at_us = n->at_us != 0 ? n->at_us : clock_wall_us(), .trace = n->trace,
-		.key = n->key.len == 0 ? n->hash : recall_key(n->key.p, n->key.len),
+		.key = n->key.len == 0 ? n->hash : hop_log_key(n->key.p, n->key.len),
 		.what = (uint8_t)n->what,
-		.link = n->link == LINK_MAX ? HOP_NOBODY : (uint8_t)n->link,
-		.peer = n->peer == ROLE_NONE ? HOP_NOBODY : (uint8_t)n->peer,
+		.link = n->link == LINK_MAX ? HOP_NONE : (uint8_t)n->link,
+		.peer = n->peer == ROLE_NONE ? HOP_NONE : (uint8_t)n->peer,
 	};
 	if (n->text != NULL || n->rv.len > 0)
-		hop_say(&h, n->text != NULL ? n->text : "", n->rv);
-	recall_add(b->recall, &h, n->spare);
+		hop_set_text(&h, n->text != NULL ? n->text : "", n->rv);
+	hop_log_add(b->hop_log, &h, n->spare);
 }
 
 void
@@ -53,10 +53,10 @@ bus_hop_outcome(char text[HOP_TEXT + 1], enum outcome how, unsigned status)
 		snprintf(text, HOP_TEXT + 1, "%s", outcome_name(how));
 }
 
-const struct recall *
-bus_recall(const struct bus *b)
+const struct hop_log *
+bus_hop_log(const struct bus *b)
 {
-	return b->recall;
+	return b->hop_log;
 }
 
 void
@@ -72,7 +72,7 @@ bus_published(struct bus *b, enum link l, struct wire_str key, struct wire_str r
 		.rv = rv,
 		.trace = trace,
 		.text = gone ? "gone" : NULL,
-		.spare = !view_ready(out_store(b->outs[l])) });
+		.spare = !link_store_ready(out_store(b->outs[l])) });
 	if (t != NULL)
 		timing_changed(t, clock_mono_us());
 	bus_touch(b);
@@ -110,7 +110,7 @@ bus_keys(struct bus *b, void (*fn)(struct wire_str, void *), void *arg)
 		if (l == LINK_STATS)
 			continue;
 		if (b->outs[l] != NULL)
-			view_each(out_store(b->outs[l]), each_key, &w);
+			link_store_each(out_store(b->outs[l]), each_key, &w);
 		for (unsigned r = 0; r < ROLE_MAX; r++) {
 			if (b->ins[l][r] != NULL)
 				in_keys(b->ins[l][r], fn, arg);

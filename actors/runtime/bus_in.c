@@ -395,7 +395,7 @@ item_refusal(struct bus_in *i, enum msg m, const struct body_item *item, union m
 {
 	const bool beside = m == MSG_RESULT_ITEMS && item->version == 0;
 
-	if (item->key.len == 0 || item->key.len > VIEW_KEY_MAX)
+	if (item->key.len == 0 || item->key.len > LINK_STORE_KEY_MAX)
 		return "empty or overlong key";
 	if (item->gone)
 		return NULL;
@@ -419,7 +419,7 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	const union msg_body *value =
 	    kind == MIRROR_GONE ? decode(item, &i->bus->arena_gone, &last) : i->fresh;
 	const struct change c = change_of(i, kinds[kind], item, value);
-	bus_hop(i->bus, &(struct bus_hop){ .what = HOP_TAKEN, .at_us = i->taken_us, .link = i->link,
+	bus_hop(i->bus, &(struct bus_hop){ .what = HOP_RECEIVED, .at_us = i->taken_us, .link = i->link,
 	    .peer = i->producer, .key = item->key, .rv = item->rv, .trace = item->trace,
 	    .spare = c.initial, .text = kind == MIRROR_GONE ? "gone" : NULL });
 	i->bus->owner.changed(&c, i->bus->owner.arg);

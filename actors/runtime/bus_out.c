@@ -24,8 +24,8 @@ struct bus_out {
 	struct bus		*bus;
 	enum link		 link;
 	struct socket		*socket;
-	struct view		*view;
-	struct consumer		 consumers[VIEW_SLOTS];
+	struct link_store		*view;
+	struct consumer		 consumers[LINK_STORE_SLOTS];
 	uint32_t		 sessions;	/* opened since the start: makes epochs */
 	int64_t			 refused_ms;	/* when a refused HELLO was last logged */
 	struct stat_series	*items, *frames_out, *frames_in;
@@ -72,7 +72,7 @@ out_new(struct bus *b, enum link l)
 		OBJ_FREE(o);
 		return NULL;
 	}
-	o->view = view_new();
+	o->view = link_store_new();
 	o->items = bus_traffic(STAT_BUS_ITEMS, l, TAP_OUT);
 	o->frames_out = bus_traffic(STAT_BUS_FRAMES, l, TAP_OUT);
 	o->frames_in = bus_traffic(STAT_BUS_FRAMES, l, TAP_IN);
@@ -88,12 +88,12 @@ out_free(struct bus_out **op)
 		return;
 	OBJ_TAKE(o, op, OUT_MAGIC);
 	socket_free(&o->socket);
-	view_free(&o->view);
+	link_store_free(&o->view);
 	timing_free(&o->timing);
 	OBJ_FREE(o);
 }
 
-struct view *
+struct link_store *
 out_store(struct bus_out *o)
 {
 	return o->view;
@@ -102,7 +102,7 @@ out_store(struct bus_out *o)
 void
 out_delivered(struct bus_out *o, const struct consumer *c)
 {
-	if (o->timing != NULL && view_pending(o->view, c->slot) == 0)
+	if (o->timing != NULL && link_store_pending(o->view, c->slot) == 0)
 		timing_idle(o->timing, (size_t)(c - o->consumers));
 }
 
@@ -117,7 +117,7 @@ out_held(struct bus_out *o, struct wire_str key, struct json *j)
 {
 	struct body_item item;
 
-	if (!view_get(o->view, key, &item))
+	if (!link_store_get(o->view, key, &item))
 		return false;
 	json_open(j, NULL, '{');
 	json_strn(j, "key", key.p, key.len);
@@ -142,7 +142,7 @@ delivery_state(const struct bus_out *o, const struct consumer *c, struct wire_st
 {
 	if (c->slot == NO_SLOT)
 		return "waiting";
-	if (view_queued(o->view, c->slot, key))
+	if (link_store_queued(o->view, c->slot, key))
 		return "queued";
 	return c->session.acked == c->session.seq ? "acknowledged" : "sent";
 }
@@ -180,7 +180,7 @@ out_stats(struct bus_out *o)
 	for (size_t i = 0; i < NITEMS(o->consumers); i++)
 		open += o->consumers[i].open;
 	bus_gauge(STAT_SESSIONS, o->link, NULL, NULL, open);
-	bus_gauge(STAT_KEYS, o->link, "side", "store", (double)view_count(o->view));
+	bus_gauge(STAT_KEYS, o->link, "side", "store", (double)link_store_count(o->view));
 }
 
 struct consumer *
@@ -202,7 +202,7 @@ out_send(struct bus_out *o, struct consumer *c, enum msg m)
 	}
 	const bool gone = errno == EHOSTUNREACH;
 	if (!gone)
-		bus_count(STAT_BUS_AGAIN, o->link, NULL, NULL);
+		bus_count(STAT_BUS_SENDS_BLOCKED, o->link, NULL, NULL);
 	close_consumer(o, c, gone ? NULL : "takes no answers");
 	return false;
 }
@@ -351,7 +351,7 @@ on_ack(struct bus_out *o, struct consumer *c, const struct frame *f, const union
 	if (f->env.epoch != c->session.epoch)
 		send_close(o, c->id, c->id_len, f->env.epoch, 0, "an older session");
 	else if (c->slot != NO_SLOT)
-		view_acked(o->view, c->slot, c->session.acked);
+		link_store_acked(o->view, c->slot, c->session.acked);
 }
 
 static void
@@ -385,8 +385,8 @@ serve(struct bus_out *o, struct consumer *c, int64_t now_ms, int64_t *at_ms)
 {
 	for (int n = 0; n < BUS_TURN_FRAMES; n++) {
 		const struct out_view v = {
-			.ready = view_ready(o->view),
-			.pending = c->slot == NO_SLOT ? 0 : view_pending(o->view, c->slot),
+			.ready = link_store_ready(o->view),
+			.pending = c->slot == NO_SLOT ? 0 : link_store_pending(o->view, c->slot),
 		};
 		const struct out_step step = session_out_next(&c->session, &v, now_ms);
 
@@ -405,7 +405,7 @@ serve(struct bus_out *o, struct consumer *c, int64_t now_ms, int64_t *at_ms)
 			return false;
 		}
 		/* Full in spite of credit: a bug, so it is counted; the keys stay dirty. */
-		bus_count(STAT_BUS_AGAIN, o->link, NULL, NULL);
+		bus_count(STAT_BUS_SENDS_BLOCKED, o->link, NULL, NULL);
 		*at_ms = now_ms + 10;
 		return false;
 	}
@@ -423,11 +423,11 @@ perform(struct bus_out *o, struct consumer *c, const struct out_step *step, int6
 		body.snap_begin.nonce = c->session.nonce;
 		if (!send_one(o, c, MSG_SNAP_BEGIN, &body))
 			return false;
-		c->slot = view_attach(o->view);
+		c->slot = link_store_attach(o->view);
 		MUST(c->slot != NO_SLOT);	/* as many slots as consumers */
 		if (o->timing != NULL)		/* what changed before is part of the snapshot */
 			timing_idle(o->timing, (size_t)(c - o->consumers));
-		session_out_sent(&c->session, step, view_pending(o->view, c->slot), 0, now_ms);
+		session_out_sent(&c->session, step, link_store_pending(o->view, c->slot), 0, now_ms);
 		return true;
 	case OUT_SEND_ITEMS:
 		return send_items(o, c, step, now_ms);
@@ -438,8 +438,8 @@ perform(struct bus_out *o, struct consumer *c, const struct out_step *step, int6
 		break;
 	case OUT_SEND_BEAT:
 		body.beat = (struct body_beat){
-			.nonce = c->session.nonce, .ready = view_ready(o->view), .exact = step->exact,
-			.count = view_count(o->view), .hash = view_hash(o->view),
+			.nonce = c->session.nonce, .ready = link_store_ready(o->view), .exact = step->exact,
+			.count = link_store_count(o->view), .hash = link_store_hash(o->view),
 		};
 		if (!send_one(o, c, MSG_BEAT, &body))
 			return false;
@@ -460,7 +460,7 @@ send_items(struct bus_out *o, struct consumer *c, const struct out_step *step, i
 	struct bus *b = o->bus;
 
 	const uint64_t first = c->session.seq + 1;
-	const uint32_t keys = view_peek(o->view, c->slot, step->max_items, items, &n);
+	const uint32_t keys = link_store_peek(o->view, c->slot, step->max_items, items, &n);
 	if (n > 0) {
 		msgpack_sbuffer_clear(&b->buffer);
 		frame_begin(&b->buffer, &(struct envelope){
@@ -473,7 +473,7 @@ send_items(struct bus_out *o, struct consumer *c, const struct out_step *step, i
 	}
 	if (n > 0)	/* before the commit, which may free what they show */
 		note_sent(o, c, step->type, items, n);
-	view_commit(o->view, c->slot, keys, first);
+	link_store_commit(o->view, c->slot, keys, first);
 	session_out_sent(&c->session, step, keys, n, now_ms);
 	out_delivered(o, c);
 	return true;
@@ -543,7 +543,7 @@ close_consumer(struct bus_out *o, struct consumer *c, const char *reason)
 	if (reason != NULL)
 		send_close(o, c->id, c->id_len, c->session.epoch, c->session.nonce, reason);
 	if (c->slot != NO_SLOT)
-		view_detach(o->view, c->slot);
+		link_store_detach(o->view, c->slot);
 	write_server_lost(o->bus, o->link, c->session.epoch);
 	c->open = false;
 }

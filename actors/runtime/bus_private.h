@@ -25,7 +25,7 @@ struct bus {
 	enum role		 role;
 	uint64_t		 incarnation;
 	struct tap		*tap;
-	struct recall		*recall;
+	struct hop_log		*hop_log;
 	struct bus_owner	 owner;
 	struct event		*pump;		/* run soon */
 	struct event		*timer;		/* run at the next deadline */
@@ -61,7 +61,7 @@ struct consumer {
 struct bus_out *out_new(struct bus *b, enum link l);
 void out_free(struct bus_out **op);
 struct turn out_turn(struct bus_out *o, int64_t now_ms);
-struct view *out_store(struct bus_out *o);
+struct link_store *out_store(struct bus_out *o);
 void out_delivered(struct bus_out *o, const struct consumer *c);	/* its queue may be empty now */
 struct timing **out_timing(struct bus_out *o);		/* NULL in it: not measured */
 bool out_held(struct bus_out *o, struct wire_str key, struct json *j);

@@ -34,9 +34,9 @@ struct key_name {
 
 /* The hops of an answer, and the names of their keys. */
 struct hop_list {
-	const struct hop *hops[RECALL_HOPS];
+	const struct hop *hops[HOP_LOG_HOPS];
 	size_t		  nhops;
-	struct key_name  names[RECALL_HOPS];	/* sorted by hash */
+	struct key_name  names[HOP_LOG_HOPS];	/* sorted by hash */
 	size_t		  nnames;
 	size_t		  others;		/* hops of other objects of the same kind, left out */
 };
@@ -93,7 +93,7 @@ explain_answer(struct actor *a, const char *record)
 	json_int(&j, "started_us", a->started_us);
 	const bool known = verbs[v].put(a, &o, list, &j);
 	j.size = sizeof(text);
-	json_int(&j, "hops_since_us", recall_since_us(bus_recall(a->bus)));
+	json_int(&j, "hops_since_us", hop_log_since_us(bus_hop_log(a->bus)));
 	json_bool(&j, "known", known);
 	json_close(&j, '}');
 	free(list);
@@ -111,7 +111,7 @@ put_explanation(struct actor *a, const struct object *o, struct hop_list *s, str
 	for (size_t i = 0; i < o->nkeys; i++)
 		known = bus_held(a->bus, wire_str_of(o->keys[i]), j) || known;
 	json_close(j, ']');
-	s->nhops = recall_find(bus_recall(a->bus), o->hashes, o->nkeys, s->hops);
+	s->nhops = hop_log_find(bus_hop_log(a->bus), o->hashes, o->nkeys, s->hops);
 	keep_latest(s, o);
 	find_names(a, o, s);
 	put_hops(s, j);
@@ -123,7 +123,7 @@ put_trace(struct actor *a, const struct object *o, struct hop_list *s, struct js
 {
 	struct json discarded = { .size = 0 };
 
-	s->nhops = recall_find(bus_recall(a->bus), o->hashes, o->nkeys, s->hops);
+	s->nhops = hop_log_find(bus_hop_log(a->bus), o->hashes, o->nkeys, s->hops);
 	const bool known = s->nhops > 0 || bus_held(a->bus, wire_str_of(o->keys[0]), &discarded);
 	find_names(a, o, s);
 	keep_related(s, o);
@@ -182,7 +182,7 @@ object_add(struct object *o, const char *resource)
 
 	if (n < 0 || (size_t)n >= sizeof(o->keys[0]))
 		return;		/* no key is that long */
-	o->hashes[o->nkeys++] = recall_key(key, (size_t)n);
+	o->hashes[o->nkeys++] = hop_log_key(key, (size_t)n);
 }
 
 static bool
@@ -214,7 +214,7 @@ same_kind(const struct object *o, struct wire_str key)
 static void
 keep_latest(struct hop_list *s, const struct object *o)
 {
-	const struct hop *kept[RECALL_TRACES];
+	const struct hop *kept[HOP_LOG_TRACES];
 	size_t n = 0;
 
 	for (size_t i = s->nhops; i > 0 && n < NITEMS(kept); i--) {
@@ -280,7 +280,7 @@ find_names(struct actor *a, const struct object *o, struct hop_list *s)
 static void
 add_name(struct wire_str key, void *arg)
 {
-	struct key_name *const name = find_name(arg, recall_key(key.p, key.len));
+	struct key_name *const name = find_name(arg, hop_log_key(key.p, key.len));
 
 	if (name != NULL && name->key.len == 0)
 		name->key = key;
@@ -337,9 +337,9 @@ put_hop(struct hop_list *s, const struct hop *h, struct json *j)
 	if (key.len > 0)
 		json_strn(j, "key", key.p, key.len);
 	json_str(j, "what", hop_name((enum hop_what)h->what));
-	if (h->link != HOP_NOBODY)
+	if (h->link != HOP_NONE)
 		json_str(j, "link", link_table[h->link].name);
-	if (h->peer != HOP_NOBODY)
+	if (h->peer != HOP_NONE)
 		json_str(j, "peer", role_name((enum role)h->peer));
 	if (h->text[0] != '\0')
 		json_strn(j, "text", h->text, strnlen(h->text, HOP_TEXT));

@@ -6,7 +6,7 @@
 #include "keytab.h"
 #include "obj.h"
 #include "record.h"
-#include "view.h"
+#include "link_store.h"
 
 struct copy {
 	struct record	 value;
@@ -158,12 +158,12 @@ store(struct mirror *m, uint32_t id, const struct body_item *item)
 	}
 	struct copy *c = &m->copies[id];
 	if (c->value.blob != NULL)
-		m->hash ^= view_item_hash(keytab_hash(m->keys, id), c->value.version);
+		m->hash ^= link_store_item_hash(keytab_hash(m->keys, id), c->value.version);
 	m->blob_bytes -= record_bytes(&c->value);
 	record_store(&c->value, item);
 	m->blob_bytes += record_bytes(&c->value);
 	c->mark = m->generation;
-	m->hash ^= view_item_hash(keytab_hash(m->keys, id), item->version);
+	m->hash ^= link_store_item_hash(keytab_hash(m->keys, id), item->version);
 }
 
 /* The copy leaves the table before fn is called: a handler must not find what is gone. */
@@ -176,7 +176,7 @@ drop(struct mirror *m, uint32_t id, mirror_fn *fn, void *arg)
 	struct copy c = m->copies[id];
 	char *key = obj_memdup(item.key.p, item.key.len);
 	item.key.p = key;
-	m->hash ^= view_item_hash(keytab_hash(m->keys, id), c.value.version);
+	m->hash ^= link_store_item_hash(keytab_hash(m->keys, id), c.value.version);
 	m->blob_bytes -= record_bytes(&c.value);
 	m->copies[id] = (struct copy){ 0 };
 	keytab_remove(m->keys, id);

@@ -37,7 +37,7 @@ void mirror_each(const struct mirror *m, mirror_fn *fn, void *arg);
 bool mirror_get(const struct mirror *m, struct wire_str key, struct body_item *out);
 
 uint64_t mirror_count(const struct mirror *m);
-uint64_t mirror_hash(const struct mirror *m);			/* see view_item_hash */
+uint64_t mirror_hash(const struct mirror *m);			/* see link_store_item_hash */
 size_t mirror_bytes(const struct mirror *m);
 
 #endif

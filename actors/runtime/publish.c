@@ -19,7 +19,7 @@ static void
 publish(const struct stat_view *v, void *arg)
 {
 	struct actor *a = arg;
-	char key[VIEW_KEY_MAX + 1];
+	char key[LINK_STORE_KEY_MAX + 1];
 	const union msg_body body = { .stat = {
 		.family = wire_str_of(v->family), .kind = (uint64_t)v->kind, .help = wire_str_of(v->help),
 		.labels = wire_str_of(v->labels), .value = v->value, .count = v->count,

@@ -53,7 +53,7 @@ struct tap {
 	struct stat_series	*sent, *lost;
 };
 
-bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
+bool tap_subscribed[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
 /* Bytes of the copies that libzmq holds. Its own thread subtracts. */
 static atomic_size_t held_bytes;
 
@@ -102,7 +102,7 @@ tap_close(struct tap **tp)
 	if (*tp == NULL)
 		return;
 	OBJ_TAKE(t, tp, TAP_MAGIC);
-	memset(tap_wanted, 0, sizeof(tap_wanted));
+	memset(tap_subscribed, 0, sizeof(tap_subscribed));
 	event_free(t->later);
 	socket_free(&t->socket);
 	msgpack_sbuffer_destroy(&t->meta);
@@ -272,11 +272,11 @@ recompute(struct tap *t)
 				const size_t len = tap_topic(topic, sizeof(topic),
 				    (enum tap_direction)d, t->role, (enum link)l, (enum msg)m);
 
-				tap_wanted[d][l][m] = false;
-				for (size_t i = 0; i < t->nprefixes && !tap_wanted[d][l][m]; i++) {
+				tap_subscribed[d][l][m] = false;
+				for (size_t i = 0; i < t->nprefixes && !tap_subscribed[d][l][m]; i++) {
 					const struct prefix *p = &t->prefixes[i];
 
-					tap_wanted[d][l][m] =
+					tap_subscribed[d][l][m] =
 					    p->len <= len && memcmp(p->text, topic, p->len) == 0;
 				}
 			}

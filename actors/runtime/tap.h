@@ -34,12 +34,12 @@ void tap_close(struct tap **tp);
 
 #if MUSTER_TAP
 /* Set while there is a subscriber of that topic. */
-extern bool tap_wanted[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
+extern bool tap_subscribed[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
 void tap_copy(struct tap *t, enum tap_direction d, enum link l, enum msg m, const char *peer,
     const void *frame, size_t len);
 #define tap_record(t, d, l, m, peer, frame, len)				\
 	do {									\
-		if (__builtin_expect(tap_wanted[d][l][m], 0))			\
+		if (__builtin_expect(tap_subscribed[d][l][m], 0))			\
 			tap_copy(t, d, l, m, peer, frame, len);			\
 	} while (0)
 #else	/* only to measure what the idle tap costs: ./dev bench bus */

@@ -2,13 +2,13 @@
 #include "timing.h"
 
 #include "obj.h"
-#include "view.h"
+#include "link_store.h"
 
 struct timing {
 	uint32_t	 magic;
 #define TIMING_MAGIC	0x54494d45u
 	notify_time	*observe;
-	int64_t		 since_us[VIEW_SLOTS];	/* of the oldest change that is queued; 0: none is */
+	int64_t		 since_us[LINK_STORE_SLOTS];	/* of the oldest change that is queued; 0: none is */
 };
 
 struct timing *

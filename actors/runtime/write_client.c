@@ -26,7 +26,7 @@ struct pending_write {
 	msgpack_sbuffer		 items;		/* of the answer, packed, as far as they have come */
 	uint64_t		 nitems;
 	enum outcome		 refused;	/* OK: it is in the table */
-	uint32_t		 key;		/* recall_key of the object; 0: none */
+	uint32_t		 key;		/* hop_log_key of the object; 0: none */
 	write_done		*done;
 	void			*arg;
 };
@@ -41,10 +41,11 @@ struct write_client {
 	struct pending_list		 refused;	/* those that never got there */
 };
 
-static struct pending_write *pending_new(enum link, const struct write_ask *, write_done *, void *, int64_t);
+static struct pending_write *pending_new(
+    enum link, const struct write_request *, write_done *, void *, int64_t);
 static void pending_free(struct pending_write *);
-static void pack(struct pending_write *, const struct write_ask *, int64_t);
-static void note_requested(struct bus *, struct pending_write *, const struct write_ask *);
+static void pack(struct pending_write *, const struct write_request *, int64_t);
+static void note_requested(struct bus *, struct pending_write *, const struct write_request *);
 static void note_done(struct bus *, const struct pending_write *, const struct write_result *);
 static struct wire_str text(const char *);
 static void end(struct bus *, int64_t);
@@ -54,7 +55,7 @@ static void finish_unanswered(struct bus *, struct pending_write *, enum outcome
 static bool open_items(struct pending_write *, struct change *, union msg_body *, struct msg_arena *);
 
 uint64_t
-bus_write(struct bus *b, enum link l, const struct write_ask *w, write_done *done, void *arg)
+bus_write(struct bus *b, enum link l, const struct write_request *w, write_done *done, void *arg)
 {
 	const int64_t now_ms = clock_mono_ms();
 
@@ -226,7 +227,7 @@ end(struct bus *b, int64_t now_ms)
 /* ---- One write ---- */
 
 static struct pending_write *
-pending_new(enum link l, const struct write_ask *w, write_done *done, void *arg, int64_t now_ms)
+pending_new(enum link l, const struct write_request *w, write_done *done, void *arg, int64_t now_ms)
 {
 	struct pending_write *pending = obj_alloc(sizeof(*pending));
 
@@ -255,7 +256,7 @@ pending_free(struct pending_write *pending)
 }
 
 static void
-pack(struct pending_write *pending, const struct write_ask *w, int64_t now_ms)
+pack(struct pending_write *pending, const struct write_request *w, int64_t now_ms)
 {
 	const union msg_body body = { .write = {
 		.id = pending->id, .op = (uint64_t)w->op,
@@ -271,13 +272,13 @@ pack(struct pending_write *pending, const struct write_ask *w, int64_t now_ms)
 
 /* For the flight recorder (recall.h). An Event is about another object than it names: no hop. */
 static void
-note_requested(struct bus *b, struct pending_write *pending, const struct write_ask *w)
+note_requested(struct bus *b, struct pending_write *pending, const struct write_request *w)
 {
 	char key[OBJECT_KEY_MAX + 1], what[HOP_TEXT + 1];
 
 	if (w->op == OP_EVENT || !object_key(key, sizeof(key), w->resource, text(w->ns).p, text(w->name).p))
 		return;
-	pending->key = recall_key(key, strlen(key));
+	pending->key = hop_log_key(key, strlen(key));
 	bus_hop_order(what, w->op, text(w->subresource));
 	bus_hop(b, &(struct bus_hop){ .what = HOP_WRITE_REQUESTED, .link = pending->link,
 	    .peer = link_table[pending->link].binder, .hash = pending->key, .trace = w->trace,

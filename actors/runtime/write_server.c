@@ -19,7 +19,7 @@ struct open_write {
 	uint64_t	handle, id, epoch, trace;
 	enum link	link;
 	enum role	from;
-	uint32_t	key;		/* recall_key of the object; 0: none */
+	uint32_t	key;		/* hop_log_key of the object; 0: none */
 	uint64_t	items;		/* sent so far */
 };
 
@@ -106,10 +106,10 @@ bus_result_items(struct bus *b, uint64_t handle, const struct body_item *items, 
 	struct batch batch = { .bus = b };
 
 	for (size_t i = 0; i < n; i++) {
-		if (items[i].key.len == 0 || items[i].key.len > VIEW_KEY_MAX
-		    || items[i].uid.len > VIEW_KEY_MAX || items[i].rv.len > VIEW_KEY_MAX)
+		if (items[i].key.len == 0 || items[i].key.len > LINK_STORE_KEY_MAX
+		    || items[i].uid.len > LINK_STORE_KEY_MAX || items[i].rv.len > LINK_STORE_KEY_MAX)
 			return E_INVALID;
-		if (items[i].value.len > VIEW_VALUE_MAX)
+		if (items[i].value.len > LINK_STORE_VALUE_MAX)
 			return E_TOO_BIG;
 	}
 	batch.write = find(b, handle, &batch.to);
@@ -138,7 +138,7 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 		return;
 	const enum link l = batch.write->link;
 	for (size_t i = 0; i < nkeys; i++) {
-		if (view_tell(out_store(b->outs[l]), batch.to->slot, wire_str_of(keys[i]), &item)
+		if (link_store_read_now(out_store(b->outs[l]), batch.to->slot, wire_str_of(keys[i]), &item)
 		    && !batch_add(&batch, &item))
 			return;
 	}
@@ -151,7 +151,7 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 	body.result.reason = clip(r->reason, REASON_MAX);
 	body.result.message = clip(r->message, MESSAGE_MAX);
 	body.result.causes = clip(r->causes, CAUSES_MAX);
-	body.result.rv = clip(r->rv, VIEW_KEY_MAX);
+	body.result.rv = clip(r->rv, LINK_STORE_KEY_MAX);
 	msgpack_sbuffer_clear(&b->buffer);
 	frame_begin(&b->buffer, &(struct envelope){ .type = MSG_RESULT, .epoch = batch.write->epoch,
 	    .seq = batch.write->id, .trace = batch.write->trace });
@@ -245,7 +245,7 @@ note_received(struct bus *b, enum link l, enum role from, const struct body_writ
 	bus_hop_order(what, (enum op)w->op, w->subresource);
 	bus_hop(b, &(struct bus_hop){ .what = HOP_WRITE_RECEIVED, .link = l, .peer = from,
 	    .key = wire_str_of(key), .trace = trace, .text = what });
-	return recall_key(key, strlen(key));
+	return hop_log_key(key, strlen(key));
 }
 
 static void
@@ -267,7 +267,7 @@ batch_add(struct batch *t, const struct body_item *item)
 	struct bus *b = t->bus;
 	const size_t size = item->key.len + item->uid.len + item->rv.len + item->value.len;
 
-	if (t->items > 0 && (t->items == SESSION_BATCH || b->buffer.size + size > VIEW_BATCH_BYTES)
+	if (t->items > 0 && (t->items == SESSION_BATCH || b->buffer.size + size > LINK_STORE_BATCH_BYTES)
 	    && !batch_flush(t))
 		return false;
 	if (t->items++ == 0) {

@@ -92,7 +92,7 @@ work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
 		return WORK_DONE;
 	json_t *body = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ECHO, t.touch);
 	char *text = json_dumps(body, JSON_COMPACT);
-	const struct write_ask ask = { .op = OP_MERGE, .version = "v1", .resource = "nodes",
+	const struct write_request ask = { .op = OP_MERGE, .version = "v1", .resource = "nodes",
 		.name = strchr(w->key, '/') + 1, .body = text, .body_len = strlen(text),
 		.timeout_ms = WRITE_MS, .trace = w->trace };
 	actor_write(a, LINK_KUBE_TEST_ECHO, &ask, echoed, obj_strdup(w->key));

@@ -69,7 +69,7 @@ static void
 crash(void)
 {
 	fprintf(stderr, "crashing\n");
-	exit(EXIT_WEATHER);
+	exit(EXIT_TRANSIENT);
 }
 
 static void
@@ -111,7 +111,7 @@ allocate(void)
 	for (int mib = 0; mib < 256; mib++)
 		memset(obj_alloc(1 << 20), 1, 1 << 20);
 	fprintf(stderr, "no limit stopped me\n");
-	exit(EXIT_WEATHER);
+	exit(EXIT_TRANSIENT);
 }
 
 static void
@@ -492,7 +492,7 @@ take_record(void)
 	const long n = lifeline_recv(LIFELINE_FD, record, sizeof(record));
 
 	if (n == 0)
-		exit(EXIT_WEATHER);	/* the supervisor is dead */
+		exit(EXIT_TRANSIENT);	/* the supervisor is dead */
 	if (n == -1)
 		return false;
 	if (strncmp(record, "peer ", 5) == 0)

@@ -208,7 +208,7 @@ static json_t *
 ask_write(struct kube *k, const json_t *question, uint64_t conn, const char *verb, const json_t *body)
 {
 	const json_t *timeout = json_object_get(question, "timeout_ms");
-	struct write_ask w = {
+	struct write_request w = {
 		.op = op_find(verb, strlen(verb)),
 		.timeout_ms = json_is_integer(timeout) ? json_integer_value(timeout) : WRITE_MS,
 		.trace = actor_new_trace(k->actor),

@@ -69,7 +69,7 @@ misbehave_value(struct misbehave *m, struct actor *a, int64_t now_ms)
 	if (m->at_ms == 0 || now_ms < m->at_ms || strcmp(actor_setting(a, "misbehave"), "value") != 0)
 		return;
 	m->at_ms = 0;
-	MUST(view_set(bus_view(a->bus, LINK_SAMPLES), wire_str_of("bad"), wire_str_of("bad"),
+	MUST(link_store_set(bus_store(a->bus, LINK_SAMPLES), wire_str_of("bad"), wire_str_of("bad"),
 		 wire_str_of("1"), MSG_SAMPLE,
 		 (struct wire_bin){ .p = bytes, .len = sizeof(bytes) }, 1, &changed)
 	    == E_OK);

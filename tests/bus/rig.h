@@ -184,7 +184,7 @@ rig_set(struct rig *r, const char *key, uint64_t number)
 	msgpack_sbuffer_init(&value);
 	msg_pack(&value, MSG_SAMPLE, &body);
 	assert_int_equal(
-	    view_set(bus_view(r->producer.bus, LINK_SAMPLES), wire_str_of(key), wire_str_of("uid"),
+	    link_store_set(bus_store(r->producer.bus, LINK_SAMPLES), wire_str_of(key), wire_str_of("uid"),
 		wire_str_of("1"), MSG_SAMPLE,
 		(struct wire_bin){ .p = (const uint8_t *)value.data, .len = (uint32_t)value.size },
 		1, &changed),
@@ -205,7 +205,7 @@ rig_start(struct rig *r, int consumers, int keys)
 		snprintf(key, sizeof(key), "key-%d", k);
 		rig_set(r, key, 1);
 	}
-	view_set_ready(bus_view(r->producer.bus, LINK_SAMPLES));
+	link_store_set_ready(bus_store(r->producer.bus, LINK_SAMPLES));
 	for (int i = 0; i < consumers; i++) {
 		rig_open(r, &r->consumers[i], (enum role)(ROLE_TEST_CONSUMER_1 + i), 1);
 		rig_introduce(r, &r->consumers[i]);

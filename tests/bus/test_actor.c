@@ -274,7 +274,7 @@ orphaned(void **state)
 	say(&n, "go");
 	expect(&n, "bound");
 	shutdown(n.lifeline, SHUT_RDWR);
-	assert_int_equal(bury(&n, text, sizeof(text)), EXIT_WEATHER);
+	assert_int_equal(bury(&n, text, sizeof(text)), EXIT_TRANSIENT);
 }
 
 /* What is state and not news is said again once the supervisor listens. */

@@ -42,11 +42,11 @@ def mirrors_equal_the_store():
     with Samples(consumers=3, producer=changing(churn=100)) as tree:
         tree.wait_running()
         for name in tree.consumers:
-            tree.wait_told(name, 2000)
+            tree.wait_received(name, 2000)
         store = tree.settle()
         assert 0 < len(store) < KEYS, f"churn removed nothing of {len(store)}"
         tree.unsettle()
-        tree.wait_told(ONE, 1000)
+        tree.wait_received(ONE, 1000)
         assert tree.settle() != store
         assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
 
@@ -62,7 +62,7 @@ def an_empty_store_is_a_complete_snapshot():
 def values_of_64_kib_pass():
     with Samples(consumers=2, producer={"keys": 300, "rate": 100, "value-bytes": 65536}) as tree:
         tree.wait_running()
-        tree.wait_told(ONE, 500)
+        tree.wait_received(ONE, 500)
         assert len(tree.settle()) == 300
 
 
@@ -73,7 +73,7 @@ def a_killed_consumer_gets_everything_again():
         for _ in range(3):
             dead = tree.kill(ONE)
             tree.wait_restarted(ONE, dead)
-            tree.wait_told(TWO, 100)
+            tree.wait_received(TWO, 100)
         tree.settle()
         assert restarts(tree) == {PRODUCER: 0, ONE: 3, TWO: 0}
 
@@ -83,7 +83,7 @@ def a_killed_producer_makes_nothing_gone():
     with Samples(consumers=3, producer=changing()) as tree:
         tree.wait_running()
         for _ in range(3):
-            tree.wait_told(ONE, 1000)
+            tree.wait_received(ONE, 1000)
             dead = tree.kill(PRODUCER)
             tree.wait_restarted(PRODUCER, dead)
         assert len(tree.settle()) == KEYS
@@ -131,18 +131,18 @@ def no_consumer_is_synced_before_the_snapshot_is_complete():
 def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
     with Samples(consumers=3, producer=changing(churn=50), metrics=True, patient=True) as tree:
         tree.wait_running()
-        tree.wait_told(ONE, 1000)
+        tree.wait_received(ONE, 1000)
         producer = tree.pid(PRODUCER)
         memory, fds = resident_kib(producer), tree.steady_descriptors()
         wait_for(lambda: sessions(tree) == 3, "three sessions")
         tree.kill(ONE, signal.SIGSTOP)
         wait_for(lambda: sessions(tree) == 2, "the session of the mute one is closed")
         for name in (TWO, THREE):
-            tree.wait_told(name, 2000)
+            tree.wait_received(name, 2000)
         pause(3)
         assert resident_kib(producer) < memory + 4096, f"{memory} KiB became {resident_kib(producer)}"
         tree.kill(ONE, signal.SIGCONT)
-        tree.wait_told(ONE, 1000)
+        tree.wait_received(ONE, 1000)
         tree.settle()
         tree.wait_descriptors(fds)
         assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
@@ -157,12 +157,12 @@ def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
 def a_stopped_producer_is_noticed():
     with Samples(consumers=2, producer=changing(), patient=True) as tree:
         tree.wait_running()
-        tree.wait_told(ONE, 500)
+        tree.wait_received(ONE, 500)
         tree.kill(PRODUCER, signal.SIGSTOP)
         wait_for(lambda: tree.counts(ONE)["fresh"] == 0, "silence makes the mirror stale")
         assert tree.counts(ONE)["keys"] == KEYS
         tree.kill(PRODUCER, signal.SIGCONT)
-        tree.wait_told(ONE, 500)
+        tree.wait_received(ONE, 500)
         assert len(tree.settle()) == KEYS
         nothing_gone(tree)
         assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
@@ -172,7 +172,7 @@ def a_stopped_producer_is_noticed():
 def a_slow_consumer_gets_fewer_and_newer_changes():
     with Samples(consumers=2, producer={"keys": 100, "rate": 2000}, only={2: {"slow": "200ms"}}) as tree:
         tree.wait_running()
-        tree.wait_told(ONE, 8000)
+        tree.wait_received(ONE, 8000)
         store = tree.settle()
         changes, slow = sum(int(line.split()[2]) for line in store), tree.told(TWO)
         assert len(store) == 100
@@ -184,7 +184,7 @@ def a_slow_consumer_gets_fewer_and_newer_changes():
 def a_reload_adds_and_removes_consumers():
     with Samples(consumers=2, producer=changing(churn=20), metrics=True) as tree:
         tree.wait_running()
-        tree.wait_told(ONE, 500)
+        tree.wait_received(ONE, 500)
         before = {name: tree.pid(name) for name in tree.everyone()}
         tree.consumers.append(THREE)
         tree.write()

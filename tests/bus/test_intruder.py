@@ -73,10 +73,10 @@ def strangers_change_nothing():
                 answer = frames.unpack_frame(client.recv()[-1])
                 assert answer[0][0] == frames.CLOSE, answer
                 for name in tree.consumers:
-                    tree.wait_told(name, 100)
+                    tree.wait_received(name, 100)
         with stranger(tree) as client:
             client.send(b"\0" * (2 << 20))
-            tree.wait_told(ONE, 500)
+            tree.wait_received(ONE, 500)
         rejected = "muster_bus_frames_rejected_total"
         wait_for(lambda: tree.metric(rejected, actor=PRODUCER, reason="frame") == 6 * 12, "rejected frames")
         wait_for(lambda: tree.metric(rejected, actor=PRODUCER, reason="hello") == 6 * 2, "rejected HELLOs")
@@ -99,7 +99,7 @@ def a_flood_is_neither_noticed_nor_logged_line_by_line():
                     client.send(chance.choice(NONSENSE))
                     client.send(hello(f"{chance.random()}", chance.getrandbits(60)))
                 for name in tree.consumers:
-                    tree.wait_told(name, 100)
+                    tree.wait_received(name, 100)
             wait_for(lambda: (tree.metric("muster_bus_frames_rejected_total", actor=PRODUCER) or 0) >= 40000,
                      "all are refused")
         nobody_restarted(tree)
@@ -120,7 +120,7 @@ def connections_that_come_and_go_leave_nothing():
             with stranger(tree, f"come-and-go-{n}".encode() if n % 2 else None) as client:
                 if n % 5 == 0:
                     client.send(b"\xc1")
-        tree.wait_told(ONE, 500)
+        tree.wait_received(ONE, 500)
         tree.wait_descriptors(before)
         nobody_restarted(tree)
         nobody_started_over(tree, *tree.consumers)
@@ -135,7 +135,7 @@ def a_consumer_that_turns_bad_is_restarted_alone():
             tree.wait_running()
             assert tree.facts(msg="actor was reported by a peer; restarting it", actor=TWO, peer=PRODUCER)
             assert tree.actor(TWO)["last_exit"] == "reported", tree.actor(TWO)
-            tree.wait_told(TWO, 500)
+            tree.wait_received(TWO, 500)
             nobody_restarted(tree, TWO)
             nobody_started_over(tree, ONE, THREE)
             tree.settle()

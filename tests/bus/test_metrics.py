@@ -78,7 +78,7 @@ def raw(run_dir, data, timeout=60):
 def promtool_accepts_the_page():
     with Samples(consumers=2, producer={"keys": 100, "rate": 200}, metrics=True) as tree:
         tree.wait_running()
-        tree.wait_told(ONE, 100)
+        tree.wait_received(ONE, 100)
         wait_for(lambda: tree.metric("muster_bus_items_total", actor=PRODUCER, link="samples"), "figures")
         page = get(tree.run_dir, "/metrics")
         assert (page.code, page.headers["Content-Type"]) == (200, TEXT), (page.code, page.headers)

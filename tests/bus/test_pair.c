@@ -86,7 +86,7 @@ a_new_incarnation_of_the_producer_gets_hello_at_once(void **state)
 	rig_turn(&r, 300);
 	assert_int_equal(r.consumers[0].synced, 1);	/* it is not ready, and says so */
 	assert_false(bus_fresh(r.consumers[0].bus, LINK_SAMPLES));
-	view_set_ready(bus_view(r.producer.bus, LINK_SAMPLES));
+	link_store_set_ready(bus_store(r.producer.bus, LINK_SAMPLES));
 	bus_touch(r.producer.bus);
 	for (int i = 0; i < 2; i++) {
 		RIG_UNTIL(&r, r.consumers[i].synced == 2);
@@ -137,7 +137,7 @@ a_handler_may_read_the_mirror(void **state)
 	r.consumers[0].on_change = look_twice;
 	rig_set(&r, "key-3", 2);
 	RIG_UNTIL(&r, r.consumers[0].updated == 1);
-	assert_true(view_remove(bus_view(r.producer.bus, LINK_SAMPLES), wire_str_of("key-4"), 1));
+	assert_true(link_store_remove(bus_store(r.producer.bus, LINK_SAMPLES), wire_str_of("key-4"), 1));
 	bus_touch(r.producer.bus);
 	RIG_UNTIL(&r, r.consumers[0].gone == 1);
 	rig_free(&r);
@@ -334,7 +334,7 @@ say_no_key(struct liar *l)
 static void
 say_long_key(struct liar *l)
 {
-	static char key[VIEW_KEY_MAX + 2];
+	static char key[LINK_STORE_KEY_MAX + 2];
 
 	memset(key, 'k', sizeof(key) - 1);
 	say_item(l, liar_item(l, key, 2));

@@ -309,7 +309,7 @@ def a_death_is_logged_with_its_cause_and_counted():
         death = tree.wait_death("test-faulty")
         assert death["incarnation"] == 1 and death["cause"] == "signal ABRT", death
         assert death["uptime_ms"] >= 300, death
-        assert death["last_words"].endswith("panic: on purpose") and death["level"] == "warn", death
+        assert death["last_output"].endswith("panic: on purpose") and death["level"] == "warn", death
         assert 800 <= death["next_ms"] <= 1200, death
         status = tree.status()
         assert status["supervisor"]["deaths"] >= 1, status
@@ -318,18 +318,18 @@ def a_death_is_logged_with_its_cause_and_counted():
         assert (last["name"], last["incarnation"], last["cause"]) == ("test-faulty", 1, "signal"), last
         row = {r["name"]: r for r in status["actors"]}
         assert row["test-faulty"]["last_exit"] == "signal ABRT" and row["test-faulty"]["deaths"] >= 1
-        assert row["test-faulty"]["last_words"][-2:] == ["test-faulty starts as abort", "panic: on purpose"]
+        assert row["test-faulty"]["last_output"][-2:] == ["test-faulty starts as abort", "panic: on purpose"]
         assert row["test-faulty-core"]["last_exit"] is None and row["test-faulty-core"]["restarts"] == 0
-        assert "last_words" not in row["test-faulty-core"], "only of one that died"
+        assert "last_output" not in row["test-faulty-core"], "only of one that died"
         assert "panic: on purpose" in tree.cli("status").stdout
         wait_for(lambda: tree.actor("test-faulty")["incarnation"] == 2, "it comes back")
-        assert "last_words" in tree.actor("test-faulty"), "they last as long as last_exit"
+        assert "last_output" in tree.actor("test-faulty"), "they last as long as last_exit"
         tree.change(test_faulty={}, test_faulty_core={})
         tree.ask("reload")
         tree.wait_running()
         assert tree.ask("restart test-faulty") == {"ok": True}
         tree.wait_row("test-faulty", "restarted in order", lambda row: row["last_exit"] == "exit 0")
-        assert "last_words" not in tree.actor("test-faulty")
+        assert "last_output" not in tree.actor("test-faulty")
 
 
 @tap.case
@@ -398,7 +398,7 @@ def an_allocating_actor_dies_alone_at_its_limit():
     with Tree({"test-faulty": {"mode": "allocate"}, "test-faulty-core": {}}) as tree:
         tree.wait_running("test-faulty-core")
         death = tree.wait_death("test-faulty")
-        assert death["cause"] == "memory limit" and "out of memory" in death["last_words"], death
+        assert death["cause"] == "memory limit" and "out of memory" in death["last_output"], death
         assert tree.actor("test-faulty-core")["restarts"] == 0
         assert tree.supervisor()["deaths_by_cause"]["memory limit"] >= 1
 

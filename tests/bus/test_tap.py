@@ -245,7 +245,7 @@ def without_a_reader_nothing_is_copied():
 def undisturbed(tree, more=3000):
     """After more changes the mirrors are equal, and nobody had to start over."""
     for name in tree.consumers:
-        tree.wait_told(name, more)
+        tree.wait_received(name, more)
     changes = sum(int(line.split()[2]) for line in tree.settle())
     before = {name: tree.told(name) for name in tree.consumers}
 
@@ -355,7 +355,7 @@ def a_stopped_reader_of_large_frames_takes_bounded_memory():
     large = changing(rate=2000, keys=100, **{"value-bytes": 60000})
     with Samples(consumers=1, producer=large, metrics=True, patient=True) as tree:
         tree.wait_running()
-        tree.wait_told(ONE, 500)
+        tree.wait_received(ONE, 500)
         before = resident_kib(tree.pid(PRODUCER))
 
         def lost():

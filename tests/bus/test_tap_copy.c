@@ -55,14 +55,14 @@ a_reader_comes_and_goes(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	void *s = reader(&r, DELTAS);
-	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
-	assert_false(tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
-	assert_false(tap_wanted[TAP_IN][LINK_SAMPLES][MSG_DELTA]);
+	RIG_UNTIL(&r, tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	assert_false(tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
+	assert_false(tap_subscribed[TAP_IN][LINK_SAMPLES][MSG_DELTA]);
 	rig_undisturbed(&r, &r.consumers[0]);
 	RIG_UNTIL(&r, zmq_recv(s, part, sizeof(part), ZMQ_DONTWAIT) != -1);
 	assert_memory_equal(part, DELTAS, strlen(DELTAS));
 	zmq_close(s);
-	RIG_UNTIL(&r, !tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	RIG_UNTIL(&r, !tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
 	const double before = copied();
 	rig_undisturbed(&r, &r.consumers[0]);
 	assert_int_equal((int)copied(), (int)before);
@@ -78,13 +78,13 @@ a_second_reader_while_the_first_is_busy(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	void *first = reader(&r, DELTAS);
-	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	RIG_UNTIL(&r, tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
 	void *second = reader(&r, BEATS);
 	const int64_t until_ms = clock_mono_ms() + LATER;
 	for (int i = 0; i < BURST || clock_mono_ms() < until_ms; i++)
 		tap_record(r.producer.tap, TAP_OUT, LINK_SAMPLES, MSG_DELTA, "nobody", "x", 1);
 	rig_turn(&r, LATER);
-	assert_true(tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
+	assert_true(tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
 	zmq_close(first);
 	zmq_close(second);
 	rig_free(&r);
@@ -101,7 +101,7 @@ a_reader_that_cannot_decide(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	void *s = reader(&r, BEATS);
-	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
+	RIG_UNTIL(&r, tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
 	zmq_setsockopt(s, ZMQ_SNDHWM, &no_limit, sizeof(no_limit));
 	for (int i = 0; i < WHIMS; i++) {
 		zmq_setsockopt(s, ZMQ_SUBSCRIBE, HELLOS, strlen(HELLOS));
@@ -110,10 +110,10 @@ a_reader_that_cannot_decide(void **state)
 	zmq_setsockopt(s, ZMQ_SUBSCRIBE, DELTAS, strlen(DELTAS));
 	poll(NULL, 0, LATER);	/* the more of them wait, the more an endless turn would take */
 	const int64_t until_ms = clock_mono_ms() + RIG_PATIENCE_MS;
-	for (; !tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA] && clock_mono_ms() < until_ms; turns++)
+	for (; !tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA] && clock_mono_ms() < until_ms; turns++)
 		assert_int_not_equal(event_base_loop(r.base, EVLOOP_ONCE), -1);
-	assert_true(tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
-	assert_false(tap_wanted[TAP_IN][LINK_SAMPLES][MSG_HELLO]);
+	assert_true(tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	assert_false(tap_subscribed[TAP_IN][LINK_SAMPLES][MSG_HELLO]);
 	assert_true(turns >= TURNS);
 	zmq_close(s);
 	rig_free(&r);
@@ -128,7 +128,7 @@ a_token_is_not_shown(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	void *s = reader(&r, HELLOS);
-	RIG_UNTIL(&r, tap_wanted[TAP_IN][LINK_SAMPLES][MSG_HELLO]);
+	RIG_UNTIL(&r, tap_subscribed[TAP_IN][LINK_SAMPLES][MSG_HELLO]);
 	rig_open(&r, &r.consumers[1], ROLE_TEST_CONSUMER_2, 1);
 	rig_introduce(&r, &r.consumers[1]);
 	RIG_UNTIL(&r, r.consumers[1].synced == 1);
@@ -166,7 +166,7 @@ a_secret_of_a_new_message_is_not_shown(void **state)
 	assert_non_null(memmem(frame.data, frame.size, password, sizeof(password) - 1));
 	rig_start(&r, 1, 10);
 	void *s = reader(&r, topic);
-	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_KUBE_TEST_1][MSG_DELTA]);
+	RIG_UNTIL(&r, tap_subscribed[TAP_OUT][LINK_KUBE_TEST_1][MSG_DELTA]);
 	tap_record(r.producer.tap, TAP_OUT, LINK_KUBE_TEST_1, MSG_DELTA, "peer", frame.data, frame.size);
 	for (int i = 0; i < 3; i++) {
 		RIG_UNTIL(&r, (len = zmq_recv(s, part, sizeof(part), ZMQ_DONTWAIT)) != -1);
@@ -189,13 +189,13 @@ a_reader_that_does_not_read(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	void *s = reader(&r, "");
-	RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	RIG_UNTIL(&r, tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
 	for (int i = 0; i < BURST; i++)
 		tap_record(r.producer.tap, TAP_OUT, LINK_SAMPLES, MSG_DELTA, "nobody", "x", 1);
 	for (int i = 0; i < 100; i++)
 		rig_undisturbed(&r, &r.consumers[0]);
 	zmq_close(s);
-	RIG_UNTIL(&r, !tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+	RIG_UNTIL(&r, !tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
 	rig_free(&r);
 }
 
@@ -209,7 +209,7 @@ a_reader_that_goes_while_we_close(void **state)
 	for (int n = 0; n < 20; n++) {
 		rig_start(&r, 1, 10);
 		void *s = reader(&r, "");
-		RIG_UNTIL(&r, tap_wanted[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
+		RIG_UNTIL(&r, tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
 		for (int i = 0; i < BURST; i++)
 			tap_record(r.producer.tap, TAP_OUT, LINK_SAMPLES, MSG_DELTA, "nobody", "x", 1);
 		zmq_close(s);

@@ -160,7 +160,7 @@ so_many_and_no_more(void **state)
 static void
 ask_again(struct desk *d, const struct write_result *r)
 {
-	const struct write_ask w = {
+	const struct write_request w = {
 		.op = OP_MERGE, .resource = "namespaces", .name = "a", .timeout_ms = 10000
 	};
 
@@ -212,7 +212,7 @@ nothing_is_sent_before_the_picture_is_complete(void **state)
 	assert_int_equal(d->results[0].id, hasty);
 	assert_int_equal(d->results[0].outcome, OUTCOME_EXPIRED);
 	assert_int_equal(o.watcher.nasked, 0);
-	view_set_ready(bus_view(o.watcher.end.bus, LINK_KUBE_TEST_1));
+	link_store_set_ready(bus_store(o.watcher.end.bus, LINK_KUBE_TEST_1));
 	bus_touch(o.watcher.end.bus);
 	RIG_UNTIL(&o.rig, o.watcher.nasked == 1);
 	assert_int_equal(o.watcher.asked[0].id, patient);
@@ -355,7 +355,7 @@ a_long_answer(void **state)
 static void
 sizes(void **state)
 {
-	static char large[VIEW_VALUE_MAX + 1], wordy[100000];
+	static char large[LINK_STORE_VALUE_MAX + 1], wordy[100000];
 	struct office o;
 	struct body_item item = { .key = wire_str_of(A), .type = msg_table[MSG_RAW].number };
 
@@ -366,15 +366,19 @@ sizes(void **state)
 	memset(wordy, '\0', sizeof(wordy));
 	for (size_t i = 0; i + 2 < sizeof(wordy); i += 2)
 		memcpy(wordy + i, "\xc3\xa9", 2);
-	struct write_ask w = { .op = OP_UPDATE, .resource = "namespaces", .name = "a", .timeout_ms = 10000,
-		.body = large, .body_len = WRITE_BODY_MAX + 1 };
+	struct write_request w = { .op = OP_UPDATE,
+		.resource = "namespaces",
+		.name = "a",
+		.timeout_ms = 10000,
+		.body = large,
+		.body_len = WRITE_BODY_MAX + 1 };
 	bus_write(d->end.bus, d->link, &w, NULL, NULL);
 	RIG_UNTIL(&o.rig, d->nresults == 1);
 	assert_int_equal(d->results[0].outcome, OUTCOME_INVALID);
 	w.body_len = WRITE_BODY_MAX;
 	bus_write(d->end.bus, d->link, &w, NULL, NULL);
 	RIG_UNTIL(&o.rig, o.watcher.nasked == 1);
-	item.value = (struct wire_bin){ .p = (const uint8_t *)large, .len = VIEW_VALUE_MAX + 1 };
+	item.value = (struct wire_bin){ .p = (const uint8_t *)large, .len = LINK_STORE_VALUE_MAX + 1 };
 	const uint64_t handle = o.watcher.asked[0].handle;
 	assert_int_equal(bus_result_items(o.watcher.end.bus, handle, &item, 1), E_TOO_BIG);
 	const struct body_result r = { .outcome = OUTCOME_FAILED, .reason = wire_str_of(wordy),

@@ -497,7 +497,7 @@ static void
 a_secret_is_not_shown(void **state)
 {
 	struct office o;
-	const struct write_ask w = { .op = OP_UPDATE,
+	const struct write_request w = { .op = OP_UPDATE,
 		.version = "v1",
 		.resource = "secrets",
 		.ns = "ns",

@@ -131,7 +131,7 @@ office_introduce(struct office *o, struct desk *d)
 static inline void
 office_put(struct office *o, enum link l, const char *key, const char *rv, const char *value, bool force)
 {
-	struct view *v = bus_view(o->watcher.end.bus, l);
+	struct link_store *v = bus_store(o->watcher.end.bus, l);
 	const union msg_body body = { .nspace = { .deleted = wire_str_of(value) } };
 	msgpack_sbuffer b;
 	bool changed;
@@ -140,8 +140,8 @@ office_put(struct office *o, enum link l, const char *key, const char *rv, const
 	msg_pack(&b, MSG_NAMESPACE, &body);
 	const struct wire_bin bytes = { .p = (const uint8_t *)b.data, .len = (uint32_t)b.size };
 	const struct wire_str k = wire_str_of(key), uid = wire_str_of("uid"), r = wire_str_of(rv);
-	assert_int_equal(force ? view_force(v, k, uid, r, MSG_NAMESPACE, bytes, 1)
-			       : view_set(v, k, uid, r, MSG_NAMESPACE, bytes, 1, &changed), E_OK);
+	assert_int_equal(force ? link_store_force(v, k, uid, r, MSG_NAMESPACE, bytes, 1)
+			       : link_store_set(v, k, uid, r, MSG_NAMESPACE, bytes, 1, &changed), E_OK);
 	msgpack_sbuffer_destroy(&b);
 	bus_touch(o->watcher.end.bus);
 }
@@ -149,7 +149,7 @@ office_put(struct office *o, enum link l, const char *key, const char *rv, const
 static inline void
 office_remove(struct office *o, enum link l, const char *key)
 {
-	view_remove(bus_view(o->watcher.end.bus, l), wire_str_of(key), 1);
+	link_store_remove(bus_store(o->watcher.end.bus, l), wire_str_of(key), 1);
 	bus_touch(o->watcher.end.bus);
 }
 
@@ -159,7 +159,7 @@ office_watcher(struct office *o, uint64_t incarnation, bool ready)
 	office_open(o, &o->watcher, ROLE_KUBE_WATCHER, LINK_KUBE_TEST_1, incarnation);
 	office_put(o, LINK_KUBE_TEST_1, "namespaces/a", "1", "x", false);
 	for (unsigned l = LINK_KUBE_TEST_1; ready && l <= LINK_KUBE_TEST_2; l++)
-		view_set_ready(bus_view(o->watcher.end.bus, (enum link)l));
+		link_store_set_ready(bus_store(o->watcher.end.bus, (enum link)l));
 }
 
 /* A watcher that knows namespaces/a, and one actor that has its picture. */
@@ -189,7 +189,7 @@ office_ask(struct office *o, enum op op, const char *key, int64_t timeout_ms)
 {
 	struct desk *d = &o->actors[0];
 	const char *name = strchr(key, '/') + 1;
-	const struct write_ask w = {
+	const struct write_request w = {
 		.op = op, .resource = "namespaces", .name = name, .version = "v1",
 		.body = "{}", .body_len = 2, .timeout_ms = timeout_ms, .trace = 77,
 	};

@@ -104,7 +104,7 @@ def storm(churn, seed):
         blows.rage(SECONDS / 2, look=(lambda: nothing_gone(tree)) if churn == 0 else lambda: None)
         everybody_runs(tree)
         for name in tree.consumers:
-            tree.wait_told(name, 100)
+            tree.wait_received(name, 100)
         store = tree.settle(timeout=120)
         reasons = collections.Counter(fact["reason"] for fact in tree.facts(msg="session starts over"))
         tap.note(f"kills {dict(blows.kills)}, stops {dict(blows.stops)}, resyncs {dict(reasons)}")
@@ -144,7 +144,7 @@ def the_death_of_musterd_ends_everybody_and_a_new_one_begins_anew():
     with Samples(consumers=CONSUMERS, producer=producer, metrics=True) as tree:
         for _ in range(3):
             tree.wait_running()
-            tree.wait_told(tree.consumers[0], 500)
+            tree.wait_received(tree.consumers[0], 500)
             asleep = chance.choice(tree.everyone())
             tree.kill(asleep, signal.SIGSTOP)
             time.sleep(chance.uniform(0, 0.5))
@@ -156,7 +156,7 @@ def the_death_of_musterd_ends_everybody_and_a_new_one_begins_anew():
                      "every child is gone")
             tree.start()
         tree.wait_running()
-        tree.wait_told(tree.consumers[0], 500)
+        tree.wait_received(tree.consumers[0], 500)
         tree.settle()
         rows = tree.actors()
         assert {rows[name]["restarts"] for name in tree.everyone()} == {0}

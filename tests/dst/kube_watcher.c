@@ -340,7 +340,7 @@ watcher_written(struct kube_instance *in, const struct kube_call *c)
 		.reason = c->reply.reason == NULL ? "" : c->reply.reason,
 		.retry_after_ms = c->reply.status == 429 ? 1000 : -1, .body = c->reply.body,
 		.predates_restore =
-		    c->time != store_restore_epoch(in->store) && !kube_broken(w, BREAK_KUBE_BYGONE),
+		    c->time != store_restore_epoch(in->store) && !kube_broken(w, BREAK_KUBE_OLD_EPOCH),
 	}, w->sim->now_ms);
 
 	SIM_SAY(w->sim, "%s: write %u: %s%s", in->name, c->deed, outcome_name(r.outcome),

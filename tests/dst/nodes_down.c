@@ -85,7 +85,7 @@ level(const struct nodes_world *w, const struct nodes_down *d)
 
 	return d->session.state == IN_LIVE && w->state.node.up && peer->open
 	    && peer->session.state == OUT_LIVE && peer->session.epoch == d->session.epoch
-	    && peer->session.seq == d->session.seq && view_pending(w->state.view, peer->slot) == 0;
+	    && peer->session.seq == d->session.seq && link_store_pending(w->state.view, peer->slot) == 0;
 }
 
 /* ---- A turn of its loop ---- */

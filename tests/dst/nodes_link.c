@@ -35,8 +35,8 @@ state_due_ms(struct nodes_world *w)
 		const struct nodes_peer *const peer = &w->state.peers[i];
 		const int64_t pipe_ms = sim_pipe_due_ms(&w->downs[i].up);
 		const struct out_view v = {
-			.ready = view_ready(w->state.view),
-			.pending = peer->slot < 0 ? 0 : view_pending(w->state.view, peer->slot),
+			.ready = link_store_ready(w->state.view),
+			.pending = peer->slot < 0 ? 0 : link_store_pending(w->state.view, peer->slot),
 		};
 
 		at_ms = pipe_ms < at_ms ? pipe_ms : at_ms;
@@ -102,7 +102,7 @@ on_ack(struct nodes_world *w, uint32_t i, const struct envelope *env, const stru
 	else if (env->epoch != peer->session.epoch)
 		send_close(w, i, env->epoch, 0, "an older session");
 	else if (peer->slot >= 0)
-		view_acked(w->state.view, peer->slot, peer->session.acked);
+		link_store_acked(w->state.view, peer->slot, peer->session.acked);
 }
 
 static void
@@ -112,8 +112,8 @@ serve(struct nodes_world *w, uint32_t i)
 
 	for (int n = 0; n < NODES_TURN && peer->open; n++) {
 		const struct out_view v = {
-			.ready = view_ready(w->state.view),
-			.pending = peer->slot < 0 ? 0 : view_pending(w->state.view, peer->slot),
+			.ready = link_store_ready(w->state.view),
+			.pending = peer->slot < 0 ? 0 : link_store_pending(w->state.view, peer->slot),
 		};
 		const struct out_step step = session_out_next(&peer->session, &v, w->sim->now_ms);
 
@@ -134,7 +134,7 @@ serve(struct nodes_world *w, uint32_t i)
 static enum sim_sent
 perform(struct nodes_world *w, uint32_t i, const struct out_step *step)
 {
-	struct view *const view = w->state.view;
+	struct link_store *const view = w->state.view;
 	struct nodes_peer *peer = &w->state.peers[i];
 	struct envelope env = { .epoch = peer->session.epoch, .seq = peer->session.seq };
 	union msg_body body = { 0 };
@@ -151,17 +151,17 @@ perform(struct nodes_world *w, uint32_t i, const struct out_step *step)
 	} else {
 		env.type = MSG_BEAT;
 		body.beat = (struct body_beat){
-			.nonce = peer->session.nonce, .ready = view_ready(view), .exact = step->exact,
-			.count = view_count(view), .hash = view_hash(view),
+			.nonce = peer->session.nonce, .ready = link_store_ready(view), .exact = step->exact,
+			.count = link_store_count(view), .hash = link_store_hash(view),
 		};
 	}
 	const enum sim_sent sent = nodes_send(w, &w->downs[i].down, &env, &body);
 	if (sent != SIM_SENT)
 		return sent;
 	if (step->verb == OUT_SEND_BEGIN) {
-		peer->slot = view_attach(view);
+		peer->slot = link_store_attach(view);
 		MUST(peer->slot >= 0);
-		keys = view_pending(view, peer->slot);
+		keys = link_store_pending(view, peer->slot);
 	}
 	session_out_sent(&peer->session, step, keys, 0, w->sim->now_ms);
 	return SIM_SENT;
@@ -176,7 +176,7 @@ send_items(struct nodes_world *w, uint32_t i, const struct out_step *step)
 		.type = step->type, .epoch = peer->session.epoch, .seq = peer->session.seq + 1
 	};
 	uint32_t n;
-	const uint32_t keys = view_peek(w->state.view, peer->slot, step->max_items, items, &n);
+	const uint32_t keys = link_store_peek(w->state.view, peer->slot, step->max_items, items, &n);
 
 	if (n > 0) {
 		msgpack_sbuffer_clear(&w->buffer);
@@ -188,7 +188,7 @@ send_items(struct nodes_world *w, uint32_t i, const struct out_step *step)
 		if (sent != SIM_SENT)
 			return sent;
 	}
-	view_commit(w->state.view, peer->slot, keys, env.seq);
+	link_store_commit(w->state.view, peer->slot, keys, env.seq);
 	session_out_sent(&peer->session, step, keys, n, w->sim->now_ms);
 	return SIM_SENT;
 }
@@ -210,7 +210,7 @@ close_peer(struct nodes_world *w, uint32_t i, const char *reason)
 	if (reason != NULL)
 		send_close(w, i, peer->session.epoch, peer->session.nonce, reason);
 	if (peer->slot >= 0)
-		view_detach(w->state.view, peer->slot);
+		link_store_detach(w->state.view, peer->slot);
 	*peer = (struct nodes_peer){ .slot = -1 };
 }
 

@@ -35,7 +35,7 @@ state_start(struct nodes_world *w)
 	s->known_rv = 0;
 	s->fleet = fleet_new((struct fleet_hooks){ .enqueue = enqueue, .each_node = each_node, .arg = w });
 	s->mirror = mirror_new();
-	s->view = view_new();
+	s->view = link_store_new();
 	s->queue = workqueue_new(random_next(&w->sim->random));
 	s->node.name = "node-state";
 	s->node.turn = turn;
@@ -54,7 +54,7 @@ state_crash(struct nodes_world *w)
 	state_drop_peers(w);
 	fleet_free(&s->fleet);
 	mirror_free(&s->mirror);
-	view_free(&s->view);
+	link_store_free(&s->view);
 	workqueue_free(&s->queue);
 	state_free_feed(w);
 }
@@ -161,7 +161,7 @@ take_event(struct nodes_world *w, const struct feed_event *e)
 		s->fresh = false;
 		mirror_begin(s->mirror);
 		if (nodes_broken(w, NODES_BREAK_EARLY_READY))
-			view_set_ready(s->view);
+			link_store_set_ready(s->view);
 		return;
 	}
 	s->known_rv = e->rv;
@@ -228,7 +228,7 @@ first_evaluation(struct nodes_world *w)
 	fleet_open(w->state.fleet);
 	mirror_each(w->state.mirror, evaluate_first, w);
 	fleet_each_pool(w->state.fleet, first_pool, w);
-	view_set_ready(w->state.view);
+	link_store_set_ready(w->state.view);
 	SIM_SAY(w->sim, "node-state is ready, %u nodes have a state", fleet_managed(w->state.fleet));
 }
 
@@ -343,7 +343,7 @@ evaluate(struct nodes_world *w, struct wire_str key)
 	if (nodes_broken(w, NODES_BREAK_FULL_QUEUE) && crowded(w))
 		return;
 	if (result == EVAL_GONE && !nodes_broken(w, NODES_BREAK_SILENT_REMOVAL))
-		view_remove(s->view, key, s->known_rv);
+		link_store_remove(s->view, key, s->known_rv);
 	else if (result == EVAL_CHANGED || (nodes_broken(w, NODES_BREAK_NOISY) && out.now[0] != '\0'))
 		publish(w, key, &out, node ? body.node.labels : (struct wire_map){ 0 });
 }
@@ -371,12 +371,12 @@ publish(struct nodes_world *w, struct wire_str key, struct fleet_state *out, str
 		value = (struct wire_bin){ (const uint8_t *)w->value.data, (uint32_t)w->value.size };
 	}
 	msg_arena_reset(&w->inner);
-	if (view_get(s->view, key, &before)
+	if (link_store_get(s->view, key, &before)
 	    && state_hash(out->type, before.value, &w->inner) == state_hash(out->type, value, &w->inner)) {
 		sim_fail(w->sim, "node-state publishes %.*s unchanged", (int)key.len, key.p);
 		return;
 	}
-	MUST(view_set(s->view, key, wire_str_of("u"), wire_str_of(""), out->type, value,
+	MUST(link_store_set(s->view, key, wire_str_of("u"), wire_str_of(""), out->type, value,
 		 s->known_rv, &changed)
 	    == E_OK);
 	MUST(changed);
@@ -388,7 +388,7 @@ crowded(const struct nodes_world *w)
 	for (uint32_t i = 0; i < DOWNS; i++) {
 		const struct nodes_peer *const p = &w->state.peers[i];
 
-		if (p->open && p->slot >= 0 && view_pending(w->state.view, p->slot) >= 2)
+		if (p->open && p->slot >= 0 && link_store_pending(w->state.view, p->slot) >= 2)
 			return true;
 	}
 	return false;

@@ -439,7 +439,7 @@ compare(enum mirror_change kind, const struct body_item *item, void *arg)
 	struct ends *ends = arg;
 
 	(void)kind;
-	ends->hash ^= view_item_hash(hash64(item->key.p, item->key.len), item->version);
+	ends->hash ^= link_store_item_hash(hash64(item->key.p, item->key.len), item->version);
 	if (ends->wrong == NULL)
 		ends->wrong = truth_differs(&ends->w->truth, item);
 }

@@ -26,7 +26,7 @@ producer_start(struct session_world *w)
 	struct producer *p = &w->producer;
 
 	p->incarnation++;
-	p->view = view_new();
+	p->view = link_store_new();
 	p->sessions = 0;
 	p->listed = 0;
 	p->population = 0;
@@ -48,7 +48,7 @@ producer_crash(struct session_world *w)
 		shadow_free(&p->peers[i].sent);
 		p->peers[i] = (struct peer){ .slot = NO_SLOT };
 	}
-	view_free(&p->view);
+	link_store_free(&p->view);
 }
 
 void
@@ -65,10 +65,10 @@ producer_follow(struct session_world *w, uint32_t key)
 		return;
 	}
 	truth_read(&w->truth, key, &item);
-	const enum err e = view_set(p->view, item.key_s, item.uid_s, item.rv_s, MSG_STAT,
+	const enum err e = link_store_set(p->view, item.key_s, item.uid_s, item.rv_s, MSG_STAT,
 	    item.value, w->truth.rv, &changed);
 	MUST(e == E_OK);
-	const uint32_t population = (uint32_t)view_count(p->view);
+	const uint32_t population = (uint32_t)link_store_count(p->view);
 	if (population > p->population)
 		p->population = population;
 	if (changed)
@@ -82,7 +82,7 @@ producer_forget(struct session_world *w, uint32_t key)
 	const struct truth_key *k = &w->truth.keys[key];
 	const struct wire_str name = { .p = k->name, .len = k->name_len };
 
-	if (p->node.up && view_remove(p->view, name, w->truth.rv))
+	if (p->node.up && link_store_remove(p->view, name, w->truth.rv))
 		sim_wake(w->sim, &p->node, w->sim->now_ms + (int64_t)sim_random(w->sim, 20));
 }
 
@@ -108,10 +108,10 @@ producer_check(struct session_world *w)
 			check_peer(w, i);
 		}
 	}
-	if (view_tombstones(p->view) > tombstones)
+	if (link_store_tombstones(p->view) > tombstones)
 		sim_fail(w->sim,
 		    "%u tombstones for a largest population of %u keys: %d at most are justified",
-		    view_tombstones(p->view), p->population, (int)tombstones);
+		    link_store_tombstones(p->view), p->population, (int)tombstones);
 	if (w->sim->steps % 16 != 0)
 		return;
 	/*
@@ -120,15 +120,15 @@ producer_check(struct session_world *w)
 	 */
 	const uint64_t ids = 2 * (p->population + tombstones) + 64;
 	const uint64_t each = 256 + NAME_MAX_BYTES * 3 + w->truth.value_max;
-	if (view_bytes(p->view) > 4096 + ids * each + tombstones * 64)
+	if (link_store_bytes(p->view) > 4096 + ids * each + tombstones * 64)
 		sim_fail(w->sim, "the view holds %zu bytes for a largest population of %u keys",
-		    view_bytes(p->view), p->population);
+		    link_store_bytes(p->view), p->population);
 	uint64_t sums[2] = { 0, 0 };
-	view_each(p->view, recount, sums);
-	if (sums[0] != view_count(p->view) || sums[1] != view_hash(p->view))
-		sim_fail(w->sim, "view_count or view_hash is not what a recount gives");
-	if (view_ready(p->view) && view_count(p->view) != w->truth.present)
-		sim_fail(w->sim, "the view has %d keys, the truth %u", (int)view_count(p->view),
+	link_store_each(p->view, recount, sums);
+	if (sums[0] != link_store_count(p->view) || sums[1] != link_store_hash(p->view))
+		sim_fail(w->sim, "link_store_count or link_store_hash is not what a recount gives");
+	if (link_store_ready(p->view) && link_store_count(p->view) != w->truth.present)
+		sim_fail(w->sim, "the view has %d keys, the truth %u", (int)link_store_count(p->view),
 		    w->truth.present);
 }
 
@@ -175,7 +175,7 @@ list_some(struct sim *sim, void *arg, uint64_t n)
 		return;
 	}
 	SIM_SAY(sim, "producer is ready");
-	view_set_ready(p->view);
+	link_store_set_ready(p->view);
 	sim_wake(sim, &p->node, sim->now_ms);
 }
 
@@ -228,7 +228,7 @@ on_ack(struct session_world *w, uint32_t i, const struct envelope *env, const st
 	else if (env->epoch != peer->session.epoch)
 		send_close(w, i, env->epoch, 0, "an older session");
 	else if (peer->slot != NO_SLOT)
-		view_acked(w->producer.view, peer->slot, peer->session.acked);
+		link_store_acked(w->producer.view, peer->slot, peer->session.acked);
 }
 
 /* Steps until there is nothing to do; when to look again. */
@@ -240,8 +240,8 @@ serve(struct session_world *w, uint32_t i)
 
 	for (int n = 0; n < TURN_FRAMES && peer->open; n++) {
 		const struct out_view v = {
-			.ready = view_ready(p->view) || broken(w, BREAK_READY_GATE),
-			.pending = peer->slot == NO_SLOT ? 0 : view_pending(p->view, peer->slot),
+			.ready = link_store_ready(p->view) || broken(w, BREAK_READY_GATE),
+			.pending = peer->slot == NO_SLOT ? 0 : link_store_pending(p->view, peer->slot),
 		};
 		if (broken(w, BREAK_CREDIT))
 			peer->session.limit = peer->session.seq + SESSION_WINDOW_MAX;
@@ -282,8 +282,9 @@ perform(struct session_world *w, uint32_t i, const struct out_step *step)
 	case OUT_SEND_BEAT:
 		env.type = MSG_BEAT;
 		body.beat = (struct body_beat){
-			.nonce = peer->session.nonce, .ready = view_ready(p->view), .exact = step->exact,
-			.count = view_count(p->view), .hash = view_hash(p->view),
+			.nonce = peer->session.nonce, .ready = link_store_ready(p->view),
+			.exact = step->exact,
+			.count = link_store_count(p->view), .hash = link_store_hash(p->view),
 		};
 		break;
 	default:
@@ -296,9 +297,9 @@ perform(struct session_world *w, uint32_t i, const struct out_step *step)
 			return sent;
 	}
 	if (step->verb == OUT_SEND_BEGIN) {
-		peer->slot = view_attach(p->view);
+		peer->slot = link_store_attach(p->view);
 		MUST(peer->slot != NO_SLOT);
-		keys = view_pending(p->view, peer->slot);
+		keys = link_store_pending(p->view, peer->slot);
 		shadow_reset(&peer->sent);
 	}
 	session_out_sent(&peer->session, step, keys, 0, w->sim->now_ms);
@@ -316,7 +317,7 @@ send_items(struct session_world *w, uint32_t i, const struct out_step *step)
 	};
 	uint32_t peeked, n = 0;
 
-	const uint32_t keys = view_peek(p->view, peer->slot, step->max_items, items, &peeked);
+	const uint32_t keys = link_store_peek(p->view, peer->slot, step->max_items, items, &peeked);
 	for (uint32_t k = 0; k < peeked; k++) {
 		if (!(items[k].gone && broken(w, BREAK_TOMBSTONE)))
 			items[n++] = items[k];
@@ -336,7 +337,7 @@ send_items(struct session_world *w, uint32_t i, const struct out_step *step)
 				    (int)items[k].key.len, items[k].key.p);
 		}
 	}
-	view_commit(p->view, peer->slot, keys, env.seq);
+	link_store_commit(p->view, peer->slot, keys, env.seq);
 	session_out_sent(&peer->session, step, keys, n, w->sim->now_ms);
 	return SIM_SENT;
 }
@@ -360,7 +361,7 @@ close_peer(struct session_world *w, uint32_t i, const char *reason)
 	if (reason != NULL)
 		send_close(w, i, peer->session.epoch, peer->session.nonce, reason);
 	if (peer->slot != NO_SLOT)
-		view_detach(w->producer.view, peer->slot);
+		link_store_detach(w->producer.view, peer->slot);
 	shadow_free(&peer->sent);
 	*peer = (struct peer){ .slot = NO_SLOT };
 }
@@ -376,9 +377,9 @@ check_peer(struct session_world *w, uint32_t i)
 	if (unacked > peer->window || under_way > peer->window)
 		sim_fail(w->sim, "c%u has a window of %d: %d items under way, %d not acknowledged",
 		    i, (int)peer->window, (int)under_way, (int)unacked);
-	if (view_pending(w->producer.view, peer->slot) > 4 * w->producer.population + 130)
+	if (link_store_pending(w->producer.view, peer->slot) > 4 * w->producer.population + 130)
 		sim_fail(w->sim, "%u keys queued for c%u, for a largest population of %u",
-		    view_pending(w->producer.view, peer->slot), i, w->producer.population);
+		    link_store_pending(w->producer.view, peer->slot), i, w->producer.population);
 }
 
 static void
@@ -387,5 +388,5 @@ recount(const struct body_item *item, void *arg)
 	uint64_t *sums = arg;
 
 	sums[0]++;
-	sums[1] ^= view_item_hash(hash64(item->key.p, item->key.len), item->version);
+	sums[1] ^= link_store_item_hash(hash64(item->key.p, item->key.len), item->version);
 }

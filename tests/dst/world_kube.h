@@ -43,7 +43,7 @@ enum {
 	B(OLDER,       "older",       "older versions of an object are published too")		\
 	B(OWN_WRITE,   "own-write",   "answers to own writes are not merged into the store")	\
 	B(PASSED,      "passed",      "an answer that the watch has overtaken is merged all the same") \
-	B(BYGONE,      "predates",    "an answer from before a restore is merged all the same") \
+	B(OLD_EPOCH,      "predates",    "an answer from before a restore is merged all the same") \
 	B(TOMBSTONE,   "tombstone",   "an own delete is not remembered")			\
 	B(READY_GATE,  "ready-gate",  "the mirror is told before the first list is complete")	\
 	B(LEASE,       "lease",       "writes do not ask for the lease")			\

@@ -137,7 +137,7 @@ unsettled(struct sim *sim, void *arg)
 		if (wrong != NULL)
 			return wrong;
 	}
-	if (view_tombstones(w->state.view) > 0)
+	if (link_store_tombstones(w->state.view) > 0)
 		return "a tombstone is left though all mirrors are complete";
 	if (sim->now_ms < w->calm_ms + QUIET_MS)
 		return "what the faults delayed may still be under way";

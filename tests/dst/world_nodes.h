@@ -19,7 +19,7 @@
 #include "envelope.h"
 #include "mirror.h"
 #include "session.h"
-#include "view.h"
+#include "link_store.h"
 #include "workqueue.h"
 
 enum {
@@ -141,7 +141,7 @@ struct node_state {
 	uint32_t		 sessions;
 	struct fleet		*fleet;
 	struct mirror		*mirror;	/* of the cluster */
-	struct view		*view;
+	struct link_store		*view;
 	struct workqueue	*queue;
 	struct nodes_peer	 peers[DOWNS];
 	uint64_t		 known_rv;	/* everything up to here has come in */

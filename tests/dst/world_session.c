@@ -127,7 +127,7 @@ unsettled(struct sim *sim, void *arg)
 {
 	struct session_world *w = arg;
 
-	if (!w->producer.node.up || !view_ready(w->producer.view))
+	if (!w->producer.node.up || !link_store_ready(w->producer.view))
 		return "the producer is not ready";
 	if (w->kicks > 0)
 		return "the supervisor has yet to say something";
@@ -137,7 +137,7 @@ unsettled(struct sim *sim, void *arg)
 		if (wrong != NULL)
 			return wrong;
 	}
-	if (view_tombstones(w->producer.view) > 0)
+	if (link_store_tombstones(w->producer.view) > 0)
 		return "a tombstone is left though all mirrors are complete";
 	if (sim->now_ms < w->calm_ms + QUIET_MS)
 		return "what the faults delayed may still be under way";
@@ -350,11 +350,11 @@ shadow_apply(struct shadow *s, const struct body_item *item)
 		s->versions = obj_realloc(s->versions, s->cap * sizeof(*s->versions));
 	}
 	if (!added)
-		s->hash ^= view_item_hash(key_hash, s->versions[id]);
+		s->hash ^= link_store_item_hash(key_hash, s->versions[id]);
 	s->versions[id] = item->version;
 	if (item->gone)
 		keytab_remove(s->keys, id);
 	else
-		s->hash ^= view_item_hash(key_hash, item->version);
+		s->hash ^= link_store_item_hash(key_hash, item->version);
 	return !(added && item->gone);
 }

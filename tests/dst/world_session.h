@@ -15,7 +15,7 @@
 #include "keytab.h"
 #include "mirror.h"
 #include "session.h"
-#include "view.h"
+#include "link_store.h"
 #include "workqueue.h"
 
 enum {
@@ -23,7 +23,7 @@ enum {
 	TURN_FRAMES = 256,
 	NO_SLOT = -1,
 	NAME_MAX_BYTES = 32,
-	VALUE_MAX_BYTES = 32 * 1024,	/* a few of them are more than VIEW_BATCH_BYTES */
+	VALUE_MAX_BYTES = 32 * 1024,	/* a few of them are more than LINK_STORE_BATCH_BYTES */
 };
 
 /* Rules that `--break` takes out, in the glue or in the network, never in the product. */
@@ -111,7 +111,7 @@ struct peer {
 struct producer {
 	struct sim_node	 node;
 	uint64_t	 incarnation;
-	struct view	*view;
+	struct link_store	*view;
 	struct peer	 peers[CONSUMERS_MAX];
 	uint32_t	 sessions;
 	uint32_t	 listed;	/* keys of the truth taken over since the start */

@@ -102,7 +102,7 @@ class Samples(muster.Muster):
         counts = self.counts(name)
         return sum(counts.get(key, 0) for key in ("added", "updated", "gone"))
 
-    def wait_told(self, name, more=1, timeout=60):
+    def wait_received(self, name, more=1, timeout=60):
         """Until the consumer was told of that many more changes than now."""
         before = self.told(name)
         wait_for(lambda: self.told(name) >= before + more, f"{name} hears of {more} more changes", timeout)

@@ -214,10 +214,10 @@ def recap(name, result):
     """One failure after the other with the last words of each: the end of a long log is what people see."""
     for failure in result.failures:
         print(f"FAILED {name.strip()}: {failure}")
-        print("".join(f"       {line}\n" for line in last_words(result.output, failure)), end="", flush=True)
+        print("".join(f"       {line}\n" for line in last_output(result.output, failure)), end="", flush=True)
 
 
-def last_words(output, failure):
+def last_output(output, failure):
     """The comments beside its `not ok`: those of tap.py stand above it, those of cmocka and dst below."""
     lines = output.splitlines()
     at = next((n for n, line in enumerate(lines) if line.startswith("not ok") and line.endswith(failure)), 0)

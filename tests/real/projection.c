@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kube/cut.h"
+#include "kube/splitter.h"
 #include "kube/status.h"
 #include "obj.h"
 
@@ -103,17 +103,17 @@ read_file(const char *path, size_t *len)
 static bool
 show_stream(struct job *job, const char *bytes, size_t len)
 {
-	struct splitter *c = cut_new(job->watch ? CUT_WATCH : CUT_LIST, job->form, show_event, job);
+	struct splitter *c = splitter_new(job->watch ? SPLIT_WATCH : SPLIT_LIST, job->form, show_event, job);
 	bool ok = true;
 
 	for (size_t at = 0; ok && at < len; at += 1000)
-		ok = cut_feed(c, bytes + at, len - at < 1000 ? len - at : 1000);
-	ok = cut_end(c);
+		ok = splitter_feed(c, bytes + at, len - at < 1000 ? len - at : 1000);
+	ok = splitter_end(c);
 	if (!ok)
-		fprintf(stderr, "%s\n", cut_error(c));
+		fprintf(stderr, "%s\n", splitter_error(c));
 	else if (!job->watch)
-		printf("LIST %s %zu %s\n", cut_list_rv(c), cut_items(c), cut_list_continue(c));
-	cut_free(&c);
+		printf("LIST %s %zu %s\n", splitter_list_rv(c), splitter_items(c), splitter_list_continue(c));
+	splitter_free(&c);
 	return ok;
 }
 

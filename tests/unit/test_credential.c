@@ -145,16 +145,16 @@ no_trust_reads_the_authority_at_once(void **state)
 	put("a", ca[0]);
 	struct credential *c = credential(", certificate-authority: a", "token: t");
 	now += 20 * S;
-	assert_false(credential_distrusted(c, now));	/* nothing new: the server is to blame */
+	assert_false(credential_tls_refused(c, now));	/* nothing new: the server is to blame */
 	put("a", ca[1]);
 	now += S / 2;
-	assert_false(credential_distrusted(c, now));	/* not twice within a second */
+	assert_false(credential_tls_refused(c, now));	/* not twice within a second */
 	now += S;
-	assert_true(credential_distrusted(c, now));
+	assert_true(credential_tls_refused(c, now));
 	assert_string_equal(view_of(c, CREDENTIAL_READY).ca, ca[1]);
 	put("a", "no certificate");
 	now += 20 * S;
-	assert_false(credential_distrusted(c, now));
+	assert_false(credential_tls_refused(c, now));
 	assert_string_equal(view_of(c, CREDENTIAL_READY).ca, ca[1]);
 	credential_free(&c);
 }

@@ -54,7 +54,7 @@ until_it_answers(struct credential *c, struct exec_plugin *p)
 {
 	struct pollfd fd = { .fd = exec_plugin_fd(p), .events = POLLIN };
 
-	while (credential_asking(c)) {
+	while (credential_running(c)) {
 		assert_int_equal(poll(&fd, 1, WAIT_MS), 1);
 		credential_readable(c, now);
 	}

@@ -199,8 +199,8 @@ check_run(void **state)
 
 	/* twice: what one run leaves behind must not show in the next */
 	for (int i = 0; i < 2; i++) {
-		assert_true(exec_plugin_ask(p));
-		assert_false(exec_plugin_ask(p));
+		assert_true(exec_plugin_request(p));
+		assert_false(exec_plugin_request(p));
 		const enum exec_plugin_event e = wait_for(p, &out, err, sizeof(err));
 		assert_int_equal(e, r->output != NULL ? EXEC_PLUGIN_ANSWER : EXEC_PLUGIN_FAILED);
 		if (r->output != NULL) {
@@ -223,7 +223,7 @@ large_output_comes_whole(void **state)
 	char err[EXEC_PLUGIN_ERROR_MAX];
 
 	(void)state;
-	assert_true(exec_plugin_ask(p));
+	assert_true(exec_plugin_request(p));
 	assert_int_equal(wait_for(p, &out, err, sizeof(err)), EXEC_PLUGIN_ANSWER);
 	assert_int_equal(out.len, 1048576);
 	assert_int_equal(strspn(out.data, "x"), 1048576);
@@ -246,7 +246,7 @@ not_there(void **state)
 		struct kubeconfig *k = config_for(cases[i].command);
 		struct exec_plugin *p = exec_plugin_start(k, 0, err, sizeof(err));
 
-		assert_true(exec_plugin_ask(p));
+		assert_true(exec_plugin_request(p));
 		assert_int_equal(wait_for(p, &out, err, sizeof(err)), EXEC_PLUGIN_FAILED);
 		snprintf(want, sizeof(want), "plugin %s: %s", cases[i].command, cases[i].want);
 		assert_string_equal(err, want);
@@ -311,7 +311,7 @@ all_die_with_the_actor(void **state)
 	if (actor == 0) {
 		struct exec_plugin *p = plugin_for(WRITE_PIDS "exec sleep 100", 0);
 
-		exec_plugin_ask(p);
+		exec_plugin_request(p);
 		for (;;)
 			pause();
 	}
@@ -346,7 +346,7 @@ an_open_socket_saves_nobody(void **state)
 			for (;;)
 				pause();
 		}
-		exec_plugin_ask(p);
+		exec_plugin_request(p);
 		for (;;)
 			pause();
 	}
@@ -367,7 +367,7 @@ a_late_family_ends_together(void **state)
 	char err[EXEC_PLUGIN_ERROR_MAX];
 
 	(void)state;
-	exec_plugin_ask(p);
+	exec_plugin_request(p);
 	const pid_t child = pid_from("child");
 	assert_int_equal(wait_for(p, &out, err, sizeof(err)), EXEC_PLUGIN_FAILED);
 	wait_until_dead(child);
@@ -380,7 +380,7 @@ freeing_ends_them_too(void **state)
 	struct exec_plugin *p = plugin_for(WRITE_PIDS "exec sleep 100", 0);
 
 	(void)state;
-	exec_plugin_ask(p);
+	exec_plugin_request(p);
 	const pid_t plugin = pid_from("pid");
 	exec_plugin_free(&p);
 	wait_until_dead(plugin);
@@ -395,11 +395,11 @@ a_dead_helper_is_told(void **state)
 	char err[EXEC_PLUGIN_ERROR_MAX] = "";
 
 	(void)state;
-	exec_plugin_ask(p);
+	exec_plugin_request(p);
 	kill(pid_from("helper"), SIGKILL);
 	assert_int_equal(wait_for(p, &out, err, sizeof(err)), EXEC_PLUGIN_DEAD);
 	assert_non_null(strstr(err, ": its helper process is gone"));
-	assert_false(exec_plugin_ask(p));
+	assert_false(exec_plugin_request(p));
 	exec_plugin_free(&p);
 }
 
@@ -412,7 +412,7 @@ leftovers_do_not_hold_us_up(void **state)
 	char err[EXEC_PLUGIN_ERROR_MAX];
 
 	(void)state;
-	exec_plugin_ask(p);
+	exec_plugin_request(p);
 	assert_int_equal(wait_for(p, &out, err, sizeof(err)), EXEC_PLUGIN_ANSWER);
 	assert_string_equal(out.data, "ok\n");
 	bytes_wipe(&out);
@@ -429,12 +429,12 @@ signals_of_the_group_do_not_end_it(void **state)
 	char err[EXEC_PLUGIN_ERROR_MAX];
 
 	(void)state;
-	exec_plugin_ask(p);
+	exec_plugin_request(p);
 	assert_int_equal(wait_for(p, &out, err, sizeof(err)), EXEC_PLUGIN_ANSWER);
 	const pid_t helper = (pid_t)strtol(out.data, NULL, 10);
 	for (size_t i = 0; i < 3; i++)
 		assert_int_equal(kill(helper, (const int[]){ SIGTERM, SIGINT, SIGHUP }[i]), 0);
-	exec_plugin_ask(p);
+	exec_plugin_request(p);
 	assert_int_equal(wait_for(p, &out, err, sizeof(err)), EXEC_PLUGIN_ANSWER);
 	bytes_wipe(&out);
 	exec_plugin_free(&p);

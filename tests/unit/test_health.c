@@ -110,9 +110,9 @@ check_row(void **state)
 	char why[160], buf[16384];
 	struct answer a = { .body = { .buf = buf, .size = sizeof(buf) } };
 
-	struct roster *tree = NULL;
+	struct tree_status *tree = NULL;
 	if (r->tree != NULL)
-		tree = roster_parse(r->tree, strlen(r->tree), why, sizeof(why));
+		tree = tree_status_parse(r->tree, strlen(r->tree), why, sizeof(why));
 	assert_int_equal(tree != NULL, r->tree != NULL);
 	series_set(series, "a", wire_str_of("f"), &f);
 	series_set(series, "a", wire_str_of("g"), &g);
@@ -131,7 +131,7 @@ check_row(void **state)
 	if (r->contains != NULL && strstr(buf, r->contains) == NULL)
 		fail_msg("no `%s` in: %s", r->contains, buf);
 	series_free(&series);
-	roster_free(&tree);
+	tree_status_free(&tree);
 }
 
 static void

@@ -96,13 +96,13 @@ the_last_ten_lines_are_kept(void **state)
 	struct logpipe p = { .watch = WATCH_CLOSED };
 	char words[LOGPIPE_JOINED];
 
-	logpipe_last_words(&p, words);
+	logpipe_last_output(&p, words);
 	assert_string_equal(words, "");
 	feed(&p, "1\n2\n3\n");
-	logpipe_last_words(&p, words);
+	logpipe_last_output(&p, words);
 	assert_string_equal(words, "1\n2\n3");
 	feed(&p, "4\n5\n6\n7\n8\n9\n10\n11\n12\n");
-	logpipe_last_words(&p, words);
+	logpipe_last_output(&p, words);
 	assert_string_equal(words, "3\n4\n5\n6\n7\n8\n9\n10\n11\n12");
 	(void)captured(*state);
 }
@@ -133,11 +133,11 @@ a_long_line_is_broken_and_its_words_cut(void **state)
 	const char *const out = captured(*state);
 	assert_int_equal(strcspn(out, "\n"), LOGPIPE_LINE - 1);
 	assert_int_equal(strlen(out), 5000 + 2);
-	logpipe_last_words(&p, words);
+	logpipe_last_output(&p, words);
 	assert_int_equal(strlen(words), 2 * LOGPIPE_WORDS + 1);
 	for (int i = 0; i < 200000; i++)	/* full of the longest lines: still inside the buffer */
 		feed(&p, "yyyyyyyyyyyyyyyyyyyyyyyyy");
-	logpipe_last_words(&p, words);
+	logpipe_last_output(&p, words);
 	assert_int_equal(strlen(words), LOGPIPE_JOINED - 2);
 }
 

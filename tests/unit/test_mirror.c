@@ -14,7 +14,7 @@
 #include "mirror.h"
 #include "obj.h"
 #include "random.h"
-#include "view.h"
+#include "link_store.h"
 
 /* What was heard, as text: "+a" added, "~a" updated, "-a" gone, each with the value it was told with. */
 struct heard {
@@ -138,7 +138,7 @@ collect(enum mirror_change kind, const struct body_item *item, void *arg)
 	struct list *l = arg;
 
 	(void)kind;
-	l->hash ^= view_item_hash(hash64(item->key.p, item->key.len), item->version);
+	l->hash ^= link_store_item_hash(hash64(item->key.p, item->key.len), item->version);
 	snprintf(l->rows[l->n++], sizeof(l->rows[0]), "%.*s@%.*s/%.*s=%.*s", (int)item->key.len, item->key.p,
 	    (int)item->uid.len, item->uid.p, (int)item->rv.len, item->rv.p, (int)item->value.len,
 	    (const char *)item->value.p);
@@ -231,9 +231,9 @@ static void
 agrees_with_a_view(void **state)
 {
 	enum { KEYS = 40, STEPS = 20000 };
-	struct view *v = view_new();
+	struct link_store *v = link_store_new();
 	struct mirror *m = mirror_new();
-	const int slot = view_attach(v);
+	const int slot = link_store_attach(v);
 	uint64_t seed = 7, seq = 0;
 	int kinds[3] = { 0, 0, 0 };
 	size_t most = 0;
@@ -252,26 +252,26 @@ agrees_with_a_view(void **state)
 		snprintf(value, sizeof(value), "%d", (int)random_below(&seed, 3));
 		const struct wire_bin bytes = { .p = (const uint8_t *)value, .len = (uint32_t)strlen(value) };
 		if (random_below(&seed, 3) == 0)
-			view_remove(v, wire_str_of(key), 0);
+			link_store_remove(v, wire_str_of(key), 0);
 		else if (random_below(&seed, 4) == 0)
-			view_force(v, wire_str_of(key), wire_str_of(uid), wire_str_of("2"),
+			link_store_force(v, wire_str_of(key), wire_str_of(uid), wire_str_of("2"),
 			    MSG_STAT, bytes, 0);
 		else
-			view_set(v, wire_str_of(key), wire_str_of(uid), wire_str_of("1"), MSG_STAT, bytes, 0,
-			    &changed);
-		if (random_below(&seed, 3) == 0 && view_tell(v, slot, wire_str_of(key), &items[0]))
+			link_store_set(v, wire_str_of(key), wire_str_of(uid), wire_str_of("1"),
+			    MSG_STAT, bytes, 0, &changed);
+		if (random_below(&seed, 3) == 0 && link_store_read_now(v, slot, wire_str_of(key), &items[0]))
 			mirror_apply(m, &items[0], count_one, kinds);
 		if (random_below(&seed, 4) != 0)
 			continue;
-		const uint32_t keys = view_peek(v, slot, 8, items, &n);
+		const uint32_t keys = link_store_peek(v, slot, 8, items, &n);
 		for (uint32_t i = 0; i < n; i++)
 			mirror_apply(m, &items[i], count_one, kinds);
-		view_commit(v, slot, keys, seq + 1);
+		link_store_commit(v, slot, keys, seq + 1);
 		seq += n;
-		view_acked(v, slot, seq);
-		if (view_pending(v, slot) == 0) {
-			assert_int_equal(mirror_count(m), view_count(v));
-			assert_int_equal(mirror_hash(m), view_hash(v));
+		link_store_acked(v, slot, seq);
+		if (link_store_pending(v, slot) == 0) {
+			assert_int_equal(mirror_count(m), link_store_count(v));
+			assert_int_equal(mirror_hash(m), link_store_hash(v));
 		}
 		most = mirror_bytes(m) > most ? mirror_bytes(m) : most;
 	}
@@ -282,7 +282,7 @@ agrees_with_a_view(void **state)
 	assert_int_equal(mirror_hash(m), 0);
 	assert_int_equal(kinds[MIRROR_ADDED], kinds[MIRROR_GONE]);
 	mirror_free(&m);
-	view_free(&v);
+	link_store_free(&v);
 }
 
 int

@@ -16,12 +16,12 @@ static const struct cause_row {
 	struct ending	 end;
 	enum cause	 want;
 } cause_rows[] = {
-	{ "cause: exit 111", { .exited = true, .code = EXIT_WEATHER }, CAUSE_EXIT },
+	{ "cause: exit 111", { .exited = true, .code = EXIT_TRANSIENT }, CAUSE_EXIT },
 	{ "cause: exit 0 is a death too", { .exited = true, .code = 0 }, CAUSE_EXIT },
 	{ "cause: exit 100", { .exited = true, .code = EXIT_CONFIG }, CAUSE_CONFIG },
 	{ "cause: a signal of that number is not exit 100", { .exited = false, .code = EXIT_CONFIG }, CAUSE_SIGNAL },
 	{ "cause: signal", { .exited = false, .code = 11 }, CAUSE_SIGNAL },
-	{ "cause: memory by exit", { .exited = true, .code = EXIT_WEATHER, .out_of_memory = true }, CAUSE_MEMORY },
+	{ "cause: memory by exit", { .exited = true, .code = EXIT_TRANSIENT, .out_of_memory = true }, CAUSE_MEMORY },
 	{ "cause: memory by abort", { .exited = false, .code = 6, .out_of_memory = true }, CAUSE_MEMORY },
 	{ "cause: the watchdog's SIGABRT", { .stop_reason = STOP_REASON_WATCHDOG, .code = 6 }, CAUSE_WATCHDOG },
 	{ "cause: the watchdog, though it exits", { .stop_reason = STOP_REASON_WATCHDOG, .exited = true }, CAUSE_WATCHDOG },

@@ -30,9 +30,9 @@ dead_tree(char byte)
 		*ch = (struct child){ .row = &child_table[i], .spec = &on, .tree = t, .state = ST_BACKOFF,
 			.name = role_name(child_table[i].role), .incarnation = UINT32_MAX };
 		memset(ch->status, '"', sizeof(ch->status) - 1);
-		memset(ch->last_words, byte, sizeof(ch->last_words) - 2);
+		memset(ch->last_output, byte, sizeof(ch->last_output) - 2);
 		for (size_t line = 1; line < LOGPIPE_LAST; line++)
-			ch->last_words[line * (LOGPIPE_WORDS + 1) - 1] = '\n';
+			ch->last_output[line * (LOGPIPE_WORDS + 1) - 1] = '\n';
 	}
 	return t;
 }
@@ -51,7 +51,7 @@ with_words(char byte)
 	const json_t *actors = json_object_get(status, "actors");
 	assert_int_equal(json_array_size(actors), CHILD_MAX);
 	for (size_t i = 0; i < CHILD_MAX; i++) {
-		const json_t *words = json_object_get(json_array_get(actors, i), "last_words");
+		const json_t *words = json_object_get(json_array_get(actors, i), "last_output");
 
 		assert_int_equal(json_array_size(words), words == NULL ? 0 : LOGPIPE_LAST);
 		n += words != NULL;

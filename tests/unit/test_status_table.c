@@ -50,7 +50,7 @@ static const struct row {
 	    "  ├─ metrics  running   42  1min 1s      1         0  7.2M  yes           0\n"
 	    "  └─ c        off        -        -      0         0     -  -             -\n" },
 	{ "one that waits",
-	    TREE("degraded", BROKEN(",\"next_start_ms\":4000,\"last_words\":[\"one\",\"two\"]") "," OFF),
+	    TREE("degraded", BROKEN(",\"next_start_ms\":4000,\"last_output\":[\"one\",\"two\"]") "," OFF),
 	    { 0 },
 	    "* musterd 0.1.0 - degraded (pid 7, up 2h 5min, /run/muster)\n"
 	    "     ACTOR  STATE    PID  UP  START  RESTARTS  RSS  SYNCED  MAILBOX  LAST EXIT\n"
@@ -94,15 +94,15 @@ check_row(void **state)
 	char *text = NULL;
 	size_t len;
 
-	struct roster *roster = roster_parse(r->json, strlen(r->json), why, sizeof(why));
-	if (roster == NULL)
+	struct tree_status *tree_status = tree_status_parse(r->json, strlen(r->json), why, sizeof(why));
+	if (tree_status == NULL)
 		fail_msg("%s", why);
 	FILE *out = open_memstream(&text, &len);
-	status_table_print(out, roster, "/run/muster", &r->style);
+	status_table_print(out, tree_status, "/run/muster", &r->style);
 	fclose(out);
 	assert_string_equal(text, r->want);
 	free(text);
-	roster_free(&roster);
+	tree_status_free(&tree_status);
 }
 
 static void
@@ -129,15 +129,15 @@ long_texts_are_cut(void **state)
 	snprintf(json, sizeof(json), "{" SUPER("running") ",\"actors\":[{\"name\":\"a\",\"pid\":1,"
 	    "\"state\":\"running\",\"incarnation\":1,\"restarts\":0,\"last_exit\":null,\"uptime_s\":0,"
 	    "\"rss_kib\":0,\"synced\":true,\"mailbox\":0,\"status\":\"%s\"}]}", status);
-	struct roster *roster = roster_parse(json, strlen(json), why, sizeof(why));
-	assert_non_null(roster);
+	struct tree_status *tree_status = tree_status_parse(json, strlen(json), why, sizeof(why));
+	assert_non_null(tree_status);
 	FILE *out = open_memstream(&text, &len);
-	status_table_print(out, roster, "/run/muster", &(struct status_style){ 0 });
+	status_table_print(out, tree_status, "/run/muster", &(struct status_style){ 0 });
 	fclose(out);
 	assert_non_null(strstr(text, "yyyy...\n"));
 	assert_true(len < 500);
 	free(text);
-	roster_free(&roster);
+	tree_status_free(&tree_status);
 }
 
 int

@@ -1,8 +1,8 @@
 /*
- * actors/kube-watcher/reading.c - performs the steps of a reflector; publishes objects and the
+ * actors/kube-watcher/informer.c - performs the steps of a reflector; publishes objects and the
  * state of a kind.
  */
-#include "reading_private.h"
+#include "informer_private.h"
 
 #include <event2/event.h>
 #include <stdio.h>
@@ -23,14 +23,14 @@ static void on_timer(evutil_socket_t, short, void *);
 static void open_stats(struct informer *);
 
 struct informer *
-reading_new(const struct reading_ground *g, enum kind k)
+informer_new(const struct informer_deps *g, enum kind k)
 {
 	static const struct reflector_config config = {
 		.watchlist = true, .page = REFLECTOR_PAGE, .relist_ms = REFLECTOR_RELIST_MS,
 	};
 	struct informer *r;
 
-	OBJ_NEW(r, READING_MAGIC);
+	OBJ_NEW(r, INFORMER_MAGIC);
 	r->deps = *g;
 	r->kind = k;
 	r->store = store_new();
@@ -44,13 +44,13 @@ reading_new(const struct reading_ground *g, enum kind k)
 }
 
 void
-reading_free(struct informer **rp)
+informer_free(struct informer **rp)
 {
 	struct informer *r;
 
 	if (*rp == NULL)
 		return;
-	OBJ_TAKE(r, rp, READING_MAGIC);
+	OBJ_TAKE(r, rp, INFORMER_MAGIC);
 	stream_forget(r);
 	event_free(r->timer);
 	projection_free(&r->projection);
@@ -59,7 +59,7 @@ reading_free(struct informer **rp)
 }
 
 void
-reading_found(struct informer *r, bool present, const char *version, bool namespaced)
+informer_discovered(struct informer *r, bool present, const char *version, bool namespaced)
 {
 	if (present && (r->projection == NULL || strcmp(r->version, version) != 0)) {
 		if (r->projection != NULL)
@@ -72,12 +72,12 @@ reading_found(struct informer *r, bool present, const char *version, bool namesp
 	}
 	r->namespaced = namespaced;
 	reflector_discovered(&r->reflector, present, clock_mono_ms());
-	reading_drive(r);
+	informer_run(r);
 }
 
 /* Performs every step that is due; then waits with the timer. */
 void
-reading_drive(struct informer *r)
+informer_run(struct informer *r)
 {
 	if (r->driving)		/* called from within a step: the loop below goes on with it */
 		return;
@@ -104,31 +104,31 @@ reading_drive(struct informer *r)
 }
 
 const char *
-reading_version(const struct informer *r)
+informer_version(const struct informer *r)
 {
 	return r->version;
 }
 
 uint32_t
-reading_time(const struct informer *r)
+informer_restore_epoch(const struct informer *r)
 {
 	return store_restore_epoch(r->store);
 }
 
 uint32_t
-reading_count(const struct informer *r)
+informer_count(const struct informer *r)
 {
 	return store_count(r->store) - store_unreadable(r->store);
 }
 
 uint32_t
-reading_skipped(const struct informer *r)
+informer_skipped(const struct informer *r)
 {
 	return store_unreadable(r->store);
 }
 
-enum reading_answer
-reading_answer(struct informer *r, enum project_form form, const void *bytes, size_t len, bool own,
+enum informer_answer
+informer_answer(struct informer *r, enum project_form form, const void *bytes, size_t len, bool own,
     uint64_t trace, char *key, size_t size, struct projected *p)
 {
 	if (r->projection == NULL) {
@@ -142,25 +142,25 @@ reading_answer(struct informer *r, enum project_form form, const void *bytes, si
 	const struct object_version word = {
 		.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv, .unreadable = !readable,
 	};
-	reading_publish(r, key, p, !readable, store_answered(r->store, &word, r->reflector.rv), own, trace);
+	informer_publish(r, key, p, !readable, store_answered(r->store, &word, r->reflector.rv), own, trace);
 	return readable ? ANSWER_PROJECTED : ANSWER_SKIPPED;
 }
 
 void
-reading_removed(struct informer *r, const char *ns, const char *name, const char *uid, uint64_t trace)
+informer_removed(struct informer *r, const char *ns, const char *name, const char *uid, uint64_t trace)
 {
 	char key[PUBLISHER_KEY_MAX];
 
 	if (!publisher_key(key, sizeof(key), r->kind, ns, name))
 		return;
 	const struct object_version word = { .key = key, .key_len = strlen(key), .uid = uid, .rv = "" };
-	reading_publish(r, key, NULL, false, store_removed(r->store, &word), true, trace);
+	informer_publish(r, key, NULL, false, store_removed(r->store, &word), true, trace);
 }
 
 /* ---- Objects ---- */
 
 void
-reading_publish(struct informer *r, const char *key, const struct projected *p, bool unreadable,
+informer_publish(struct informer *r, const char *key, const struct projected *p, bool unreadable,
     enum store_change change, bool own, uint64_t trace)
 {
 	switch (change) {
@@ -177,7 +177,7 @@ reading_publish(struct informer *r, const char *key, const struct projected *p, 
 		break;
 	}
 	if (unreadable) {
-		reading_count_one(r, STAT_OBJECTS_SKIPPED, NULL, NULL);
+		informer_count_one(r, STAT_OBJECTS_SKIPPED, NULL, NULL);
 		note_skipped(r, key, p->error);
 	}
 	/* Once for an object, not for each of its versions: who may change it could fill the log. */
@@ -194,9 +194,9 @@ reading_publish(struct informer *r, const char *key, const struct projected *p, 
 static void
 count_objects(struct informer *r)
 {
-	stat_set(r->objects, reading_count(r));
-	stat_set(r->skipped_objects, reading_skipped(r));
-	if (reading_skipped(r) != r->published_skipped)
+	stat_set(r->objects, informer_count(r));
+	stat_set(r->skipped_objects, informer_skipped(r));
+	if (informer_skipped(r) != r->published_skipped)
 		publish_state(r);
 }
 
@@ -223,7 +223,7 @@ note_skipped(struct informer *r, const char *key, const char *why)
 }
 
 void
-reading_skipped_text(const struct informer *r, char *buf, size_t size)
+informer_skipped_text(const struct informer *r, char *buf, size_t size)
 {
 	uint32_t named = 0;
 	size_t n = 0;
@@ -237,9 +237,9 @@ reading_skipped_text(const struct informer *r, char *buf, size_t size)
 		n += (size_t)snprintf(
 		    buf + n, size - n, "%s%s (%s)", named++ > 0 ? ", " : "", k->key, k->why);
 	}
-	if (named < reading_skipped(r) && n < size)
+	if (named < informer_skipped(r) && n < size)
 		snprintf(buf + n, size - n, "%s%u more of %s", named > 0 ? " and " : "",
-		    reading_skipped(r) - named, kind_table[r->kind].resource);
+		    informer_skipped(r) - named, kind_table[r->kind].resource);
 }
 
 /* ---- Steps ---- */
@@ -256,7 +256,7 @@ perform(struct informer *r, const struct reflector_step *step)
 	case REFLECT_BEGIN:
 		r->began_ms = clock_mono_ms();
 		store_begin(r->store, step->accept_rollback);
-		reading_count_one(r, STAT_RELISTS, "reason", reason);
+		informer_count_one(r, STAT_RELISTS, "reason", reason);
 		break;
 	case REFLECT_WATCHLIST:
 	case REFLECT_LIST:
@@ -279,7 +279,7 @@ perform(struct informer *r, const struct reflector_step *step)
 	case REFLECT_ALARM:
 		log_warnx("watch stalled", KV_S(RESOURCE, kind_table[r->kind].resource),
 		    KV_S(WHY, reflector_reason_text(step->reason)));
-		reading_count_one(r, STAT_WATCH_ALARMS, "reason", reason);
+		informer_count_one(r, STAT_WATCH_STALLS, "reason", reason);
 		break;
 	case REFLECT_WAIT:
 		break;
@@ -297,10 +297,10 @@ publish_state(struct informer *r)
 	const bool changed = now != r->published_state;
 	char detail[DETAIL_MAX + 1];
 
-	if (!changed && reading_skipped(r) == r->published_skipped)
+	if (!changed && informer_skipped(r) == r->published_skipped)
 		return;
 	r->published_state = now;
-	r->published_skipped = reading_skipped(r);
+	r->published_skipped = informer_skipped(r);
 	if (changed && now == KIND_STATE_ABSENT)
 		log_info("kind is not installed; its consumers run without it until it is",
 		    KV_S(RESOURCE, row->resource), KV_S(HINT, "install its CRD"));
@@ -309,10 +309,10 @@ publish_state(struct informer *r)
 		    KV_S(RESOURCE, row->resource), KV_S(WHY, r->detail),
 		    KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
 	if (now == KIND_STATE_SYNCED)
-		reading_skipped_text(r, detail, sizeof(detail));
+		informer_skipped_text(r, detail, sizeof(detail));
 	else
 		memcpy(detail, r->detail, sizeof(detail));
-	publisher_kind(r->deps.publisher, r->kind, now, r->version, detail, reading_skipped(r));
+	publisher_kind(r->deps.publisher, r->kind, now, r->version, detail, informer_skipped(r));
 }
 
 static void
@@ -320,7 +320,7 @@ log_synced(struct informer *r, enum reflector_reason why)
 {
 	r->detail[0] = '\0';
 	log_info("kind synced", KV_S(RESOURCE, kind_table[r->kind].resource),
-	    KV_S(VERSION, r->version), KV_I(COUNT, reading_count(r)),
+	    KV_S(VERSION, r->version), KV_I(COUNT, informer_count(r)),
 	    KV_I(DURATION_MS, clock_mono_ms() - r->began_ms),
 	    KV_S(WHY, reflector_reason_text(why)));
 }
@@ -340,7 +340,7 @@ static void
 on_timer(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd, (void)what;
-	reading_drive(arg);
+	informer_run(arg);
 }
 
 static void
@@ -365,7 +365,7 @@ open_stats(struct informer *r)
 }
 
 void
-reading_count_one(const struct informer *r, enum stat_id id, const char *label, const char *value)
+informer_count_one(const struct informer *r, enum stat_id id, const char *label, const char *value)
 {
 	char labels[128] = "";
 

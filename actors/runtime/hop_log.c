@@ -1,5 +1,5 @@
-/* actors/runtime/recall.c - a ring of hops. Pure but for its memory. */
-#include "recall.h"
+/* actors/runtime/hop_log.c - a ring of hops. Pure but for its memory. */
+#include "hop_log.h"
 
 #include <string.h>
 
@@ -8,16 +8,16 @@
 
 _Static_assert(sizeof(struct hop) == 48, "the ring is 96 KiB");
 
-struct recall {
+struct hop_log {
 	uint32_t	 magic;
-#define RECALL_MAGIC	0x5245434cu
+#define HOP_LOG_MAGIC	0x5245434cu
 	struct hop	*ring;		/* NULL: no hop yet */
 	uint64_t	 added;		/* ever */
 };
 
 static size_t append(struct hop *, size_t, const char *, size_t);
-static const struct hop *at(const struct recall *, size_t);
-static size_t traces_of(const struct recall *, const uint32_t *, size_t, uint64_t *);
+static const struct hop *at(const struct hop_log *, size_t);
+static size_t traces_of(const struct hop_log *, const uint32_t *, size_t, uint64_t *);
 static bool has_key(const uint32_t *, size_t, uint32_t);
 static bool has_trace(const uint64_t *, size_t, uint64_t);
 
@@ -33,23 +33,23 @@ hop_name(enum hop_what w)
 	return (unsigned)w < HOP_MAX ? names[w] : "?";
 }
 
-struct recall *
-recall_new(void)
+struct hop_log *
+hop_log_new(void)
 {
-	struct recall *r;
+	struct hop_log *r;
 
-	OBJ_NEW(r, RECALL_MAGIC);
+	OBJ_NEW(r, HOP_LOG_MAGIC);
 	return r;
 }
 
 void
-recall_free(struct recall **rp)
+hop_log_free(struct hop_log **rp)
 {
-	struct recall *r;
+	struct hop_log *r;
 
 	if (*rp == NULL)
 		return;
-	OBJ_TAKE(r, rp, RECALL_MAGIC);
+	OBJ_TAKE(r, rp, HOP_LOG_MAGIC);
 	free(r->ring);
 	OBJ_FREE(r);
 }
@@ -59,7 +59,7 @@ recall_free(struct recall **rp)
  * million.
  */
 uint32_t
-recall_key(const char *key, size_t len)
+hop_log_key(const char *key, size_t len)
 {
 	const uint64_t h = hash64(key, len);
 
@@ -67,21 +67,21 @@ recall_key(const char *key, size_t len)
 }
 
 void
-recall_add(struct recall *r, const struct hop *h, bool spare)
+hop_log_add(struct hop_log *r, const struct hop *h, bool spare)
 {
-	if (spare && r->added >= RECALL_HOPS)
+	if (spare && r->added >= HOP_LOG_HOPS)
 		return;
 	if (r->ring == NULL)
-		r->ring = obj_alloc(RECALL_HOPS * sizeof(*r->ring));
-	r->ring[r->added++ % RECALL_HOPS] = *h;
+		r->ring = obj_alloc(HOP_LOG_HOPS * sizeof(*r->ring));
+	r->ring[r->added++ % HOP_LOG_HOPS] = *h;
 }
 
 size_t
-recall_find(const struct recall *r, const uint32_t *keys, size_t nkeys, const struct hop **out)
+hop_log_find(const struct hop_log *r, const uint32_t *keys, size_t nkeys, const struct hop **out)
 {
-	uint64_t traces[RECALL_TRACES];
+	uint64_t traces[HOP_LOG_TRACES];
 	const size_t ntraces = traces_of(r, keys, nkeys, traces);
-	const size_t count = recall_count(r);
+	const size_t count = hop_log_count(r);
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -94,19 +94,19 @@ recall_find(const struct recall *r, const uint32_t *keys, size_t nkeys, const st
 }
 
 size_t
-recall_count(const struct recall *r)
+hop_log_count(const struct hop_log *r)
 {
-	return r->added < RECALL_HOPS ? r->added : RECALL_HOPS;
+	return r->added < HOP_LOG_HOPS ? r->added : HOP_LOG_HOPS;
 }
 
 int64_t
-recall_since_us(const struct recall *r)
+hop_log_since_us(const struct hop_log *r)
 {
 	return r->added == 0 ? 0 : at(r, 0)->at_us;
 }
 
 void
-hop_say(struct hop *h, const char *words, struct wire_str rv)
+hop_set_text(struct hop *h, const char *words, struct wire_str rv)
 {
 	size_t n = 0;
 
@@ -128,20 +128,20 @@ append(struct hop *h, size_t n, const char *s, size_t len)
 
 /* The i-th hop in the ring, oldest first. */
 static const struct hop *
-at(const struct recall *r, size_t i)
+at(const struct hop_log *r, size_t i)
 {
-	const uint64_t first = r->added < RECALL_HOPS ? 0 : r->added;
+	const uint64_t first = r->added < HOP_LOG_HOPS ? 0 : r->added;
 
-	return &r->ring[(first + i) % RECALL_HOPS];
+	return &r->ring[(first + i) % HOP_LOG_HOPS];
 }
 
 /* The newest traces with a hop of one of the keys. */
 static size_t
-traces_of(const struct recall *r, const uint32_t *keys, size_t nkeys, uint64_t *traces)
+traces_of(const struct hop_log *r, const uint32_t *keys, size_t nkeys, uint64_t *traces)
 {
 	size_t n = 0;
 
-	for (size_t i = recall_count(r); i > 0 && n < RECALL_TRACES; i--) {
+	for (size_t i = hop_log_count(r); i > 0 && n < HOP_LOG_TRACES; i--) {
 		const struct hop *h = at(r, i - 1);
 
 		if (h->trace != 0 && has_key(keys, nkeys, h->key) && !has_trace(traces, n, h->trace))

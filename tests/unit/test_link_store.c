@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_view.c - the producer's store: scripts of calls, then memory under churn against
+ * tests/unit/test_link_store.c - the producer's store: scripts of calls, then memory under churn against
  * a slow consumer.
  */
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "keytab.h"
 #include "obj.h"
 #include "session.h"
-#include "view.h"
+#include "link_store.h"
 
 enum op {
 	OP_END,
@@ -172,21 +172,21 @@ str(const char *s)
 }
 
 static bool
-set(struct view *v, const char *key, const char *uid, const char *rv, const char *value)
+set(struct link_store *v, const char *key, const char *uid, const char *rv, const char *value)
 {
 	const struct wire_bin bytes = { .p = (const uint8_t *)value, .len = (uint32_t)strlen(value) };
 	bool changed;
 
-	assert_int_equal(view_set(v, str(key), str(uid), str(rv), MSG_STAT, bytes, 1, &changed), E_OK);
+	assert_int_equal(link_store_set(v, str(key), str(uid), str(rv), MSG_STAT, bytes, 1, &changed), E_OK);
 	return changed;
 }
 
 static void
-force(struct view *v, const struct step *s)
+force(struct link_store *v, const struct step *s)
 {
 	const struct wire_bin bytes = { .p = (const uint8_t *)s->value, .len = (uint32_t)strlen(s->value) };
 
-	assert_int_equal(view_force(v, str(s->key), str(s->uid), str(s->rv), MSG_STAT, bytes, 1), E_OK);
+	assert_int_equal(link_store_force(v, str(s->key), str(s->uid), str(s->rv), MSG_STAT, bytes, 1), E_OK);
 }
 
 /* At the end of the text that is there. */
@@ -207,30 +207,30 @@ write_down(const struct body_item *it, char *text, size_t size)
 }
 
 static void
-tell(struct view *v, const struct step *s)
+tell(struct link_store *v, const struct step *s)
 {
 	struct body_item item;
 	char text[512] = "";
 
-	if (view_tell(v, s->slot, str(s->key), &item))
+	if (link_store_read_now(v, s->slot, str(s->key), &item))
 		write_down(&item, text, sizeof(text));
 	assert_string_equal(text, s->value);
 }
 
 /* Peeks twice (it must not take anything), commits, and writes down what was there. */
 static void
-hand_over(struct view *v, int slot, uint32_t max, uint64_t *seq, char *text, size_t size)
+hand_over(struct link_store *v, int slot, uint32_t max, uint64_t *seq, char *text, size_t size)
 {
 	struct body_item items[64], again[64];
 	uint32_t n, m;
 
-	const uint32_t keys = view_peek(v, slot, max, items, &n);
-	assert_int_equal(view_peek(v, slot, max, again, &m), keys);
+	const uint32_t keys = link_store_peek(v, slot, max, items, &n);
+	assert_int_equal(link_store_peek(v, slot, max, again, &m), keys);
 	assert_int_equal(n, m);
 	text[0] = '\0';
 	for (uint32_t i = 0; i < n; i++)
 		write_down(&items[i], text, size);
-	view_commit(v, slot, keys, *seq + 1);
+	link_store_commit(v, slot, keys, *seq + 1);
 	*seq += n;
 }
 
@@ -241,15 +241,15 @@ recount(const struct body_item *item, void *arg)
 
 	assert_false(item->gone);
 	sums[0]++;
-	sums[1] ^= view_item_hash(hash64(item->key.p, item->key.len), item->version);
+	sums[1] ^= link_store_item_hash(hash64(item->key.p, item->key.len), item->version);
 }
 
 static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	struct view *v = view_new();
-	uint64_t seq[VIEW_SLOTS] = { 0 };
+	struct link_store *v = link_store_new();
+	uint64_t seq[LINK_STORE_SLOTS] = { 0 };
 
 	for (const struct step *s = r->steps; s->op != OP_END; s++) {
 		char text[512];
@@ -259,64 +259,64 @@ check_row(void **state)
 		case OP_SAME: assert_false(set(v, s->key, s->uid, s->rv, s->value)); break;
 		case OP_FORCE: force(v, s); break;
 		case OP_TELL: tell(v, s); break;
-		case OP_REMOVE: assert_true(view_remove(v, str(s->key), 1)); break;
-		case OP_ABSENT: assert_false(view_remove(v, str(s->key), 1)); break;
-		case OP_ATTACH: assert_int_equal(view_attach(v), s->slot); seq[s->slot] = 0; break;
-		case OP_DETACH: view_detach(v, s->slot); break;
-		case OP_ACK: view_acked(v, s->slot, s->n); break;
-		case OP_PENDING: assert_int_equal(view_pending(v, s->slot), s->n); break;
-		case OP_COUNT: assert_int_equal(view_count(v), s->n); break;
-		case OP_TOMBS: assert_int_equal(view_tombstones(v), s->n); break;
+		case OP_REMOVE: assert_true(link_store_remove(v, str(s->key), 1)); break;
+		case OP_ABSENT: assert_false(link_store_remove(v, str(s->key), 1)); break;
+		case OP_ATTACH: assert_int_equal(link_store_attach(v), s->slot); seq[s->slot] = 0; break;
+		case OP_DETACH: link_store_detach(v, s->slot); break;
+		case OP_ACK: link_store_acked(v, s->slot, s->n); break;
+		case OP_PENDING: assert_int_equal(link_store_pending(v, s->slot), s->n); break;
+		case OP_COUNT: assert_int_equal(link_store_count(v), s->n); break;
+		case OP_TOMBS: assert_int_equal(link_store_tombstones(v), s->n); break;
 		default:
 			hand_over(v, s->slot, (uint32_t)s->n, &seq[s->slot], text, sizeof(text));
 			assert_string_equal(text, s->value);
 			break;
 		}
 		uint64_t sums[2] = { 0, 0 };
-		view_each(v, recount, sums);
-		assert_int_equal(sums[0], view_count(v));
-		assert_int_equal(sums[1], view_hash(v));
+		link_store_each(v, recount, sums);
+		assert_int_equal(sums[0], link_store_count(v));
+		assert_int_equal(sums[1], link_store_hash(v));
 	}
-	view_free(&v);
+	link_store_free(&v);
 	assert_null(v);
-	view_free(&v);
+	link_store_free(&v);
 }
 
 static void
 what_does_not_fit_is_refused(void **state)
 {
-	static char big[VIEW_VALUE_MAX + 1];
-	struct view *v = view_new();
-	const struct wire_str ok = { .p = big, .len = VIEW_KEY_MAX },
-			      lengthy = { .p = big, .len = VIEW_KEY_MAX + 1 };
-	const struct wire_bin value = { .p = (const uint8_t *)big, .len = VIEW_VALUE_MAX };
-	const struct wire_bin too_big = { .p = (const uint8_t *)big, .len = VIEW_VALUE_MAX + 1 };
+	static char big[LINK_STORE_VALUE_MAX + 1];
+	struct link_store *v = link_store_new();
+	const struct wire_str ok = { .p = big, .len = LINK_STORE_KEY_MAX },
+			      lengthy = { .p = big, .len = LINK_STORE_KEY_MAX + 1 };
+	const struct wire_bin value = { .p = (const uint8_t *)big, .len = LINK_STORE_VALUE_MAX };
+	const struct wire_bin too_big = { .p = (const uint8_t *)big, .len = LINK_STORE_VALUE_MAX + 1 };
 	bool changed = true;
 
 	(void)state;
 	memset(big, 'k', sizeof(big));
 	assert_int_equal(
-	    view_set(v, (struct wire_str){ 0 }, ok, ok, MSG_STAT, value, 0, &changed), E_INVALID);
-	assert_int_equal(view_set(v, lengthy, ok, ok, MSG_STAT, value, 0, &changed), E_INVALID);
-	assert_int_equal(view_set(v, ok, lengthy, ok, MSG_STAT, value, 0, &changed), E_INVALID);
-	assert_int_equal(view_set(v, ok, ok, lengthy, MSG_STAT, value, 0, &changed), E_INVALID);
-	assert_int_equal(view_set(v, ok, ok, ok, MSG_STAT, too_big, 0, &changed), E_TOO_BIG);
+	    link_store_set(v, (struct wire_str){ 0 }, ok, ok, MSG_STAT, value, 0, &changed), E_INVALID);
+	assert_int_equal(link_store_set(v, lengthy, ok, ok, MSG_STAT, value, 0, &changed), E_INVALID);
+	assert_int_equal(link_store_set(v, ok, lengthy, ok, MSG_STAT, value, 0, &changed), E_INVALID);
+	assert_int_equal(link_store_set(v, ok, ok, lengthy, MSG_STAT, value, 0, &changed), E_INVALID);
+	assert_int_equal(link_store_set(v, ok, ok, ok, MSG_STAT, too_big, 0, &changed), E_TOO_BIG);
 	assert_false(changed);
-	assert_int_equal(view_count(v), 0);
-	assert_int_equal(view_set(v, ok, ok, ok, MSG_STAT, value, 0, &changed), E_OK);
+	assert_int_equal(link_store_count(v), 0);
+	assert_int_equal(link_store_set(v, ok, ok, ok, MSG_STAT, value, 0, &changed), E_OK);
 	assert_true(changed);
-	view_free(&v);
+	link_store_free(&v);
 }
 
 /*
  * The largest item still makes a frame that the scan takes; batches stop before they grow beyond
- * VIEW_BATCH_BYTES.
+ * LINK_STORE_BATCH_BYTES.
  */
 static void
 batches_fit_a_frame(void **state)
 {
-	static uint8_t bytes[VIEW_VALUE_MAX];
-	struct view *v = view_new();
+	static uint8_t bytes[LINK_STORE_VALUE_MAX];
+	struct link_store *v = link_store_new();
 	struct body_item items[SESSION_BATCH];
 	msgpack_sbuffer out;
 	bool changed;
@@ -326,14 +326,14 @@ batches_fit_a_frame(void **state)
 	msgpack_sbuffer_init(&out);
 	for (char key[2] = "a"; key[0] <= 'e'; key[0]++) {
 		const struct wire_bin value = { .p = bytes,
-			.len = key[0] == 'c' ? VIEW_VALUE_MAX : VIEW_BATCH_BYTES / 3 };
+			.len = key[0] == 'c' ? LINK_STORE_VALUE_MAX : LINK_STORE_BATCH_BYTES / 3 };
 
-		view_set(v, str(key), str("u"), str("1"), MSG_STAT, value, 0, &changed);
+		link_store_set(v, str(key), str("u"), str("1"), MSG_STAT, value, 0, &changed);
 	}
-	const int slot = view_attach(v);
+	const int slot = link_store_attach(v);
 	static const uint32_t wanted[] = { 2, 1, 2 };
 	for (size_t i = 0; i < NITEMS(wanted); i++) {
-		const uint32_t keys = view_peek(v, slot, SESSION_BATCH, items, &n);
+		const uint32_t keys = link_store_peek(v, slot, SESSION_BATCH, items, &n);
 
 		assert_int_equal(keys, wanted[i]);
 		assert_int_equal(n, wanted[i]);
@@ -344,46 +344,46 @@ batches_fit_a_frame(void **state)
 		for (uint32_t k = 0; k < n; k++)
 			msg_pack(&out, MSG_DELTA, &(union msg_body){ .item = items[k] });
 		assert_true(out.size <= FRAME_MAX_BYTES);
-		view_commit(v, slot, keys, 1);
+		link_store_commit(v, slot, keys, 1);
 	}
-	assert_int_equal(view_pending(v, slot), 0);
+	assert_int_equal(link_store_pending(v, slot), 0);
 	msgpack_sbuffer_destroy(&out);
-	view_free(&v);
+	link_store_free(&v);
 }
 
 static void
 slots_run_out_and_come_back(void **state)
 {
-	struct view *v = view_new();
+	struct link_store *v = link_store_new();
 
 	(void)state;
 	set(v, "a", "", "", "1");
-	for (int s = 0; s < VIEW_SLOTS; s++)
-		assert_int_equal(view_attach(v), s);
-	assert_int_equal(view_attach(v), -1);
-	for (int s = 0; s < VIEW_SLOTS; s++)
-		assert_int_equal(view_pending(v, s), 1);
-	view_detach(v, 17);
-	assert_int_equal(view_attach(v), 17);
-	assert_int_equal(view_attach(v), -1);
-	view_remove(v, str("a"), 0);
-	assert_int_equal(view_tombstones(v), 1);
-	for (int s = 0; s < VIEW_SLOTS; s++)
-		view_detach(v, s);
-	assert_int_equal(view_tombstones(v), 0);
-	view_free(&v);
+	for (int s = 0; s < LINK_STORE_SLOTS; s++)
+		assert_int_equal(link_store_attach(v), s);
+	assert_int_equal(link_store_attach(v), -1);
+	for (int s = 0; s < LINK_STORE_SLOTS; s++)
+		assert_int_equal(link_store_pending(v, s), 1);
+	link_store_detach(v, 17);
+	assert_int_equal(link_store_attach(v), 17);
+	assert_int_equal(link_store_attach(v), -1);
+	link_store_remove(v, str("a"), 0);
+	assert_int_equal(link_store_tombstones(v), 1);
+	for (int s = 0; s < LINK_STORE_SLOTS; s++)
+		link_store_detach(v, s);
+	assert_int_equal(link_store_tombstones(v), 0);
+	link_store_free(&v);
 }
 
 static void
 ready_is_set_once(void **state)
 {
-	struct view *v = view_new();
+	struct link_store *v = link_store_new();
 
 	(void)state;
-	assert_false(view_ready(v));
-	view_set_ready(v);
-	assert_true(view_ready(v));
-	view_free(&v);
+	assert_false(link_store_ready(v));
+	link_store_set_ready(v);
+	assert_true(link_store_ready(v));
+	link_store_free(&v);
 }
 
 /* ---- Memory is bounded by keys, whatever comes and goes ---- */
@@ -398,7 +398,7 @@ name_key(char *buf, size_t size, int i)
 
 /* Twenty thousand names come and go; the consumer takes nothing, or a little, or was told of everything. */
 static void
-churn(struct view *v, int slot, int every)
+churn(struct link_store *v, int slot, int every)
 {
 	uint64_t seq = 0;
 	char key[64], text[8192];
@@ -409,28 +409,28 @@ churn(struct view *v, int slot, int every)
 		set(v, key, "u", "1", "value");
 		if (i >= POPULATION) {
 			name_key(key, sizeof(key), i - POPULATION);
-			assert_true(view_remove(v, str(key), 0));
+			assert_true(link_store_remove(v, str(key), 0));
 		}
 		if (every > 0 && i % every == 0) {
 			hand_over(v, slot, 1, &seq, text, sizeof(text));
-			view_acked(v, slot, seq);
+			link_store_acked(v, slot, seq);
 		}
-		most = view_bytes(v) > most ? view_bytes(v) : most;
-		assert_true(view_tombstones(v) <= 2 * POPULATION + 65);
-		assert_true(view_pending(v, slot) <= 4 * POPULATION + 130);
+		most = link_store_bytes(v) > most ? link_store_bytes(v) : most;
+		assert_true(link_store_tombstones(v) <= 2 * POPULATION + 65);
+		assert_true(link_store_pending(v, slot) <= 4 * POPULATION + 130);
 	}
-	assert_int_equal(view_count(v), POPULATION);
+	assert_int_equal(link_store_count(v), POPULATION);
 	assert_true(most < 128 * 1024);
 }
 
 static void
 churn_while_the_consumer_takes_nothing(void **state)
 {
-	struct view *v = view_new();
+	struct link_store *v = link_store_new();
 
 	(void)state;
-	churn(v, view_attach(v), 0);
-	view_free(&v);
+	churn(v, link_store_attach(v), 0);
+	link_store_free(&v);
 }
 
 static void
@@ -438,10 +438,10 @@ churn_while_the_consumer_is_slow(void **state)
 {
 	(void)state;
 	for (int every = 1; every <= 40; every += 13) {
-		struct view *v = view_new();
+		struct link_store *v = link_store_new();
 
-		churn(v, view_attach(v), every);
-		view_free(&v);
+		churn(v, link_store_attach(v), every);
+		link_store_free(&v);
 	}
 }
 
@@ -449,7 +449,7 @@ churn_while_the_consumer_is_slow(void **state)
 static void
 compaction_spares_the_snapshot(void **state)
 {
-	struct view *v = view_new();
+	struct link_store *v = link_store_new();
 	struct body_item items[SESSION_BATCH];
 	char key[64];
 	uint32_t n, left = 200, sent = 0;
@@ -459,57 +459,57 @@ compaction_spares_the_snapshot(void **state)
 		name_key(key, sizeof(key), i);
 		set(v, key, "", "", "x");
 	}
-	const int slot = view_attach(v);
+	const int slot = link_store_attach(v);
 	for (int i = 0; i < 190; i++) {
 		name_key(key, sizeof(key), i);
-		view_remove(v, str(key), 0);
+		link_store_remove(v, str(key), 0);
 	}
 	for (int i = 1000; i < 2000; i++) {		/* and enough others to make it compact */
 		name_key(key, sizeof(key), i);
 		set(v, key, "", "", "x");
-		view_remove(v, str(key), 0);
+		link_store_remove(v, str(key), 0);
 	}
 	set(v, "late", "", "", "x");
-	assert_true(view_pending(v, slot) >= 200);
+	assert_true(link_store_pending(v, slot) >= 200);
 	while (left > 0) {
 		const uint32_t keys =
-		    view_peek(v, slot, left < SESSION_BATCH ? left : SESSION_BATCH, items, &n);
+		    link_store_peek(v, slot, left < SESSION_BATCH ? left : SESSION_BATCH, items, &n);
 
 		for (uint32_t i = 0; i < n; i++)
 			assert_false(items[i].key.len == 4);	/* "late" is no part of the snapshot */
-		view_commit(v, slot, keys, sent + 1);
+		link_store_commit(v, slot, keys, sent + 1);
 		left -= keys;
 		sent += n;
 	}
 	assert_int_equal(sent, 10);
 	for (n = 0; n == 0;) {
-		const uint32_t keys = view_peek(v, slot, SESSION_BATCH, items, &n);
+		const uint32_t keys = link_store_peek(v, slot, SESSION_BATCH, items, &n);
 
 		assert_true(keys > 0);
-		view_commit(v, slot, keys, sent + 1);
+		link_store_commit(v, slot, keys, sent + 1);
 	}
 	assert_memory_equal(items[0].key.p, "late", 4);
-	view_free(&v);
+	link_store_free(&v);
 }
 
 /* One key that flips for ever costs one place, and a slot that is given up gives its memory back. */
 static void
 memory_comes_back(void **state)
 {
-	struct view *v = view_new();
+	struct link_store *v = link_store_new();
 
 	(void)state;
 	set(v, "a", "", "", "1");
-	const size_t before = view_bytes(v);
-	const int slot = view_attach(v);
+	const size_t before = link_store_bytes(v);
+	const int slot = link_store_attach(v);
 	for (int i = 0; i < CHURN; i++) {
-		view_remove(v, str("a"), 0);
+		link_store_remove(v, str("a"), 0);
 		set(v, "a", "", "", "1");
-		assert_true(view_pending(v, slot) <= 1);
+		assert_true(link_store_pending(v, slot) <= 1);
 	}
-	view_detach(v, slot);
-	assert_int_equal(view_bytes(v), before);
-	view_free(&v);
+	link_store_detach(v, slot);
+	assert_int_equal(link_store_bytes(v), before);
+	link_store_free(&v);
 }
 
 int

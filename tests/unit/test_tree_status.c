@@ -1,4 +1,4 @@
-/* tests/unit/test_roster.c - the supervisor's answer, good and hostile. */
+/* tests/unit/test_tree_status.c - the supervisor's answer, good and hostile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "roster.h"
+#include "tree_status.h"
 #include "obj.h"
 
 #define SUPER_OF(state, pid, more)						\
@@ -62,15 +62,15 @@ check_row(void **state)
 {
 	const struct row *r = *state;
 	char why[160] = "";
-	struct roster *t = roster_parse(r->json, strlen(r->json), why, sizeof(why));
+	struct tree_status *t = tree_status_parse(r->json, strlen(r->json), why, sizeof(why));
 
 	assert_int_equal(t != NULL, r->taken);
 	assert_int_equal(why[0] == '\0', r->taken);
 	if (t != NULL) {
 		assert_int_equal(t->nactors, r->actors);
-		assert_int_equal(roster_healthy(t), r->healthy);
+		assert_int_equal(tree_status_healthy(t), r->healthy);
 	}
-	roster_free(&t);
+	tree_status_free(&t);
 	assert_null(t);
 }
 
@@ -79,11 +79,11 @@ every_field_is_read(void **state)
 {
 	static const char json[] = "{" SUPER ",\"actors\":[{\"name\":\"a\",\"pid\":22,\"state\":\"backoff\","
 	    "\"incarnation\":3,\"restarts\":2,\"last_exit\":\"signal 9\",\"uptime_s\":5,\"rss_kib\":7000,"
-	    "\"synced\":true,\"mailbox\":4,\"status\":\"busy\",\"last_words\":[\"oh\",5,\"no\"],"
+	    "\"synced\":true,\"mailbox\":4,\"status\":\"busy\",\"last_output\":[\"oh\",5,\"no\"],"
 	    "\"next_start_ms\":1500,"
 	    "\"beat_age_ms\":250,\"core\":true,\"deaths\":3,\"enabled\":false}]}";
 	char why[160];
-	struct roster *t = roster_parse(json, strlen(json), why, sizeof(why));
+	struct tree_status *t = tree_status_parse(json, strlen(json), why, sizeof(why));
 
 	(void)state;
 	assert_non_null(t);
@@ -91,9 +91,9 @@ every_field_is_read(void **state)
 	assert_int_equal(t->uptime_s, 9);
 	assert_string_equal(t->state, "running");
 	assert_string_equal(t->version, "0.1.0");
-	const struct roster_actor *a = roster_find(t, "a");
+	const struct tree_status_actor *a = tree_status_find(t, "a");
 	assert_non_null(a);
-	assert_null(roster_find(t, "b"));
+	assert_null(tree_status_find(t, "b"));
 	assert_int_equal(a->pid, 22);
 	assert_string_equal(a->state, "backoff");
 	assert_int_equal(a->incarnation, 3);
@@ -104,15 +104,15 @@ every_field_is_read(void **state)
 	assert_true(a->synced);
 	assert_int_equal(a->mailbox, 4);
 	assert_string_equal(a->status, "busy");
-	assert_string_equal(a->last_words[0], "oh");
-	assert_string_equal(a->last_words[1], "no");
-	assert_null(a->last_words[2]);
+	assert_string_equal(a->last_output[0], "oh");
+	assert_string_equal(a->last_output[1], "no");
+	assert_null(a->last_output[2]);
 	assert_int_equal(a->next_start_ms, 1500);
 	assert_int_equal(a->beat_age_ms, 250);
 	assert_true(a->core);
 	assert_int_equal(a->deaths, 3);
 	assert_false(a->enabled);
-	roster_free(&t);
+	tree_status_free(&t);
 }
 
 static void
@@ -120,19 +120,19 @@ absent_fields_have_their_word(void **state)
 {
 	static const char json[] = TREE(ACTOR("a", "running"));
 	char why[160];
-	struct roster *t = roster_parse(json, strlen(json), why, sizeof(why));
+	struct tree_status *t = tree_status_parse(json, strlen(json), why, sizeof(why));
 
 	(void)state;
 	assert_non_null(t);
 	assert_null(t->actors[0].last_exit);
 	assert_null(t->actors[0].status);
-	assert_null(t->actors[0].last_words[0]);
+	assert_null(t->actors[0].last_output[0]);
 	assert_int_equal(t->actors[0].next_start_ms, -1);
 	assert_int_equal(t->actors[0].beat_age_ms, -1);
 	assert_int_equal(t->actors[0].deaths, -1);
 	assert_true(t->actors[0].enabled);
 	assert_int_equal(t->ndeaths, 0);
-	roster_free(&t);
+	tree_status_free(&t);
 }
 
 static void
@@ -141,7 +141,7 @@ deaths_are_read_by_cause(void **state)
 	static const char json[] = "{" SUPER_OF("running", "1", ",\"deaths_by_cause\":"
 	    "{\"signal\":2,\"negative\":-1,\"word\":\"x\",\"exit\":1}") ",\"actors\":[]}";
 	char why[160];
-	struct roster *t = roster_parse(json, strlen(json), why, sizeof(why));
+	struct tree_status *t = tree_status_parse(json, strlen(json), why, sizeof(why));
 
 	(void)state;
 	assert_non_null(t);
@@ -149,7 +149,7 @@ deaths_are_read_by_cause(void **state)
 	assert_string_equal(t->deaths[0].cause, "signal");
 	assert_int_equal(t->deaths[0].count, 2);
 	assert_string_equal(t->deaths[1].cause, "exit");
-	roster_free(&t);
+	tree_status_free(&t);
 }
 
 /* Every prefix of a good one is refused, and none is read beyond its end. */
@@ -162,7 +162,7 @@ every_cut_is_refused(void **state)
 	(void)state;
 	for (size_t len = 0; len < strlen(json); len++) {
 		char *copy = obj_memdup(json, len);
-		struct roster *t = roster_parse(copy, len, why, sizeof(why));
+		struct tree_status *t = tree_status_parse(copy, len, why, sizeof(why));
 
 		assert_null(t);
 		free(copy);
@@ -182,5 +182,5 @@ main(void)
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[4 + i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	return cmocka_run_group_tests_name("roster", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("tree_status", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_cut.c - streams taken apart: what pieces come out, what is refused, and that no
+ * tests/unit/test_splitter.c - streams taken apart: what pieces come out, what is refused, and that no
  * cutting of the input, at any byte, changes either.
  */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "kube/cut.h"
+#include "kube/splitter.h"
 #include "random.h"
 #include "tests/unit/kubebytes.h"
 
@@ -37,31 +37,31 @@ on_piece(const void *bytes, size_t len, void *arg)
 
 /* Feeds in parts of `step` bytes (0: all at once), each exactly as long as it is. */
 static void
-feed(enum cut_shape shape, enum project_form form, const void *bytes, size_t len, size_t step,
+feed(enum splitter_shape shape, enum project_form form, const void *bytes, size_t len, size_t step,
     struct seen *s)
 {
-	struct splitter *c = cut_new(shape, form, on_piece, s);
+	struct splitter *c = splitter_new(shape, form, on_piece, s);
 	bool ok = true;
 
 	for (size_t at = 0; at < len && ok; at += step == 0 ? len : step) {
 		const size_t n = step == 0 || len - at < step ? len - at : step;
 		uint8_t *exact = obj_memdup((const uint8_t *)bytes + at, n);
 
-		ok = cut_feed(c, exact, n);
+		ok = splitter_feed(c, exact, n);
 		free(exact);
 	}
-	ok = cut_end(c);
+	ok = splitter_end(c);
 	s->len += (size_t)snprintf(
-	    s->text + s->len, sizeof(s->text) - s->len, ok ? " ok" : " no: %s", cut_error(c));
-	if (ok && shape == CUT_LIST)
+	    s->text + s->len, sizeof(s->text) - s->len, ok ? " ok" : " no: %s", splitter_error(c));
+	if (ok && shape == SPLIT_LIST)
 		s->len += (size_t)snprintf(s->text + s->len, sizeof(s->text) - s->len, " rv=%s continue"
 		    "=%s",
-		    cut_list_rv(c), cut_list_continue(c));
-	cut_free(&c);
+		    splitter_list_rv(c), splitter_list_continue(c));
+	splitter_free(&c);
 }
 
 static void
-assert_cuts(enum cut_shape shape, enum project_form form, const void *bytes, size_t len,
+assert_splits(enum splitter_shape shape, enum project_form form, const void *bytes, size_t len,
     const char *wanted)
 {
 	for (size_t step = 0; step <= len && step < 200; step++) {
@@ -74,53 +74,53 @@ assert_cuts(enum cut_shape shape, enum project_form form, const void *bytes, siz
 
 static const struct row {
 	const char	*name;
-	enum cut_shape	 shape;
+	enum splitter_shape	 shape;
 	const char	*text, *wanted;
 } rows[] = {
-	{ "lines", CUT_WATCH, "{'a':1}\n{'b':2}\n", "<{'a':1}><{'b':2}> ok" },
-	{ "no lines", CUT_WATCH, "", " ok" },
-	{ "empty lines are none", CUT_WATCH, "\n\r\n{}\n\n{}\r\n\r\n", "<{}><{}\r> ok" },
-	{ "half a line is thrown away", CUT_WATCH, "{}\n{'a':", "<{}> no: the stream ended within an event, of which 5 bytes had come" },
-	{ "items", CUT_LIST, "{'kind':'NodeList'," RV ",'items':[{'a':1},{'b':[{}]}]}\n",
+	{ "lines", SPLIT_WATCH, "{'a':1}\n{'b':2}\n", "<{'a':1}><{'b':2}> ok" },
+	{ "no lines", SPLIT_WATCH, "", " ok" },
+	{ "empty lines are none", SPLIT_WATCH, "\n\r\n{}\n\n{}\r\n\r\n", "<{}><{}\r> ok" },
+	{ "half a line is thrown away", SPLIT_WATCH, "{}\n{'a':", "<{}> no: the stream ended within an event, of which 5 bytes had come" },
+	{ "items", SPLIT_LIST, "{'kind':'NodeList'," RV ",'items':[{'a':1},{'b':[{}]}]}\n",
 	  "<{'a':1}><{'b':[{}]}> ok rv=9 continue=" },
-	{ "metadata behind the items", CUT_LIST, "{'items':[{}],'metadata':{'continue':'to\\u006ben',"
+	{ "metadata behind the items", SPLIT_LIST, "{'items':[{}],'metadata':{'continue':'to\\u006ben',"
 	  "'resourceVersion':'9'}}",
 	  "<{}> ok rv=9 continue=token" },
-	{ "blanks anywhere", CUT_LIST, " \n{ " RV " ,\t'items' : [ { } , {'a': 'b'}\r\n] } \n", "<{ }><{'a': 'b'}> ok rv=9 continue=" },
-	{ "brackets and quotes in strings", CUT_LIST, "{" RV ",'items':["
+	{ "blanks anywhere", SPLIT_LIST, " \n{ " RV " ,\t'items' : [ { } , {'a': 'b'}\r\n] } \n", "<{ }><{'a': 'b'}> ok rv=9 continue=" },
+	{ "brackets and quotes in strings", SPLIT_LIST, "{" RV ",'items':["
 	  "{'a':'}]\\'{\\\\'},{'\\\\\\'}':']'}]}",
 	  "<{'a':'}]\\'{\\\\'}><{'\\\\\\'}':']'}> ok rv=9 continue=" },
-	{ "no items", CUT_LIST, "{" RV ",'items':[]}", " ok rv=9 continue=" },
-	{ "null items", CUT_LIST, "{'items':null," RV "}", " ok rv=9 continue=" },
-	{ "other members are skipped", CUT_LIST,
+	{ "no items", SPLIT_LIST, "{" RV ",'items':[]}", " ok rv=9 continue=" },
+	{ "null items", SPLIT_LIST, "{'items':null," RV "}", " ok rv=9 continue=" },
+	{ "other members are skipped", SPLIT_LIST,
 	  "{'a':'x\\'y','b':-1.5e3 ,'c':[[']'],{}],'d':true,'items':[],'e':{'items':[{}]},'f':null," RV
 	  ",'g':1}",
 	  " ok rv=9 continue=" },
-	{ "items inside something else are not ours", CUT_LIST, "{'spec':{'items':[{}]}," RV "}",
+	{ "items inside something else are not ours", SPLIT_LIST, "{'spec':{'items':[{}]}," RV "}",
 	  " no: the answer is not a list: it has no items" },
-	{ "a Status is not an empty list", CUT_LIST, "{'kind':'Status','metadata':{},'code':500}",
+	{ "a Status is not an empty list", SPLIT_LIST, "{'kind':'Status','metadata':{},'code':500}",
 	  " no: the answer is not a list: it has no items" },
-	{ "nothing at all", CUT_LIST, "", " no: the list ended before its end, after 0 items" },
-	{ "an empty object", CUT_LIST, "{}", " no: the answer is not a list: it has no items" },
-	{ "HTML", CUT_LIST, "<html>", " no: after 0 items: not a JSON object" },
-	{ "no version", CUT_LIST, "{'metadata':{},'items':[]}", " no: the list has no resourceVersion, or one of more than 64 bytes" },
-	{ "an empty version", CUT_LIST, "{'metadata':{'resourceVersion':''},'items':[]}",
+	{ "nothing at all", SPLIT_LIST, "", " no: the list ended before its end, after 0 items" },
+	{ "an empty object", SPLIT_LIST, "{}", " no: the answer is not a list: it has no items" },
+	{ "HTML", SPLIT_LIST, "<html>", " no: after 0 items: not a JSON object" },
+	{ "no version", SPLIT_LIST, "{'metadata':{},'items':[]}", " no: the list has no resourceVersion, or one of more than 64 bytes" },
+	{ "an empty version", SPLIT_LIST, "{'metadata':{'resourceVersion':''},'items':[]}",
 	  " no: the list has no resourceVersion, or one of more than 64 bytes" },
-	{ "a version that is no text", CUT_LIST, "{'metadata':{'resourceVersion':9},'items':[]}",
+	{ "a version that is no text", SPLIT_LIST, "{'metadata':{'resourceVersion':9},'items':[]}",
 	  " no: the list has no resourceVersion, or one of more than 64 bytes" },
-	{ "cut within an item", CUT_LIST, "{" RV ",'items':[{},{'a'", "<{}> no: the list ended before its end, after 1 items" },
-	{ "cut behind the items", CUT_LIST, "{" RV ",'items':[{}]", "<{}> no: the list ended before its end, after 1 items" },
-	{ "an item that is no object", CUT_LIST, "{" RV ",'items':[{},5]}", "<{}> no: after 1 items: an item is not an object" },
-	{ "no comma between items", CUT_LIST, "{" RV ",'items':[{} {}]}", "<{}> no: after 1 items: no comma behind an item" },
-	{ "a comma at the end", CUT_LIST, "{" RV ",'items':[{},]}", "<{}> no: after 1 items: an item is not an object" },
-	{ "two items", CUT_LIST, "{" RV ",'items':[{}],'items':[]}", "<{}> no: after 1 items: two members of the name items" },
-	{ "items that are no list", CUT_LIST, "{'items':{}," RV "}", " no: after 0 items: its items are not a list" },
-	{ "items that are nearly null", CUT_LIST, "{'items':nul," RV "}", " no: after 0 items: its items are not a list" },
-	{ "something behind", CUT_LIST, "{" RV ",'items':[]}{", " no: after 0 items: something follows its end" },
-	{ "the first metadata counts", CUT_LIST, "{" RV ",'metadata':{'resourceVersion':'8'},'items':[]}", " ok rv=9 continue=" },
-	{ "metadata that is not JSON", CUT_LIST, "{'metadata':{'a':},'items':[]}", " no: after 0 items: its metadata is not JSON" },
-	{ "a value that is missing", CUT_LIST, "{'a':,'items':[]}", " no: after 0 items: no value behind a name" },
-	{ "a long name", CUT_LIST, "{'itemsitemsitemsitemsitemsitemsitemsitems':[{}]," RV ",'items':[]}", " ok rv=9 continue=" },
+	{ "cut within an item", SPLIT_LIST, "{" RV ",'items':[{},{'a'", "<{}> no: the list ended before its end, after 1 items" },
+	{ "cut behind the items", SPLIT_LIST, "{" RV ",'items':[{}]", "<{}> no: the list ended before its end, after 1 items" },
+	{ "an item that is no object", SPLIT_LIST, "{" RV ",'items':[{},5]}", "<{}> no: after 1 items: an item is not an object" },
+	{ "no comma between items", SPLIT_LIST, "{" RV ",'items':[{} {}]}", "<{}> no: after 1 items: no comma behind an item" },
+	{ "a comma at the end", SPLIT_LIST, "{" RV ",'items':[{},]}", "<{}> no: after 1 items: an item is not an object" },
+	{ "two items", SPLIT_LIST, "{" RV ",'items':[{}],'items':[]}", "<{}> no: after 1 items: two members of the name items" },
+	{ "items that are no list", SPLIT_LIST, "{'items':{}," RV "}", " no: after 0 items: its items are not a list" },
+	{ "items that are nearly null", SPLIT_LIST, "{'items':nul," RV "}", " no: after 0 items: its items are not a list" },
+	{ "something behind", SPLIT_LIST, "{" RV ",'items':[]}{", " no: after 0 items: something follows its end" },
+	{ "the first metadata counts", SPLIT_LIST, "{" RV ",'metadata':{'resourceVersion':'8'},'items':[]}", " ok rv=9 continue=" },
+	{ "metadata that is not JSON", SPLIT_LIST, "{'metadata':{'a':},'items':[]}", " no: after 0 items: its metadata is not JSON" },
+	{ "a value that is missing", SPLIT_LIST, "{'a':,'items':[]}", " no: after 0 items: no value behind a name" },
+	{ "a long name", SPLIT_LIST, "{'itemsitemsitemsitemsitemsitemsitemsitems':[{}]," RV ",'items':[]}", " ok rv=9 continue=" },
 };
 
 static void
@@ -128,7 +128,7 @@ check_row(void **state)
 {
 	const struct row *r = *state;
 
-	assert_cuts(r->shape, PROJECT_JSON, json_text(r->text), strlen(r->text), json_text(r->wanted));
+	assert_splits(r->shape, PROJECT_JSON, json_text(r->text), strlen(r->text), json_text(r->wanted));
 }
 
 /* ---- Protobuf ---- */
@@ -154,16 +154,16 @@ pb_list(void **state)
 	struct seen whole = { .len = 0 };
 
 	(void)state;
-	feed(CUT_LIST, PROJECT_PROTO, b.p, b.len, 0, &whole);
+	feed(SPLIT_LIST, PROJECT_PROTO, b.p, b.len, 0, &whole);
 	assert_non_null(strstr(whole.text, "<><bbbb"));
 	assert_non_null(strstr(whole.text, "bbb><cc><dddd"));
 	assert_non_null(strstr(whole.text, "ddd> ok rv=9 continue=token"));
-	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len, whole.text);
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, b.p, b.len, whole.text);
 	/* cut anywhere it is not a list any more; its last fields say nothing, so behind them it is one */
 	for (size_t len = 0; len < b.len; len++) {
 		struct seen s = { .len = 0 };
 
-		feed(CUT_LIST, PROJECT_PROTO, b.p, len, 0, &s);
+		feed(SPLIT_LIST, PROJECT_PROTO, b.p, len, 0, &s);
 		assert_true(strstr(s.text, " no: ") != NULL || len == b.len - 2 || len == b.len - 4);
 	}
 	bytes_free(&b);
@@ -176,42 +176,42 @@ pb_lists_that_are_none(void **state)
 	struct bytes b = list_of("Status", 0, "{'resourceVersion':'9'}"), raw = { 0 };
 
 	(void)state;
-	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len, none);
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, b.p, b.len, none);
 	bytes_free(&b);
 
 	b = list_of("NodeList", 0, "{'resourceVersion':'9'}");
-	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len, " ok rv=9 continue=");
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, b.p, b.len, " ok rv=9 continue=");
 	bytes_free(&b);
 
 	b = list_of("NodeList", 0, "{}");
-	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len,
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, b.p, b.len,
 	    " no: the list has no resourceVersion, or one of more than 64 bytes");
 	bytes_free(&b);
 
 	bytes_text(&raw, 2, "item");
 	bytes_add(&raw, "\x12\x20" "abc", 5);		/* an item of 32 bytes, of which 3 are there */
 	b = kube_wrap("v1", "NodeList", &raw);
-	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len,
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, b.p, b.len,
 	    "<item> no: after 1 objects: a field declares more bytes than the list has");
 	bytes_free(&b);
 
 	bytes_text(&raw, 2, "item");
 	bytes_add(&raw, "\x80", 1);
 	b = kube_wrap("v1", "NodeList", &raw);
-	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len,
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, b.p, b.len,
 	    "<item> no: after 1 objects: the list ends within a field");
 	bytes_free(&b);
 
 	bytes_add(&raw, "\x0b", 1);
 	b = kube_wrap("v1", "NodeList", &raw);
-	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len,
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, b.p, b.len,
 	    " no: after 0 objects: not protobuf: an invalid head of a field");
 	bytes_free(&b);
 
-	assert_cuts(CUT_LIST, PROJECT_PROTO, "{'kind':", 8, " no: after 0 objects: the answer is not "
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, "{'kind':", 8, " no: after 0 objects: the answer is not "
 	    "Kubernetes protobuf");
-	assert_cuts(CUT_LIST, PROJECT_PROTO, "k8s\0", 4, " no: the answer is not a list");
-	assert_cuts(CUT_LIST, PROJECT_PROTO, "k8", 2, " no: the list ended before its end, after 0 "
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, "k8s\0", 4, " no: the answer is not a list");
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, "k8", 2, " no: the list ended before its end, after 0 "
 	    "items");
 }
 
@@ -234,7 +234,7 @@ pb_list_of_the_future(void **state)
 	bytes_message(&b, 1, &type);
 	bytes_message(&b, 2, &raw);
 	bytes_int(&b, 8, 5);
-	assert_cuts(CUT_LIST, PROJECT_PROTO, b.p, b.len, "<item> ok rv=9 continue=");
+	assert_splits(SPLIT_LIST, PROJECT_PROTO, b.p, b.len, "<item> ok rv=9 continue=");
 	bytes_free(&b);
 }
 
@@ -250,13 +250,13 @@ pb_watch(void **state)
 	bytes_add(&b, frames, sizeof(frames) - 1);
 	bytes_add(&b, long_one, sizeof(long_one));
 	snprintf(wanted, sizeof(wanted), "<abc><><%.260s> ok", long_one);
-	assert_cuts(CUT_WATCH, PROJECT_PROTO, b.p, b.len, wanted);
+	assert_splits(SPLIT_WATCH, PROJECT_PROTO, b.p, b.len, wanted);
 	bytes_free(&b);
-	assert_cuts(CUT_WATCH, PROJECT_PROTO, "\0\0\0\2ab\0", 7, "<ab> no: the stream ended within an "
+	assert_splits(SPLIT_WATCH, PROJECT_PROTO, "\0\0\0\2ab\0", 7, "<ab> no: the stream ended within an "
 	    "event, of which 0 bytes had come");
-	assert_cuts(CUT_WATCH, PROJECT_PROTO, "\0\0\0\2a", 5, " no: the stream ended within an event, "
+	assert_splits(SPLIT_WATCH, PROJECT_PROTO, "\0\0\0\2a", 5, " no: the stream ended within an event, "
 	    "of which 1 bytes had come");
-	assert_cuts(CUT_WATCH, PROJECT_PROTO, "\1\0\0\1abc", 7, " no: after 0 objects: a frame that "
+	assert_splits(SPLIT_WATCH, PROJECT_PROTO, "\1\0\0\1abc", 7, " no: after 0 objects: a frame that "
 	    "declares more than 16 MiB");
 }
 
@@ -274,13 +274,13 @@ static void
 limits(void **state)
 {
 	static const struct {
-		enum cut_shape	 shape;
+		enum splitter_shape	 shape;
 		const char	*head, *error;
 		size_t		 most;		/* bytes that may be held */
 	} asks[] = {
-		{ CUT_WATCH, "", "after 0 objects: one that is longer than 16777216 bytes", CUT_PIECE_MAX },
-		{ CUT_LIST, "{'items':[{'a':'", "after 0 objects: one that is longer than 16777216 bytes", CUT_PIECE_MAX },
-		{ CUT_LIST, "{'metadata':{'a':'", "after 0 objects: one that is longer than 65536 bytes", 65536 },
+		{ SPLIT_WATCH, "", "after 0 objects: one that is longer than 16777216 bytes", SPLITTER_OBJECT_MAX },
+		{ SPLIT_LIST, "{'items':[{'a':'", "after 0 objects: one that is longer than 16777216 bytes", SPLITTER_OBJECT_MAX },
+		{ SPLIT_LIST, "{'metadata':{'a':'", "after 0 objects: one that is longer than 65536 bytes", 65536 },
 	};
 	char *chunk = obj_alloc(65536);
 
@@ -288,19 +288,19 @@ limits(void **state)
 	memset(chunk, 'x', 65536);
 	for (size_t i = 0; i < NITEMS(asks); i++) {
 		size_t given = 0, fed = 0;
-		struct splitter *c = cut_new(asks[i].shape, PROJECT_JSON, count, &given);
+		struct splitter *c = splitter_new(asks[i].shape, PROJECT_JSON, count, &given);
 
-		assert_true(cut_feed(c, json_text(asks[i].head), strlen(asks[i].head)));
-		while (cut_feed(c, chunk, 65536)) {
+		assert_true(splitter_feed(c, json_text(asks[i].head), strlen(asks[i].head)));
+		while (splitter_feed(c, chunk, 65536)) {
 			fed += 65536;
-			assert_true(cut_held(c) <= asks[i].most);
+			assert_true(splitter_buffered(c) <= asks[i].most);
 			assert_true(fed <= asks[i].most);
 		}
-		assert_string_equal(cut_error(c), asks[i].error);
+		assert_string_equal(splitter_error(c), asks[i].error);
 		assert_int_equal(given, 0);
-		assert_false(cut_feed(c, chunk, 1));
-		assert_false(cut_end(c));
-		cut_free(&c);
+		assert_false(splitter_feed(c, chunk, 1));
+		assert_false(splitter_end(c));
+		splitter_free(&c);
 	}
 	free(chunk);
 }
@@ -310,20 +310,20 @@ static void
 limit_in_one_chunk(void **state)
 {
 	size_t given = 0;
-	struct splitter *c = cut_new(CUT_WATCH, PROJECT_JSON, count, &given);
-	char *line = obj_alloc(CUT_PIECE_MAX + 200);
+	struct splitter *c = splitter_new(SPLIT_WATCH, PROJECT_JSON, count, &given);
+	char *line = obj_alloc(SPLITTER_OBJECT_MAX + 200);
 
 	(void)state;
-	memset(line, 'x', CUT_PIECE_MAX + 200);
-	line[CUT_PIECE_MAX] = '\n';
-	assert_true(cut_feed(c, line, CUT_PIECE_MAX + 1));
-	assert_int_equal(given, CUT_PIECE_MAX);
-	line[CUT_PIECE_MAX] = 'x';
-	line[CUT_PIECE_MAX + 1] = '\n';
-	assert_false(cut_feed(c, line, CUT_PIECE_MAX + 200));
-	assert_string_equal(cut_error(c), "after 1 objects: one that is longer than 16777216 bytes");
+	memset(line, 'x', SPLITTER_OBJECT_MAX + 200);
+	line[SPLITTER_OBJECT_MAX] = '\n';
+	assert_true(splitter_feed(c, line, SPLITTER_OBJECT_MAX + 1));
+	assert_int_equal(given, SPLITTER_OBJECT_MAX);
+	line[SPLITTER_OBJECT_MAX] = 'x';
+	line[SPLITTER_OBJECT_MAX + 1] = '\n';
+	assert_false(splitter_feed(c, line, SPLITTER_OBJECT_MAX + 200));
+	assert_string_equal(splitter_error(c), "after 1 objects: one that is longer than 16777216 bytes");
 	free(line);
-	cut_free(&c);
+	splitter_free(&c);
 }
 
 static void
@@ -331,14 +331,14 @@ the_owner_says_stop(void **state)
 {
 	static const char text[] = "{'a':1}\n{'b':2}\n{'c':3}\n";
 	struct seen s = { .stop_after = 2 };
-	struct splitter *c = cut_new(CUT_WATCH, PROJECT_JSON, on_piece, &s);
+	struct splitter *c = splitter_new(SPLIT_WATCH, PROJECT_JSON, on_piece, &s);
 
 	(void)state;
-	assert_false(cut_feed(c, text, strlen(text)));
+	assert_false(splitter_feed(c, text, strlen(text)));
 	assert_string_equal(s.text, "<{'a':1}><{'b':2}>");
-	assert_string_equal(cut_error(c), "");
-	assert_false(cut_end(c));
-	cut_free(&c);
+	assert_string_equal(splitter_error(c), "");
+	assert_false(splitter_end(c));
+	splitter_free(&c);
 }
 
 /*
@@ -370,9 +370,9 @@ long_pieces(void **state)
 		json_decref(item);
 	}
 	bytes_add(&b, "]}", 2);
-	feed(CUT_LIST, PROJECT_JSON, b.p, b.len, 0, &whole);
+	feed(SPLIT_LIST, PROJECT_JSON, b.p, b.len, 0, &whole);
 	assert_non_null(strstr(whole.text, " ok rv=9 continue="));
-	assert_cuts(CUT_LIST, PROJECT_JSON, b.p, b.len, whole.text);
+	assert_splits(SPLIT_LIST, PROJECT_JSON, b.p, b.len, whole.text);
 	bytes_free(&b);
 }
 

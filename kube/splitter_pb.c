@@ -1,12 +1,12 @@
 /*
- * kube/cut_pb.c - protobuf: frames of a watch; the items of a list.
+ * kube/splitter_pb.c - protobuf: frames of a watch; the items of a list.
  *
  * An empty list has no items at all, so it is recognised by its kind ("NodeList") in the wrapping before
  * it: a message of another kind is not an empty list.
  */
 #include <string.h>
 
-#include "cut_private.h"
+#include "splitter_private.h"
 #include "frames.h"
 #include "pb.h"
 
@@ -36,16 +36,16 @@ static bool read_type(struct splitter *);
 static bool read_meta(struct splitter *);
 static size_t fail(struct splitter *, const char *);
 
-static cut_step *const steps[] = {
+static splitter_step *const steps[] = {
 	[AT_MAGIC] = magic, [AT_HEAD] = head,
 	[IN_SKIPPED] = skipped, [IN_TYPE] = held, [IN_META] = held, [IN_ITEM] = piece,
 };
 
 /* Four bytes of length, most significant first; then that much. */
 size_t
-cut_pb_watch(struct splitter *c, const char *p, size_t len)
+splitter_pb_watch(struct splitter *c, const char *p, size_t len)
 {
-	struct cut_pb *b = &c->pb;
+	struct splitter_pb *b = &c->pb;
 
 	if (b->state == IN_ITEM)
 		return piece(c, p, len);
@@ -54,18 +54,18 @@ cut_pb_watch(struct splitter *c, const char *p, size_t len)
 	if (b->head_len < 4)
 		return 1;
 	b->head_len = 0;
-	if (b->left > CUT_PIECE_MAX)
+	if (b->left > SPLITTER_OBJECT_MAX)
 		return fail(c, "a frame that declares more than 16 MiB");
 	if (b->left == 0)
-		return cut_give(c, p + 1, 0, len - 1) ? 1 : 0;
+		return splitter_deliver(c, p + 1, 0, len - 1) ? 1 : 0;
 	b->state = IN_ITEM;
 	return 1;
 }
 
 size_t
-cut_pb_list(struct splitter *c, const char *p, size_t len)
+splitter_pb_list(struct splitter *c, const char *p, size_t len)
 {
-	struct cut_pb *b = &c->pb;
+	struct splitter_pb *b = &c->pb;
 
 	if (b->inside && len > b->raw_left)
 		len = (size_t)b->raw_left;
@@ -83,21 +83,21 @@ cut_pb_list(struct splitter *c, const char *p, size_t len)
 }
 
 bool
-cut_pb_list_whole(struct splitter *c)
+splitter_pb_list_complete(struct splitter *c)
 {
-	const struct cut_pb *b = &c->pb;
+	const struct splitter_pb *b = &c->pb;
 
 	if (b->state != AT_HEAD || b->head_len > 0 || b->inside)
-		return cut_fail(c, "the list ended before its end, after %zu items", c->items);
+		return splitter_fail(c, "the list ended before its end, after %zu items", c->items);
 	if (!b->raw_seen || !b->is_list)
-		return cut_fail(c, "the answer is not a list");
-	return cut_list_known(c);
+		return splitter_fail(c, "the answer is not a list");
+	return splitter_list_has_rv(c);
 }
 
 static size_t
 magic(struct splitter *c, const char *p, size_t len)
 {
-	struct cut_pb *b = &c->pb;
+	struct splitter_pb *b = &c->pb;
 
 	(void)len;
 	if (*p != FRAMES_MAGIC[b->head_len])
@@ -112,7 +112,7 @@ magic(struct splitter *c, const char *p, size_t len)
 static size_t
 head(struct splitter *c, const char *p, size_t len)
 {
-	struct cut_pb *b = &c->pb;
+	struct splitter_pb *b = &c->pb;
 	struct head h;
 
 	(void)len;
@@ -141,7 +141,7 @@ held(struct splitter *c, const char *p, size_t len)
 {
 	const size_t n = len < c->pb.left ? len : (size_t)c->pb.left;
 
-	if (!cut_hold(c, p, n, CUT_META_MAX))
+	if (!splitter_buffer(c, p, n, SPLITTER_META_MAX))
 		return 0;
 	c->pb.left -= n;
 	return end_field(c) ? n : 0;
@@ -150,23 +150,23 @@ held(struct splitter *c, const char *p, size_t len)
 static size_t
 piece(struct splitter *c, const char *p, size_t len)
 {
-	struct cut_pb *b = &c->pb;
+	struct splitter_pb *b = &c->pb;
 
 	if (len < b->left) {
 		b->left -= len;
-		return cut_hold(c, p, len, CUT_PIECE_MAX) ? len : 0;
+		return splitter_buffer(c, p, len, SPLITTER_OBJECT_MAX) ? len : 0;
 	}
 	const size_t n = (size_t)b->left;
 	b->left = 0;
 	b->state = AT_HEAD;
-	return cut_give(c, p, n, len - n) ? n : 0;
+	return splitter_deliver(c, p, n, len - n) ? n : 0;
 }
 
 /* A head was read: decides what to do with the field. */
 static bool
 begin_field(struct splitter *c, const struct head *h)
 {
-	struct cut_pb *b = &c->pb;
+	struct splitter_pb *b = &c->pb;
 	const bool bytes = h->wire == PB_BYTES;
 
 	/* its own last byte is still counted in raw_left */
@@ -195,18 +195,18 @@ begin_field(struct splitter *c, const struct head *h)
 static bool
 end_field(struct splitter *c)
 {
-	struct cut_pb *b = &c->pb;
+	struct splitter_pb *b = &c->pb;
 	const unsigned was = b->state;
 
 	if (b->left > 0)
 		return true;
 	b->state = AT_HEAD;
 	if (was == IN_ITEM)
-		return cut_give(c, "", 0, 0);
+		return splitter_deliver(c, "", 0, 0);
 	if ((was == IN_TYPE && !read_type(c)) || (was == IN_META && !read_meta(c)))
 		return fail(c, "its metadata is not protobuf") > 0;
 	if (was == IN_TYPE || was == IN_META)
-		cut_drop(c);
+		splitter_drop(c);
 	return true;
 }
 
@@ -253,7 +253,7 @@ read_meta(struct splitter *c)
 	for (struct pb_field f; pb_next(&m, &f);) {
 		if (f.wire == PB_BYTES && (f.number == META_RV || f.number == META_CONTINUE)
 		    && (f.len == 0 || memchr(f.p, '\0', f.len) == NULL))
-			cut_keep(f.number == META_RV ? &c->rv : &c->next, (const char *)f.p, f.len);
+			splitter_copy_text(f.number == META_RV ? &c->rv : &c->next, (const char *)f.p, f.len);
 	}
 	return m.broken == NULL;
 }
@@ -261,6 +261,6 @@ read_meta(struct splitter *c)
 static size_t
 fail(struct splitter *c, const char *what)
 {
-	cut_fail(c, "after %zu objects: %s", c->items, what);
+	splitter_fail(c, "after %zu objects: %s", c->items, what);
 	return 0;
 }

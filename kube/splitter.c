@@ -1,14 +1,14 @@
-/* kube/cut.c - what all splitters share: the buffer of an unfinished object, the end of input. */
-#include "cut.h"
+/* kube/splitter.c - what all splitters share: the buffer of an unfinished object, the end of input. */
+#include "splitter.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cut_private.h"
+#include "splitter_private.h"
 #include "obj.h"
 
-#define CUT_MAGIC	0x5c155045u
+#define SPLITTER_MAGIC	0x5c155045u
 
 /* Room for most objects; a larger buffer is freed after its object. */
 enum { HELD_FIRST = 32 * 1024, HELD_KEEP = 1024 * 1024 };
@@ -16,37 +16,37 @@ enum { HELD_FIRST = 32 * 1024, HELD_KEEP = 1024 * 1024 };
 static bool watch_whole(struct splitter *);
 
 static const struct {
-	cut_step *step;
+	splitter_step *step;
 	bool	(*whole)(struct splitter *);
 } splitters[2][2] = {
-	[CUT_WATCH] = { [PROJECT_JSON] = { cut_json_watch, watch_whole },
-			[PROJECT_PROTO] = { cut_pb_watch, watch_whole } },
-	[CUT_LIST]  = { [PROJECT_JSON] = { cut_json_list, cut_json_list_whole },
-			[PROJECT_PROTO] = { cut_pb_list, cut_pb_list_whole } },
+	[SPLIT_WATCH] = { [PROJECT_JSON] = { splitter_json_watch, watch_whole },
+			[PROJECT_PROTO] = { splitter_pb_watch, watch_whole } },
+	[SPLIT_LIST]  = { [PROJECT_JSON] = { splitter_json_list, splitter_json_list_complete },
+			[PROJECT_PROTO] = { splitter_pb_list, splitter_pb_list_complete } },
 };
 
 struct splitter *
-cut_new(enum cut_shape shape, enum project_form form, cut_piece *piece, void *arg)
+splitter_new(enum splitter_shape shape, enum project_form form, splitter_object_fn *piece, void *arg)
 {
 	struct splitter *c;
 
-	OBJ_NEW(c, CUT_MAGIC);
+	OBJ_NEW(c, SPLITTER_MAGIC);
 	c->step = splitters[shape][form].step;
 	c->whole = splitters[shape][form].whole;
-	c->list = shape == CUT_LIST;
+	c->list = shape == SPLIT_LIST;
 	c->piece = piece;
 	c->arg = arg;
 	return c;
 }
 
 void
-cut_free(struct splitter **cp)
+splitter_free(struct splitter **cp)
 {
 	struct splitter *c;
 
 	if (*cp == NULL)
 		return;
-	OBJ_TAKE(c, cp, CUT_MAGIC);
+	OBJ_TAKE(c, cp, SPLITTER_MAGIC);
 	free(c->held);
 	free(c->rv);
 	free(c->next);
@@ -54,11 +54,11 @@ cut_free(struct splitter **cp)
 }
 
 bool
-cut_feed(struct splitter *c, const void *bytes, size_t len)
+splitter_feed(struct splitter *c, const void *bytes, size_t len)
 {
 	const char *p = bytes;
 
-	OBJ_CHECK(c, CUT_MAGIC);
+	OBJ_CHECK(c, SPLITTER_MAGIC);
 	while (len > 0 && !c->over) {
 		const size_t n = c->step(c, p, len);
 
@@ -70,49 +70,49 @@ cut_feed(struct splitter *c, const void *bytes, size_t len)
 }
 
 bool
-cut_end(struct splitter *c)
+splitter_end(struct splitter *c)
 {
-	OBJ_CHECK(c, CUT_MAGIC);
+	OBJ_CHECK(c, SPLITTER_MAGIC);
 	return !c->over && c->whole(c);
 }
 
 const char *
-cut_error(const struct splitter *c)
+splitter_error(const struct splitter *c)
 {
-	OBJ_CHECK(c, CUT_MAGIC);
+	OBJ_CHECK(c, SPLITTER_MAGIC);
 	return c->error;
 }
 
 const char *
-cut_list_rv(const struct splitter *c)
+splitter_list_rv(const struct splitter *c)
 {
-	OBJ_CHECK(c, CUT_MAGIC);
+	OBJ_CHECK(c, SPLITTER_MAGIC);
 	return c->rv == NULL ? "" : c->rv;
 }
 
 const char *
-cut_list_continue(const struct splitter *c)
+splitter_list_continue(const struct splitter *c)
 {
-	OBJ_CHECK(c, CUT_MAGIC);
+	OBJ_CHECK(c, SPLITTER_MAGIC);
 	return c->next == NULL ? "" : c->next;
 }
 
 size_t
-cut_items(const struct splitter *c)
+splitter_items(const struct splitter *c)
 {
-	OBJ_CHECK(c, CUT_MAGIC);
+	OBJ_CHECK(c, SPLITTER_MAGIC);
 	return c->items;
 }
 
 size_t
-cut_held(const struct splitter *c)
+splitter_buffered(const struct splitter *c)
 {
-	OBJ_CHECK(c, CUT_MAGIC);
+	OBJ_CHECK(c, SPLITTER_MAGIC);
 	return c->held_len;
 }
 
 bool
-cut_fail(struct splitter *c, const char *format, ...)
+splitter_fail(struct splitter *c, const char *format, ...)
 {
 	va_list ap;
 
@@ -124,10 +124,10 @@ cut_fail(struct splitter *c, const char *format, ...)
 }
 
 bool
-cut_hold(struct splitter *c, const char *p, size_t len, size_t max)
+splitter_buffer(struct splitter *c, const char *p, size_t len, size_t max)
 {
 	if (len > max - c->held_len)
-		return cut_fail(
+		return splitter_fail(
 		    c, "after %zu objects: one that is longer than %zu bytes", c->items, max);
 	const size_t needed = c->held_len + len + PROJECT_PADDING;
 	if (needed > c->held_size) {
@@ -142,23 +142,23 @@ cut_hold(struct splitter *c, const char *p, size_t len, size_t max)
 }
 
 bool
-cut_give(struct splitter *c, const char *p, size_t len, size_t behind)
+splitter_deliver(struct splitter *c, const char *p, size_t len, size_t behind)
 {
-	const bool in_place = c->held_len == 0 && behind >= PROJECT_PADDING && len <= CUT_PIECE_MAX;
+	const bool in_place = c->held_len == 0 && behind >= PROJECT_PADDING && len <= SPLITTER_OBJECT_MAX;
 
-	if (!in_place && !cut_hold(c, p, len, CUT_PIECE_MAX))
+	if (!in_place && !splitter_buffer(c, p, len, SPLITTER_OBJECT_MAX))
 		return false;
 	c->items++;
 	if (in_place)
 		return c->piece(p, len, c->arg);
 	memset(c->held + c->held_len, 0, PROJECT_PADDING);
 	const bool go_on = c->piece(c->held, c->held_len, c->arg);
-	cut_drop(c);
+	splitter_drop(c);
 	return go_on;
 }
 
 void
-cut_drop(struct splitter *c)
+splitter_drop(struct splitter *c)
 {
 	c->held_len = 0;
 	if (c->held_size > HELD_KEEP) {
@@ -169,7 +169,7 @@ cut_drop(struct splitter *c)
 }
 
 void
-cut_keep(char **to, const char *p, size_t len)
+splitter_copy_text(char **to, const char *p, size_t len)
 {
 	if (*to != NULL)
 		return;
@@ -178,10 +178,10 @@ cut_keep(char **to, const char *p, size_t len)
 }
 
 bool
-cut_list_known(struct splitter *c)
+splitter_list_has_rv(struct splitter *c)
 {
-	if (cut_list_rv(c)[0] == '\0' || strlen(c->rv) > PROJECT_RV_MAX)
-		return cut_fail(c, "the list has no resourceVersion, or one of more than %d bytes",
+	if (splitter_list_rv(c)[0] == '\0' || strlen(c->rv) > PROJECT_RV_MAX)
+		return splitter_fail(c, "the list has no resourceVersion, or one of more than %d bytes",
 		    PROJECT_RV_MAX);
 	return true;
 }
@@ -192,5 +192,5 @@ watch_whole(struct splitter *c)
 {
 	if (c->held_len == 0 && c->pb.head_len == 0 && c->pb.left == 0)
 		return true;
-	return cut_fail(c, "the stream ended within an event, of which %zu bytes had come", c->held_len);
+	return splitter_fail(c, "the stream ended within an event, of which %zu bytes had come", c->held_len);
 }

@@ -1,10 +1,10 @@
 /*
- * actors/kube-watcher/reading_private.h - an informer and its one open request (stream.c).
+ * actors/kube-watcher/informer_private.h - an informer and its one open request (stream.c).
  */
-#ifndef MUSTER_WATCHER_READING_PRIVATE_H
-#define MUSTER_WATCHER_READING_PRIVATE_H
+#ifndef MUSTER_WATCHER_INFORMER_PRIVATE_H
+#define MUSTER_WATCHER_INFORMER_PRIVATE_H
 
-#include "reading.h"
+#include "informer.h"
 #include "stat.h"
 
 struct stream;
@@ -19,8 +19,8 @@ struct skipped {
 
 struct informer {
 	uint32_t		 magic;
-#define READING_MAGIC	0x52454144u
-	struct reading_ground	 deps;
+#define INFORMER_MAGIC	0x52454144u
+	struct informer_deps	 deps;
 	enum kind		 kind;
 	char			 version[64];
 	bool			 namespaced;
@@ -48,9 +48,9 @@ void stream_forget(struct informer *r);
  * Performs what the store decided about an object: it is published, retracted, or logged as skipped.
  * unreadable: it could not be projected (p->error).
  */
-void reading_publish(struct informer *r, const char *key, const struct projected *p, bool unreadable,
+void informer_publish(struct informer *r, const char *key, const struct projected *p, bool unreadable,
     enum store_change change, bool own, uint64_t trace);
 
-void reading_count_one(const struct informer *r, enum stat_id id, const char *label, const char *value);
+void informer_count_one(const struct informer *r, enum stat_id id, const char *label, const char *value);
 
 #endif

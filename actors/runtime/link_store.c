@@ -1,5 +1,5 @@
-/* actors/runtime/view.c - the producer's store with a queue of dirty keys per consumer. */
-#include "view.h"
+/* actors/runtime/link_store.c - the producer's store with a queue of dirty keys per consumer. */
+#include "link_store.h"
 
 #include <string.h>
 
@@ -37,13 +37,13 @@ struct slot {
 	uint32_t	  gones_cap, gones_head, gones_len;
 };
 
-struct view {
+struct link_store {
 	uint32_t	 magic;
-#define VIEW_MAGIC	0x56494557u
+#define LINK_STORE_MAGIC	0x56494557u
 	struct keytab	*keys;
 	struct entry	*entries;	/* by key id */
 	uint32_t	 cap;
-	struct slot	 slots[VIEW_SLOTS];
+	struct slot	 slots[LINK_STORE_SLOTS];
 	uint32_t	 used_slots;	/* mask */
 	uint64_t	 version, count, hash;
 	uint32_t	 tombstones;
@@ -51,40 +51,40 @@ struct view {
 	bool		 ready;
 };
 
-static enum err put(struct view *, struct body_item *, bool, bool *);
-static struct entry *entry_of(struct view *, uint32_t);
-static void entry_store(struct view *, struct entry *, const struct body_item *);
-static void entry_bury(struct view *, uint32_t);
-static void mark(struct view *, uint32_t, uint32_t);
-static void mark_gone(struct view *, uint32_t);
-static void compact(struct view *, int);
-static void unqueue_last(struct view *, int, uint32_t);
-static void item_of(const struct view *, uint32_t, struct body_item *);
+static enum err put(struct link_store *, struct body_item *, bool, bool *);
+static struct entry *entry_of(struct link_store *, uint32_t);
+static void entry_store(struct link_store *, struct entry *, const struct body_item *);
+static void entry_bury(struct link_store *, uint32_t);
+static void mark(struct link_store *, uint32_t, uint32_t);
+static void mark_gone(struct link_store *, uint32_t);
+static void compact(struct link_store *, int);
+static void unqueue_last(struct link_store *, int, uint32_t);
+static void item_of(const struct link_store *, uint32_t, struct body_item *);
 static void ring_push(struct ring *, uint32_t);
 static uint32_t ring_at(const struct ring *, uint32_t);
 static void gone_push(struct slot *, uint64_t, uint32_t);
 
-struct view *
-view_new(void)
+struct link_store *
+link_store_new(void)
 {
-	struct view *v;
+	struct link_store *v;
 
-	OBJ_NEW(v, VIEW_MAGIC);
+	OBJ_NEW(v, LINK_STORE_MAGIC);
 	v->keys = keytab_new(0);
 	return v;
 }
 
 void
-view_free(struct view **vp)
+link_store_free(struct link_store **vp)
 {
-	struct view *v;
+	struct link_store *v;
 
 	if (*vp == NULL)
 		return;
-	OBJ_TAKE(v, vp, VIEW_MAGIC);
+	OBJ_TAKE(v, vp, LINK_STORE_MAGIC);
 	for (uint32_t id = 0; id < keytab_ids(v->keys); id++)
 		record_clear(&v->entries[id].value);
-	for (int s = 0; s < VIEW_SLOTS; s++) {
+	for (int s = 0; s < LINK_STORE_SLOTS; s++) {
 		free(v->slots[s].queue.ids);
 		free(v->slots[s].gones);
 	}
@@ -94,8 +94,8 @@ view_free(struct view **vp)
 }
 
 enum err
-view_set(struct view *v, struct wire_str key, struct wire_str uid, struct wire_str rv, enum msg type,
-    struct wire_bin value, uint64_t trace, bool *changed)
+link_store_set(struct link_store *v, struct wire_str key, struct wire_str uid, struct wire_str rv,
+    enum msg type, struct wire_bin value, uint64_t trace, bool *changed)
 {
 	struct body_item item = {
 		.key = key, .uid = uid, .rv = rv, .value = value, .trace = trace,
@@ -106,8 +106,8 @@ view_set(struct view *v, struct wire_str key, struct wire_str uid, struct wire_s
 }
 
 enum err
-view_force(struct view *v, struct wire_str key, struct wire_str uid, struct wire_str rv, enum msg type,
-    struct wire_bin value, uint64_t trace)
+link_store_force(struct link_store *v, struct wire_str key, struct wire_str uid, struct wire_str rv,
+    enum msg type, struct wire_bin value, uint64_t trace)
 {
 	struct body_item item = {
 		.key = key, .uid = uid, .rv = rv, .value = value, .trace = trace,
@@ -119,14 +119,14 @@ view_force(struct view *v, struct wire_str key, struct wire_str uid, struct wire
 }
 
 bool
-view_remove(struct view *v, struct wire_str key, uint64_t trace)
+link_store_remove(struct link_store *v, struct wire_str key, uint64_t trace)
 {
-	OBJ_CHECK(v, VIEW_MAGIC);
+	OBJ_CHECK(v, LINK_STORE_MAGIC);
 	const uint32_t id = keytab_find(v->keys, key.p, key.len);
 	if (id == KEYTAB_NONE || v->entries[id].gone)
 		return false;
 	struct entry *e = &v->entries[id];
-	v->hash ^= view_item_hash(keytab_hash(v->keys, id), e->value.version);
+	v->hash ^= link_store_item_hash(keytab_hash(v->keys, id), e->value.version);
 	v->count--;
 	v->tombstones++;
 	e->gone = true;
@@ -138,22 +138,22 @@ view_remove(struct view *v, struct wire_str key, uint64_t trace)
 }
 
 void
-view_set_ready(struct view *v)
+link_store_set_ready(struct link_store *v)
 {
 	v->ready = true;
 }
 
 bool
-view_ready(const struct view *v)
+link_store_ready(const struct link_store *v)
 {
 	return v->ready;
 }
 
 int
-view_attach(struct view *v)
+link_store_attach(struct link_store *v)
 {
-	OBJ_CHECK(v, VIEW_MAGIC);
-	for (int s = 0; s < VIEW_SLOTS; s++) {
+	OBJ_CHECK(v, LINK_STORE_MAGIC);
+	for (int s = 0; s < LINK_STORE_SLOTS; s++) {
 		struct slot *slot = &v->slots[s];
 
 		if (slot->used)
@@ -171,7 +171,7 @@ view_attach(struct view *v)
 }
 
 void
-view_detach(struct view *v, int s)
+link_store_detach(struct link_store *v, int s)
 {
 	struct slot *slot = &v->slots[s];
 	const uint32_t bit = 1u << s;
@@ -193,13 +193,13 @@ view_detach(struct view *v, int s)
 }
 
 uint32_t
-view_pending(const struct view *v, int s)
+link_store_pending(const struct link_store *v, int s)
 {
 	return v->slots[s].queue.len;
 }
 
 uint32_t
-view_peek(const struct view *v, int s, uint32_t max_keys, struct body_item *out, uint32_t *items)
+link_store_peek(const struct link_store *v, int s, uint32_t max_keys, struct body_item *out, uint32_t *items)
 {
 	const struct ring *q = &v->slots[s].queue;
 	size_t bytes = 0;
@@ -217,7 +217,7 @@ view_peek(const struct view *v, int s, uint32_t max_keys, struct body_item *out,
 		struct body_item *item = &out[*items];
 		item_of(v, id, item);
 		bytes += item->key.len + item->uid.len + item->rv.len + item->value.len + 32;
-		if (*items > 0 && bytes > VIEW_BATCH_BYTES)
+		if (*items > 0 && bytes > LINK_STORE_BATCH_BYTES)
 			break;
 		(*items)++;
 		keys++;
@@ -226,7 +226,7 @@ view_peek(const struct view *v, int s, uint32_t max_keys, struct body_item *out,
 }
 
 void
-view_commit(struct view *v, int s, uint32_t keys, uint64_t seq)
+link_store_commit(struct link_store *v, int s, uint32_t keys, uint64_t seq)
 {
 	struct slot *slot = &v->slots[s];
 	const uint32_t bit = 1u << s;
@@ -256,7 +256,7 @@ view_commit(struct view *v, int s, uint32_t keys, uint64_t seq)
 }
 
 void
-view_acked(struct view *v, int s, uint64_t seq)
+link_store_acked(struct link_store *v, int s, uint64_t seq)
 {
 	struct slot *slot = &v->slots[s];
 
@@ -271,7 +271,7 @@ view_acked(struct view *v, int s, uint64_t seq)
 }
 
 bool
-view_tell(struct view *v, int s, struct wire_str key, struct body_item *out)
+link_store_read_now(struct link_store *v, int s, struct wire_str key, struct body_item *out)
 {
 	const uint32_t bit = 1u << s;
 
@@ -288,7 +288,7 @@ view_tell(struct view *v, int s, struct wire_str key, struct body_item *out)
 }
 
 bool
-view_get(const struct view *v, struct wire_str key, struct body_item *out)
+link_store_get(const struct link_store *v, struct wire_str key, struct body_item *out)
 {
 	const uint32_t id = keytab_find(v->keys, key.p, key.len);
 
@@ -299,7 +299,7 @@ view_get(const struct view *v, struct wire_str key, struct body_item *out)
 }
 
 bool
-view_queued(const struct view *v, int s, struct wire_str key)
+link_store_queued(const struct link_store *v, int s, struct wire_str key)
 {
 	const uint32_t id = keytab_find(v->keys, key.p, key.len);
 
@@ -307,29 +307,29 @@ view_queued(const struct view *v, int s, struct wire_str key)
 }
 
 uint64_t
-view_count(const struct view *v)
+link_store_count(const struct link_store *v)
 {
 	return v->count;
 }
 
 uint64_t
-view_hash(const struct view *v)
+link_store_hash(const struct link_store *v)
 {
 	return v->hash;
 }
 
 uint32_t
-view_tombstones(const struct view *v)
+link_store_tombstones(const struct link_store *v)
 {
 	return v->tombstones;
 }
 
 size_t
-view_bytes(const struct view *v)
+link_store_bytes(const struct link_store *v)
 {
 	size_t n = sizeof(*v) + keytab_bytes(v->keys) + v->cap * sizeof(*v->entries) + v->blob_bytes;
 
-	for (int s = 0; s < VIEW_SLOTS; s++) {
+	for (int s = 0; s < LINK_STORE_SLOTS; s++) {
 		n += v->slots[s].queue.cap * sizeof(*v->slots[s].queue.ids)
 		    + v->slots[s].gones_cap * sizeof(*v->slots[s].gones);
 	}
@@ -337,7 +337,7 @@ view_bytes(const struct view *v)
 }
 
 void
-view_each(const struct view *v, void (*fn)(const struct body_item *, void *), void *arg)
+link_store_each(const struct link_store *v, void (*fn)(const struct body_item *, void *), void *arg)
 {
 	for (uint32_t id = 0; id < keytab_ids(v->keys); id++) {
 		struct body_item item;
@@ -351,7 +351,7 @@ view_each(const struct view *v, void (*fn)(const struct body_item *, void *), vo
 
 /* XOR of these is order-free; the multiplications keep (key, version) pairs from cancelling. */
 uint64_t
-view_item_hash(uint64_t key_hash, uint64_t version)
+link_store_item_hash(uint64_t key_hash, uint64_t version)
 {
 	uint64_t h = (key_hash ^ version * 0x9e3779b97f4a7c15u) * 0xff51afd7ed558ccdu;
 
@@ -359,16 +359,16 @@ view_item_hash(uint64_t key_hash, uint64_t version)
 }
 
 static enum err
-put(struct view *v, struct body_item *item, bool force, bool *changed)
+put(struct link_store *v, struct body_item *item, bool force, bool *changed)
 {
 	bool added;
 
-	OBJ_CHECK(v, VIEW_MAGIC);
+	OBJ_CHECK(v, LINK_STORE_MAGIC);
 	*changed = false;
-	if (item->key.len == 0 || item->key.len > VIEW_KEY_MAX || item->uid.len > VIEW_KEY_MAX
-	    || item->rv.len > VIEW_KEY_MAX)
+	if (item->key.len == 0 || item->key.len > LINK_STORE_KEY_MAX || item->uid.len > LINK_STORE_KEY_MAX
+	    || item->rv.len > LINK_STORE_KEY_MAX)
 		return E_INVALID;
-	if (item->value.len > VIEW_VALUE_MAX)
+	if (item->value.len > LINK_STORE_VALUE_MAX)
 		return E_TOO_BIG;
 	const uint32_t id = keytab_add(v->keys, item->key.p, item->key.len, &added);
 	struct entry *e = entry_of(v, id);
@@ -381,7 +381,7 @@ put(struct view *v, struct body_item *item, bool force, bool *changed)
 		return E_OK;
 	}
 	if (present)
-		v->hash ^= view_item_hash(keytab_hash(v->keys, id), e->value.version);
+		v->hash ^= link_store_item_hash(keytab_hash(v->keys, id), e->value.version);
 	else
 		v->count++;
 	if (e->gone)
@@ -389,14 +389,14 @@ put(struct view *v, struct body_item *item, bool force, bool *changed)
 	item->version = ++v->version;
 	entry_store(v, e, item);
 	e->gone = false;
-	v->hash ^= view_item_hash(keytab_hash(v->keys, id), item->version);
+	v->hash ^= link_store_item_hash(keytab_hash(v->keys, id), item->version);
 	mark(v, id, v->used_slots);
 	*changed = true;
 	return E_OK;
 }
 
 static struct entry *
-entry_of(struct view *v, uint32_t id)
+entry_of(struct link_store *v, uint32_t id)
 {
 	if (id >= v->cap) {
 		const uint32_t cap = id < 16 ? 16 : id + id / 2;
@@ -409,7 +409,7 @@ entry_of(struct view *v, uint32_t id)
 }
 
 static void
-entry_store(struct view *v, struct entry *e, const struct body_item *item)
+entry_store(struct link_store *v, struct entry *e, const struct body_item *item)
 {
 	v->blob_bytes -= record_bytes(&e->value);
 	record_store(&e->value, item);
@@ -418,7 +418,7 @@ entry_store(struct view *v, struct entry *e, const struct body_item *item)
 
 /* A tombstone that no consumer needs any more is freed. */
 static void
-entry_bury(struct view *v, uint32_t id)
+entry_bury(struct link_store *v, uint32_t id)
 {
 	struct entry *e = &v->entries[id];
 
@@ -432,7 +432,7 @@ entry_bury(struct view *v, uint32_t id)
 }
 
 static void
-mark(struct view *v, uint32_t id, uint32_t slots)
+mark(struct link_store *v, uint32_t id, uint32_t slots)
 {
 	struct entry *e = &v->entries[id];
 
@@ -443,7 +443,7 @@ mark(struct view *v, uint32_t id, uint32_t slots)
 
 /* Only consumers that have the key get its removal; for the others its queue entry is skipped. */
 static void
-mark_gone(struct view *v, uint32_t id)
+mark_gone(struct link_store *v, uint32_t id)
 {
 	const struct entry *e = &v->entries[id];
 
@@ -463,7 +463,7 @@ mark_gone(struct view *v, uint32_t id)
  * of the queue is counted, so it stays as it is.
  */
 static void
-compact(struct view *v, int s)
+compact(struct link_store *v, int s)
 {
 	struct slot *slot = &v->slots[s];
 	const uint32_t len = slot->queue.len;
@@ -486,7 +486,7 @@ compact(struct view *v, int s)
 
 /* Searching the whole queue would cost more than it saves; a write that was just answered stands last. */
 static void
-unqueue_last(struct view *v, int s, uint32_t id)
+unqueue_last(struct link_store *v, int s, uint32_t id)
 {
 	struct slot *slot = &v->slots[s];
 
@@ -497,7 +497,7 @@ unqueue_last(struct view *v, int s, uint32_t id)
 }
 
 static void
-item_of(const struct view *v, uint32_t id, struct body_item *out)
+item_of(const struct link_store *v, uint32_t id, struct body_item *out)
 {
 	const struct entry *e = &v->entries[id];
 	size_t len;

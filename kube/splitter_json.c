@@ -1,5 +1,5 @@
 /*
- * kube/cut_json.c - JSON: lines of a watch; the items of a list.
+ * kube/splitter_json.c - JSON: lines of a watch; the items of a list.
  *
  * A list is an object with `items`. Without them it is not an empty list, it is not a list: every object
  * would be reported gone.
@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "cut_private.h"
+#include "splitter_private.h"
 
 /* What may come next, within {"key": value, ...}. */
 enum state {
@@ -47,7 +47,7 @@ static bool is_blank(char);
 
 /* The AT_ states are entered with a byte that is not blank. */
 static const struct {
-	cut_step *step;
+	splitter_step *step;
 	bool	  blanks;	/* may stand before it */
 } steps[] = {
 	[AT_START] = { start, true },
@@ -69,22 +69,22 @@ static const struct {
 };
 
 size_t
-cut_json_watch(struct splitter *c, const char *p, size_t len)
+splitter_json_watch(struct splitter *c, const char *p, size_t len)
 {
 	const char *newline = memchr(p, '\n', len);
 
 	if (newline == NULL)
-		return cut_hold(c, p, len, CUT_PIECE_MAX) ? len : 0;
+		return splitter_buffer(c, p, len, SPLITTER_OBJECT_MAX) ? len : 0;
 	const size_t n = (size_t)(newline - p), whole = c->held_len + n;
 	if (whole == 0 || (whole == 1 && (n == 1 ? p[0] : c->held[0]) == '\r')) {
-		cut_drop(c);
+		splitter_drop(c);
 		return n + 1;
 	}
-	return cut_give(c, p, n, len - n) ? n + 1 : 0;
+	return splitter_deliver(c, p, n, len - n) ? n + 1 : 0;
 }
 
 size_t
-cut_json_list(struct splitter *c, const char *p, size_t len)
+splitter_json_list(struct splitter *c, const char *p, size_t len)
 {
 	const unsigned state = c->json.state;
 	size_t blanks = 0;
@@ -98,13 +98,13 @@ cut_json_list(struct splitter *c, const char *p, size_t len)
 }
 
 bool
-cut_json_list_whole(struct splitter *c)
+splitter_json_list_complete(struct splitter *c)
 {
 	if (c->json.state != AT_END)
-		return cut_fail(c, "the list ended before its end, after %zu items", c->items);
+		return splitter_fail(c, "the list ended before its end, after %zu items", c->items);
 	if (!c->json.items_seen)
-		return cut_fail(c, "the answer is not a list: it has no items");
-	return cut_list_known(c);
+		return splitter_fail(c, "the answer is not a list: it has no items");
+	return splitter_list_has_rv(c);
 }
 
 static size_t
@@ -147,7 +147,7 @@ colon(struct splitter *c, const char *p, size_t len)
 static size_t
 value(struct splitter *c, const char *p, size_t len)
 {
-	struct cut_json *j = &c->json;
+	struct splitter_json *j = &c->json;
 	const bool items = word_is(c, "items"), meta = word_is(c, "metadata") && !j->meta_seen && *p == '{';
 
 	if (items && j->items_seen)
@@ -209,13 +209,13 @@ in_meta(struct splitter *c, const char *p, size_t len)
 {
 	const size_t n = json_depth_run(&c->json.depth, p, len);
 
-	if (!cut_hold(c, p, n, CUT_META_MAX))
+	if (!splitter_buffer(c, p, n, SPLITTER_META_MAX))
 		return 0;
 	if (c->json.depth.depth > 0)
 		return n;
 	if (!read_meta(c))
 		return unexpected(c, "its metadata is not JSON");
-	cut_drop(c);
+	splitter_drop(c);
 	c->json.state = AT_COMMA;
 	return n;
 }
@@ -246,9 +246,9 @@ in_item(struct splitter *c, const char *p, size_t len)
 	const size_t n = json_depth_run(&c->json.depth, p, len);
 
 	if (c->json.depth.depth > 0)
-		return cut_hold(c, p, n, CUT_PIECE_MAX) ? n : 0;
+		return splitter_buffer(c, p, n, SPLITTER_OBJECT_MAX) ? n : 0;
 	c->json.state = AFTER_ITEM;
-	return cut_give(c, p, n, len - n) ? n : 0;
+	return splitter_deliver(c, p, n, len - n) ? n : 0;
 }
 
 static size_t
@@ -284,7 +284,7 @@ keep_text(char **to, const json_t *object, const char *name)
 	const json_t *text = json_object_get(object, name);
 
 	if (json_is_string(text))
-		cut_keep(to, json_string_value(text), json_string_length(text));
+		splitter_copy_text(to, json_string_value(text), json_string_length(text));
 }
 
 static bool
@@ -320,7 +320,7 @@ advance_to(struct splitter *c, enum state next)
 static size_t
 unexpected(struct splitter *c, const char *what)
 {
-	cut_fail(c, "after %zu items: %s", c->items, what);
+	splitter_fail(c, "after %zu items: %s", c->items, what);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
-/* proto/roster.c - the supervisor's JSON into a struct: two tables of fields, all of it checked. */
-#include "roster.h"
+/* proto/tree_status.c - the supervisor's JSON into a struct: two tables of fields, all of it checked. */
+#include "tree_status.h"
 
 #include <jansson.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include "obj.h"
 
-#define ROSTER_MAGIC	0x524f5354u
+#define TREE_STATUS_MAGIC	0x524f5354u
 
 enum field_type { FIELD_STR, FIELD_INT, FIELD_FLAG };
 enum need { REQUIRED, NULLABLE, OPTIONAL };
@@ -21,42 +21,42 @@ struct field {
 };
 
 static const struct field supervisor_fields[] = {
-	{ "pid",      FIELD_INT, REQUIRED, offsetof(struct roster, pid) },
-	{ "state",    FIELD_STR, REQUIRED, offsetof(struct roster, state) },
-	{ "uptime_s", FIELD_INT, REQUIRED, offsetof(struct roster, uptime_s) },
-	{ "version",  FIELD_STR, REQUIRED, offsetof(struct roster, version) },
+	{ "pid",      FIELD_INT, REQUIRED, offsetof(struct tree_status, pid) },
+	{ "state",    FIELD_STR, REQUIRED, offsetof(struct tree_status, state) },
+	{ "uptime_s", FIELD_INT, REQUIRED, offsetof(struct tree_status, uptime_s) },
+	{ "version",  FIELD_STR, REQUIRED, offsetof(struct tree_status, version) },
 };
 
 static const struct field actor_fields[] = {
-	{ "name",          FIELD_STR,  REQUIRED, offsetof(struct roster_actor, name) },
-	{ "pid",           FIELD_INT,  REQUIRED, offsetof(struct roster_actor, pid) },
-	{ "state",         FIELD_STR,  REQUIRED, offsetof(struct roster_actor, state) },
-	{ "incarnation",   FIELD_INT,  REQUIRED, offsetof(struct roster_actor, incarnation) },
-	{ "restarts",      FIELD_INT,  REQUIRED, offsetof(struct roster_actor, restarts) },
-	{ "last_exit",     FIELD_STR,  NULLABLE, offsetof(struct roster_actor, last_exit) },
-	{ "uptime_s",      FIELD_INT,  REQUIRED, offsetof(struct roster_actor, uptime_s) },
-	{ "rss_kib",       FIELD_INT,  REQUIRED, offsetof(struct roster_actor, rss_kib) },
-	{ "synced",        FIELD_FLAG, REQUIRED, offsetof(struct roster_actor, synced) },
-	{ "mailbox",       FIELD_INT,  REQUIRED, offsetof(struct roster_actor, mailbox) },
-	{ "status",        FIELD_STR,  OPTIONAL, offsetof(struct roster_actor, status) },
-	{ "next_start_ms", FIELD_INT,  OPTIONAL, offsetof(struct roster_actor, next_start_ms) },
-	{ "beat_age_ms",   FIELD_INT,  OPTIONAL, offsetof(struct roster_actor, beat_age_ms) },
-	{ "deaths",        FIELD_INT,  OPTIONAL, offsetof(struct roster_actor, deaths) },
-	{ "core",          FIELD_FLAG, OPTIONAL, offsetof(struct roster_actor, core) },
-	{ "enabled",       FIELD_FLAG, OPTIONAL, offsetof(struct roster_actor, enabled) },
+	{ "name",          FIELD_STR,  REQUIRED, offsetof(struct tree_status_actor, name) },
+	{ "pid",           FIELD_INT,  REQUIRED, offsetof(struct tree_status_actor, pid) },
+	{ "state",         FIELD_STR,  REQUIRED, offsetof(struct tree_status_actor, state) },
+	{ "incarnation",   FIELD_INT,  REQUIRED, offsetof(struct tree_status_actor, incarnation) },
+	{ "restarts",      FIELD_INT,  REQUIRED, offsetof(struct tree_status_actor, restarts) },
+	{ "last_exit",     FIELD_STR,  NULLABLE, offsetof(struct tree_status_actor, last_exit) },
+	{ "uptime_s",      FIELD_INT,  REQUIRED, offsetof(struct tree_status_actor, uptime_s) },
+	{ "rss_kib",       FIELD_INT,  REQUIRED, offsetof(struct tree_status_actor, rss_kib) },
+	{ "synced",        FIELD_FLAG, REQUIRED, offsetof(struct tree_status_actor, synced) },
+	{ "mailbox",       FIELD_INT,  REQUIRED, offsetof(struct tree_status_actor, mailbox) },
+	{ "status",        FIELD_STR,  OPTIONAL, offsetof(struct tree_status_actor, status) },
+	{ "next_start_ms", FIELD_INT,  OPTIONAL, offsetof(struct tree_status_actor, next_start_ms) },
+	{ "beat_age_ms",   FIELD_INT,  OPTIONAL, offsetof(struct tree_status_actor, beat_age_ms) },
+	{ "deaths",        FIELD_INT,  OPTIONAL, offsetof(struct tree_status_actor, deaths) },
+	{ "core",          FIELD_FLAG, OPTIONAL, offsetof(struct tree_status_actor, core) },
+	{ "enabled",       FIELD_FLAG, OPTIONAL, offsetof(struct tree_status_actor, enabled) },
 };
 
 static bool read_fields(const json_t *, const char *, const struct field *, size_t, void *, char *, size_t);
 static bool read_field(const json_t *, const struct field *, void *);
-static bool read_actor(const json_t *, struct roster *, char *, size_t);
-static void read_words(const json_t *, struct roster_actor *);
-static void read_deaths(const json_t *, struct roster *);
+static bool read_actor(const json_t *, struct tree_status *, char *, size_t);
+static void read_words(const json_t *, struct tree_status_actor *);
+static void read_deaths(const json_t *, struct tree_status *);
 static bool refuse(char *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
 
-struct roster *
-roster_parse(const char *json, size_t len, char *why, size_t size)
+struct tree_status *
+tree_status_parse(const char *json, size_t len, char *why, size_t size)
 {
-	struct roster *t = NULL;
+	struct tree_status *t = NULL;
 	json_error_t error;
 
 	json_t *root = json_loadb(json, len, JSON_REJECT_DUPLICATES, &error);
@@ -66,13 +66,14 @@ roster_parse(const char *json, size_t len, char *why, size_t size)
 	}
 	const json_t *list = json_object_get(root, "actors");
 	const size_t n = json_array_size(list);
-	if (!json_is_array(list) || n > ROSTER_ACTORS_MAX) {
-		refuse(why, size, "`actors` is missing, not a list, or longer than %d", ROSTER_ACTORS_MAX);
+	if (!json_is_array(list) || n > TREE_STATUS_ACTORS_MAX) {
+		refuse(why, size, "`actors` is missing, not a list, or longer than %d",
+		    TREE_STATUS_ACTORS_MAX);
 		json_decref(root);
 		return NULL;
 	}
 	t = obj_alloc(sizeof(*t) + n * sizeof(t->actors[0]));
-	t->magic = ROSTER_MAGIC;
+	t->magic = TREE_STATUS_MAGIC;
 	t->json = root;
 	const json_t *supervisor = json_object_get(root, "supervisor");
 	bool ok = read_fields(supervisor, "supervisor", supervisor_fields, NITEMS(supervisor_fields), t, why,
@@ -81,30 +82,30 @@ roster_parse(const char *json, size_t len, char *why, size_t size)
 	for (size_t i = 0; ok && i < n; i++)
 		ok = read_actor(json_array_get(list, i), t, why, size);
 	if (!ok)
-		roster_free(&t);
+		tree_status_free(&t);
 	return t;
 }
 
 void
-roster_free(struct roster **tp)
+tree_status_free(struct tree_status **tp)
 {
-	struct roster *t;
+	struct tree_status *t;
 
 	if (*tp == NULL)
 		return;
-	OBJ_TAKE(t, tp, ROSTER_MAGIC);
+	OBJ_TAKE(t, tp, TREE_STATUS_MAGIC);
 	json_decref(t->json);
 	OBJ_FREE(t);
 }
 
 bool
-roster_running(const struct roster_actor *a)
+tree_status_running(const struct tree_status_actor *a)
 {
 	return strcmp(a->state, "running") == 0;
 }
 
-const struct roster_actor *
-roster_find(const struct roster *t, const char *name)
+const struct tree_status_actor *
+tree_status_find(const struct tree_status *t, const char *name)
 {
 	for (size_t i = 0; i < t->nactors; i++) {
 		if (strcmp(t->actors[i].name, name) == 0)
@@ -114,26 +115,27 @@ roster_find(const struct roster *t, const char *name)
 }
 
 bool
-roster_healthy(const struct roster *t)
+tree_status_healthy(const struct tree_status *t)
 {
 	for (size_t i = 0; i < t->nactors; i++) {
-		if (t->actors[i].enabled && !roster_running(&t->actors[i]))
+		if (t->actors[i].enabled && !tree_status_running(&t->actors[i]))
 			return false;
 	}
 	return strcmp(t->state, "running") == 0;
 }
 
 static bool
-read_actor(const json_t *o, struct roster *t, char *why, size_t size)
+read_actor(const json_t *o, struct tree_status *t, char *why, size_t size)
 {
-	struct roster_actor *a = &t->actors[t->nactors];
+	struct tree_status_actor *a = &t->actors[t->nactors];
 
 	a->next_start_ms = a->beat_age_ms = a->deaths = -1;
 	if (!read_fields(o, "an actor", actor_fields, NITEMS(actor_fields), a, why, size))
 		return false;
-	if (a->name[0] == '\0' || strlen(a->name) > ROSTER_NAME_MAX || roster_find(t, a->name) != NULL)
+	if (a->name[0] == '\0' || strlen(a->name) > TREE_STATUS_NAME_MAX
+	    || tree_status_find(t, a->name) != NULL)
 		return refuse(why, size, "the name of an actor is empty, too long, or there twice");
-	read_words(json_object_get(o, "last_words"), a);
+	read_words(json_object_get(o, "last_output"), a);
 	if (!json_is_boolean(json_object_get(o, "enabled")))
 		a->enabled = strcmp(a->state, "off") != 0;
 	t->nactors++;
@@ -176,21 +178,21 @@ read_field(const json_t *v, const struct field *f, void *out)
 
 /* ["line", "line"]: what is not so is left out. */
 static void
-read_words(const json_t *list, struct roster_actor *a)
+read_words(const json_t *list, struct tree_status_actor *a)
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < json_array_size(list) && n < ROSTER_WORDS_MAX; i++) {
+	for (size_t i = 0; i < json_array_size(list) && n < TREE_STATUS_OUTPUT_MAX; i++) {
 		const char *line = json_string_value(json_array_get(list, i));
 
 		if (line != NULL)
-			a->last_words[n++] = line;
+			a->last_output[n++] = line;
 	}
 }
 
 /* {"signal": 2, "weather": 1}: what is not so is left out. */
 static void
-read_deaths(const json_t *o, struct roster *t)
+read_deaths(const json_t *o, struct tree_status *t)
 {
 	const char *cause;
 	json_t *count;
@@ -198,8 +200,9 @@ read_deaths(const json_t *o, struct roster *t)
 	json_object_foreach((json_t *)(uintptr_t)o, cause, count) {
 		const bool number = json_is_integer(count) && json_integer_value(count) >= 0;
 
-		if (number && t->ndeaths < ROSTER_DEATHS_MAX)
-			t->deaths[t->ndeaths++] = (struct roster_death){ cause, json_integer_value(count) };
+		if (number && t->ndeaths < TREE_STATUS_DEATHS_MAX)
+			t->deaths[t->ndeaths++] =
+			    (struct tree_status_death){ cause, json_integer_value(count) };
 	}
 }
 

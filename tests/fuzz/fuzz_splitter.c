@@ -1,5 +1,5 @@
 /*
- * tests/fuzz/fuzz_cut.c - however a stream is cut into chunks, the same pieces, the same end and
+ * tests/fuzz/fuzz_splitter.c - however a stream is cut into chunks, the same pieces, the same end and
  * the same words come out.
  *
  * Input: shape and form (1 byte), a seed for the chunks (1 byte), then the stream. What jansson
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "keytab.h"
-#include "kube/cut.h"
+#include "kube/splitter.h"
 #include "obj.h"
 #include "random.h"
 
@@ -41,10 +41,10 @@ on_piece(const void *bytes, size_t len, void *arg)
 
 /* seed 0: whole. */
 static void
-tell(enum cut_shape shape, enum project_form form, const uint8_t *bytes, size_t len, uint64_t seed,
+tell(enum splitter_shape shape, enum project_form form, const uint8_t *bytes, size_t len, uint64_t seed,
     struct story *s)
 {
-	struct splitter *c = cut_new(shape, form, on_piece, s);
+	struct splitter *c = splitter_new(shape, form, on_piece, s);
 	const uint64_t most = seed % 3 == 1 ? 3 : 200;
 
 	s->fed = true;
@@ -53,17 +53,17 @@ tell(enum cut_shape shape, enum project_form form, const uint8_t *bytes, size_t 
 		n = n < len - at ? n : len - at;
 		uint8_t *exact = obj_memdup(bytes + at, n);
 
-		s->fed = cut_feed(c, exact, n);
+		s->fed = splitter_feed(c, exact, n);
 		free(exact);
 	}
-	s->ended = cut_end(c);
-	s->items = cut_items(c);
-	strncpy(s->error, cut_error(c), sizeof(s->error) - 1);
-	strncpy(s->rv, cut_list_rv(c), sizeof(s->rv) - 1);
-	strncpy(s->next, cut_list_continue(c), sizeof(s->next) - 1);
+	s->ended = splitter_end(c);
+	s->items = splitter_items(c);
+	strncpy(s->error, splitter_error(c), sizeof(s->error) - 1);
+	strncpy(s->rv, splitter_list_rv(c), sizeof(s->rv) - 1);
+	strncpy(s->next, splitter_list_continue(c), sizeof(s->next) - 1);
 	MUST(!s->ended || (s->fed && s->error[0] == '\0'));
 	MUST(s->ended || s->error[0] != '\0');
-	cut_free(&c);
+	splitter_free(&c);
 }
 
 /* Items of what jansson takes for a list; -1: it does not, or names are escaped, which we do not undo. */
@@ -89,7 +89,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size < 2)
 		return 0;
-	const enum cut_shape shape = data[0] & 1 ? CUT_LIST : CUT_WATCH;
+	const enum splitter_shape shape = data[0] & 1 ? SPLIT_LIST : SPLIT_WATCH;
 	const enum project_form form = data[0] & 2 ? PROJECT_PROTO : PROJECT_JSON;
 	struct story whole = { 0 }, parts = { 0 };
 
@@ -97,7 +97,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	tell(shape, form, data + 2, size - 2, 1 + data[1], &parts);
 	MUST(memcmp(&whole, &parts, sizeof(whole)) == 0);
 	MUST(whole.items == whole.pieces);
-	const int64_t items = shape == CUT_LIST && form == PROJECT_JSON ? items_of(data + 2, size - 2) : -1;
+	const int64_t items = shape == SPLIT_LIST && form == PROJECT_JSON ? items_of(data + 2, size - 2) : -1;
 	MUST(items < 0 || (whole.ended && (int64_t)whole.items == items));
 	return 0;
 }

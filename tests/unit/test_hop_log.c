@@ -1,4 +1,4 @@
-/* tests/unit/test_recall.c - the ring of hops: what it keeps, what it finds, its texts. */
+/* tests/unit/test_hop_log.c - the ring of hops: what it keeps, what it finds, its texts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,44 +7,44 @@
 #include <cmocka.h>
 
 #include "obj.h"
-#include "recall.h"
+#include "hop_log.h"
 
-static const struct hop *found[RECALL_HOPS];
+static const struct hop *found[HOP_LOG_HOPS];
 
 static void
-add(struct recall *r, int64_t at_us, uint64_t trace, const char *key, bool spare)
+add(struct hop_log *r, int64_t at_us, uint64_t trace, const char *key, bool spare)
 {
-	const struct hop h = { .at_us = at_us, .trace = trace, .key = recall_key(key, strlen(key)) };
+	const struct hop h = { .at_us = at_us, .trace = trace, .key = hop_log_key(key, strlen(key)) };
 
-	recall_add(r, &h, spare);
+	hop_log_add(r, &h, spare);
 }
 
 static size_t
-find(const struct recall *r, const char *key)
+find(const struct hop_log *r, const char *key)
 {
-	const uint32_t hash = recall_key(key, strlen(key));
+	const uint32_t hash = hop_log_key(key, strlen(key));
 
-	return recall_find(r, &hash, 1, found);
+	return hop_log_find(r, &hash, 1, found);
 }
 
 static void
 nothing_is_kept_before_the_first_hop(void **state)
 {
-	struct recall *r = recall_new();
+	struct hop_log *r = hop_log_new();
 
 	(void)state;
-	assert_int_equal(recall_count(r), 0);
-	assert_int_equal(recall_since_us(r), 0);
+	assert_int_equal(hop_log_count(r), 0);
+	assert_int_equal(hop_log_since_us(r), 0);
 	assert_int_equal(find(r, "nodes/a"), 0);
-	recall_free(&r);
+	hop_log_free(&r);
 	assert_null(r);
-	recall_free(&r);
+	hop_log_free(&r);
 }
 
 static void
 the_hops_of_a_key_and_of_its_traces_are_found_in_order(void **state)
 {
-	struct recall *r = recall_new();
+	struct hop_log *r = hop_log_new();
 
 	(void)state;
 	add(r, 1, 7, "machineconfigs/x", false);	/* the cause */
@@ -57,56 +57,56 @@ the_hops_of_a_key_and_of_its_traces_are_found_in_order(void **state)
 	const int64_t want[] = { 1, 2, 4, 6 };
 	for (size_t i = 0; i < NITEMS(want); i++)
 		assert_int_equal(found[i]->at_us, want[i]);
-	recall_free(&r);
+	hop_log_free(&r);
 }
 
 static void
 the_oldest_hops_are_overwritten(void **state)
 {
-	struct recall *r = recall_new();
+	struct hop_log *r = hop_log_new();
 
 	(void)state;
-	for (int64_t i = 1; i <= RECALL_HOPS + 10; i++)
+	for (int64_t i = 1; i <= HOP_LOG_HOPS + 10; i++)
 		add(r, i, 1, "nodes/a", false);
-	assert_int_equal(recall_count(r), RECALL_HOPS);
-	assert_int_equal(recall_since_us(r), 11);
-	assert_int_equal(find(r, "nodes/a"), RECALL_HOPS);
-	for (size_t i = 0; i < RECALL_HOPS; i++)
+	assert_int_equal(hop_log_count(r), HOP_LOG_HOPS);
+	assert_int_equal(hop_log_since_us(r), 11);
+	assert_int_equal(find(r, "nodes/a"), HOP_LOG_HOPS);
+	for (size_t i = 0; i < HOP_LOG_HOPS; i++)
 		assert_int_equal(found[i]->at_us, (int64_t)i + 11);
-	recall_free(&r);
+	hop_log_free(&r);
 }
 
 static void
 a_snapshot_pushes_out_no_change(void **state)
 {
-	struct recall *r = recall_new();
+	struct hop_log *r = hop_log_new();
 
 	(void)state;
 	add(r, 1, 1, "nodes/a", false);
-	for (int64_t i = 2; i <= 3 * RECALL_HOPS; i++)
+	for (int64_t i = 2; i <= 3 * HOP_LOG_HOPS; i++)
 		add(r, i, (uint64_t)i, "nodes/b", true);
-	assert_int_equal(recall_count(r), RECALL_HOPS);
-	assert_int_equal(recall_since_us(r), 1);
+	assert_int_equal(hop_log_count(r), HOP_LOG_HOPS);
+	assert_int_equal(hop_log_since_us(r), 1);
 	assert_int_equal(find(r, "nodes/a"), 1);
 	add(r, 9999999, 1, "nodes/a", false);		/* a change still comes in */
-	assert_int_equal(recall_since_us(r), 2);
-	recall_free(&r);
+	assert_int_equal(hop_log_since_us(r), 2);
+	hop_log_free(&r);
 }
 
 static void
 only_the_newest_traces_are_followed(void **state)
 {
-	struct recall *r = recall_new();
-	const uint64_t traces = RECALL_TRACES + 20;
+	struct hop_log *r = hop_log_new();
+	const uint64_t traces = HOP_LOG_TRACES + 20;
 
 	(void)state;
 	for (uint64_t i = 1; i <= traces; i++) {
 		add(r, (int64_t)(2 * i), i, "nodes/a", false);
 		add(r, (int64_t)(2 * i + 1), i, "machineconfigpools/p", false);
 	}
-	assert_int_equal(find(r, "nodes/a"), 2 * RECALL_TRACES);
+	assert_int_equal(find(r, "nodes/a"), 2 * HOP_LOG_TRACES);
 	assert_int_equal(found[0]->trace, 21);
-	recall_free(&r);
+	hop_log_free(&r);
 }
 
 static const struct row {
@@ -129,7 +129,7 @@ check_row(void **state)
 	struct hop h;
 
 	memset(&h, 'x', sizeof(h));
-	hop_say(&h, r->words, wire_str_of(r->rv));
+	hop_set_text(&h, r->words, wire_str_of(r->rv));
 	assert_int_equal(strnlen(h.text, HOP_TEXT), strlen(r->want));
 	assert_memory_equal(h.text, r->want, strlen(r->want));
 }
@@ -160,5 +160,5 @@ main(void)
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[NITEMS(fixed) + i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	return cmocka_run_group_tests_name("recall", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("hop_log", tests, NULL, NULL);
 }
