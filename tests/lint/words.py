@@ -1,8 +1,8 @@
 """tests/lint/words.py - names and sentences use the words of Kubernetes, Unix and ZeroMQ, not metaphors.
 
 A process receives, sends, logs, reports, evaluates, decides. It does not hear, tell, say, know or believe.
-Every rule holds in identifiers, comments, texts and docs alike; an underscore separates words. docs/architecture.md
-has the glossary of the words that are our own.
+Every rule holds in identifiers, comments, texts and docs alike; an underscore separates words. The glossary
+in docs/architecture.md has the words that are our own.
 """
 import pathlib
 import re
@@ -42,7 +42,8 @@ RULES = [
 # Fixed names of others: methods, options, commands, quotations of a server's answer.
 ALLOWED = re.compile(r"\.tell\(\)|--?look|lookups?|\boutlook\b")
 
-COMPILED = [(re.compile(rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])", re.I), better) for pattern, better in RULES]
+COMPILED = [(re.compile(rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])", re.I), better)
+            for pattern, better in RULES]
 
 
 def files():
