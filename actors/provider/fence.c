@@ -15,7 +15,8 @@ static struct fence_verdict closed(enum fence_reason, int64_t);
 static int64_t after(int64_t, int64_t);
 
 struct fence_verdict
-fence_check(const struct fence_lease *lease, const struct fence_call *call, int64_t started_ms, int64_t now_ms)
+fence_check(const struct fence_lease *lease, const struct fence_call *call, int64_t started_ms,
+    int64_t now_ms)
 {
 	if (!call->mutating)
 		return (struct fence_verdict){ FENCE_OPEN, .begin_before_ms = INT64_MAX };

@@ -29,7 +29,7 @@ enum {
 	R(NO_LEASE,      "no-lease",      "kube-watcher has not reported who leads")	\
 	R(NOT_LEADER,    "not-leader",    "another instance leads")			\
 	R(LEASE_ENDS,    "lease-ends",    "the lease ends before the call could")	\
-	R(TAKEOVER,      "takeover",      "the former leader did not release the lease; its last call may still arrive") \
+	R(TAKEOVER,      "takeover",      "the last call of the former leader may still arrive") \
 	R(OWN_START,     "own-start",     "a call of this actor's former incarnation may still arrive")
 
 enum fence_reason {
@@ -57,8 +57,8 @@ struct fence_call {
 
 struct fence_verdict {
 	enum fence_reason reason;	/* FENCE_OPEN: the call may start */
-	int64_t		  begin_before_ms;	/* FENCE_OPEN: the request must not leave at or after this time */
-	int64_t		  retry_at_ms;		/* else: evaluate again then; INT64_MAX: when the lease changes */
+	int64_t		  begin_before_ms;	/* FENCE_OPEN: the request must leave before this time */
+	int64_t		  retry_at_ms;	/* else: evaluate again then; INT64_MAX: when the lease changes */
 };
 
 /* started_ms: when this process started. */

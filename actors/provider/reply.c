@@ -14,7 +14,8 @@
 
 static const char *too_deep(const char *, size_t);
 static const json_t *member_of(const struct reply_at *, const char *, enum reply_need);
-static bool child(const struct reply_at *, const char *, enum reply_need, int, const char *, struct reply_at *);
+static bool child(
+    const struct reply_at *, const char *, enum reply_need, int, const char *, struct reply_at *);
 static size_t path_of(const struct reply_at *, char *, size_t);
 static void wipe_texts(json_t *);
 

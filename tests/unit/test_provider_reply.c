@@ -1,4 +1,4 @@
-/* tests/unit/test_provider_reply.c - a provider's answer: limits, types, the path in an error (contract A7). */
+/* tests/unit/test_provider_reply.c - a provider's answer: limits, types, the path in an error (A7). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
