@@ -1,7 +1,7 @@
 /*
  * tests/fuzz/fuzz_config.c - any bytes as a configuration file.
  *
- * Law: a file is refused, with errors that are sorted, one line each and free of control characters;
+ * Rule: a file is refused, with errors that are sorted, one line each and free of control characters;
  * or it is accepted, and then what the actors get, written back as YAML, is read as the same again.
  */
 #include <stdint.h>
@@ -88,11 +88,11 @@ write_back(const struct config *c, size_t *len)
 	fputs("actors:\n", out);
 	for (enum section s = SECTION_SUPERVISOR + 1; s < SECTION_MAX; s++) {
 		const char *name = schema_section_name(s);
-		const enum config_enabled said = config_enabled(c, name);
+		const enum config_enabled enabled = config_enabled(c, name);
 
-		if (said == CONFIG_UNSET)
+		if (enabled == CONFIG_UNSET)
 			continue;
-		fprintf(out, "  %s:\n    enabled: %s\n", name, said == CONFIG_ON ? "true" : "false");
+		fprintf(out, "  %s:\n    enabled: %s\n", name, enabled == CONFIG_ON ? "true" : "false");
 		write_section(out, c, s);
 	}
 	MUST(fclose(out) == 0);

@@ -1,8 +1,8 @@
 /*
  * tests/fuzz/fuzz_exec.c - any bytes as what a credential plugin prints.
  *
- * Law: it is refused in words of ours, which hold nothing of it; or it is accepted, and then there
- * is something that can be sent.
+ * Rule: the output is refused with one of our own texts, which contains nothing of the output; or it
+ * is accepted, and then there is something that can be sent.
  */
 #include <stdint.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
  * tests/fuzz/fuzz_kubeconfig.c - any bytes as a kubeconfig.
  *
- * Law: it is refused with one line that begins with the file's name; or it is accepted, and then
- * nothing in it contradicts: what later code need not ask again.
+ * Rule: the file is refused with one line that begins with the file's name; or it is accepted, and then
+ * it is free of contradictions, so later code does not check for them again.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
  * tests/fuzz/fuzz_splitter.c - however a stream is cut into chunks, the same pieces, the same end and
- * the same words come out.
+ * the same error texts come out.
  *
  * Input: shape and form (1 byte), a seed for the chunks (1 byte), then the stream. What jansson
- * takes for a list must be one to us, with as many items.
+ * accepts as a list the splitter accepts too, with as many items.
  */
 #include <jansson.h>
 #include <stdint.h>
@@ -17,8 +17,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* All that a splitter lets the world know. */
-struct story {
+/* Everything that a splitter returns. */
+struct outcome {
 	uint64_t	hash;
 	size_t		pieces, items;
 	bool		fed, ended;
@@ -28,7 +28,7 @@ struct story {
 static bool
 on_piece(const void *bytes, size_t len, void *arg)
 {
-	struct story *s = arg;
+	struct outcome *s = arg;
 	volatile uint8_t sum = 0;
 
 	for (size_t i = 0; i < PROJECT_PADDING; i++)
@@ -39,10 +39,10 @@ on_piece(const void *bytes, size_t len, void *arg)
 	return true;
 }
 
-/* seed 0: whole. */
+/* seed 0: the stream in one chunk. */
 static void
-tell(enum splitter_shape shape, enum project_form form, const uint8_t *bytes, size_t len, uint64_t seed,
-    struct story *s)
+split(enum splitter_shape shape, enum project_form form, const uint8_t *bytes, size_t len, uint64_t seed,
+    struct outcome *s)
 {
 	struct splitter *c = splitter_new(shape, form, on_piece, s);
 	const uint64_t most = seed % 3 == 1 ? 3 : 200;
@@ -66,7 +66,7 @@ tell(enum splitter_shape shape, enum project_form form, const uint8_t *bytes, si
 	splitter_free(&c);
 }
 
-/* Items of what jansson takes for a list; -1: it does not, or names are escaped, which we do not undo. */
+/* The number of items if jansson accepts it as a list; -1: it does not, or names are escaped. */
 static int64_t
 items_of(const uint8_t *bytes, size_t len)
 {
@@ -91,10 +91,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	const enum splitter_shape shape = data[0] & 1 ? SPLIT_LIST : SPLIT_WATCH;
 	const enum project_form form = data[0] & 2 ? PROJECT_PROTO : PROJECT_JSON;
-	struct story whole = { 0 }, parts = { 0 };
+	struct outcome whole = { 0 }, parts = { 0 };
 
-	tell(shape, form, data + 2, size - 2, 0, &whole);
-	tell(shape, form, data + 2, size - 2, 1 + data[1], &parts);
+	split(shape, form, data + 2, size - 2, 0, &whole);
+	split(shape, form, data + 2, size - 2, 1 + data[1], &parts);
 	MUST(memcmp(&whole, &parts, sizeof(whole)) == 0);
 	MUST(whole.items == whole.pieces);
 	const int64_t items = shape == SPLIT_LIST && form == PROJECT_JSON ? items_of(data + 2, size - 2) : -1;

@@ -1,9 +1,9 @@
 /*
  * tests/fuzz/fuzz_values.c - any bytes as resourceVersions, times, quantities and selectors.
  *
- * The first byte chooses the kind, a NUL separates the first text from the second. Laws: order is
- * an order (that of versions also by arithmetic); what is accepted is printed in a form that is
- * read as the same again.
+ * The first byte chooses the kind, a NUL separates the first text from the second. Rules: comparison is
+ * a total order (that of versions also agrees with arithmetic); what is accepted is printed in a form that
+ * is read as the same value again.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -119,7 +119,7 @@ check_quantity(const struct input *in)
 
 /* Some labels and fields for the texts that the fuzzer finds. */
 static const char *
-look_up(const char *key, const void *arg)
+value_of(const char *key, const void *arg)
 {
 	static const char *const values[] = { "", "b", "1", "-3", NULL };
 
@@ -136,12 +136,12 @@ check_printed(struct selector *s, struct selector *(*parse)(const char *, char *
 	if (s == NULL)
 		return;
 	MUST(selector_print(s, first, sizeof(first)) < sizeof(first));
-	const bool match = selector_matches(s, look_up, NULL);
+	const bool match = selector_matches(s, value_of, NULL);
 	/* a==b sorts elsewhere than the a=b it is printed as: from then on it is stable */
 	for (int i = 0; i < 2; i++) {
 		struct selector *again = parse(first, err, sizeof(err));
 
-		MUST(again != NULL && selector_matches(again, look_up, NULL) == match);
+		MUST(again != NULL && selector_matches(again, value_of, NULL) == match);
 		MUST(selector_empty(again) == selector_empty(s));
 		selector_print(again, second, sizeof(second));
 		selector_free(&again);

@@ -3,7 +3,7 @@
  * it: check, admission, request or Event.
  *
  * The first byte is the operation; then come ten lines (group, version, resource, namespace, name,
- * subresource, uid, rv, labels, fields); the rest is the body. Law: no input ends the process; what is
+ * subresource, uid, rv, labels, fields); the rest is the body. Rule: no input ends the process; what is
  * refused is refused with a reason; what is accepted has a plain path and every precondition in the
  * place where the server enforces it.
  */

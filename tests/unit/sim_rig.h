@@ -136,9 +136,9 @@ rig_dechunk(const char *p, const char *end, char *out, size_t *len)
 	return false;
 }
 
-/* What has come so far, taken apart. The caller frees it. */
+/* Parses what has been received so far. The caller frees it. */
 static inline struct rig_answer
-rig_look(const struct rig_client *c)
+rig_parse(const struct rig_client *c)
 {
 	const size_t n = evbuffer_get_length(c->in);
 	struct rig_answer a = { .end = c->reset ? RIG_RESET : c->fin ? RIG_FIN : RIG_OPEN };
@@ -176,9 +176,9 @@ rig_free(struct rig_answer *a)
 	*a = (struct rig_answer){ 0 };
 }
 
-/* Is a look worth it? Long answers are not copied at every turn. */
+/* True if parsing is worth its cost: a long answer is not copied after every read. */
 static inline bool
-rig_worth(struct rig_client *c, const char *until)
+rig_worth_parsing(struct rig_client *c, const char *until)
 {
 	enum { SMALL = 64 * 1024, TAIL = 5 };
 	const size_t n = evbuffer_get_length(c->in);
@@ -208,8 +208,8 @@ rig_wait(struct rig *r, struct rig_client *c, const char *until)
 	const int64_t deadline_ms = clock_mono_ms() + 60000;
 
 	for (c->searched = 0;;) {
-		if (rig_worth(c, until) || clock_mono_ms() >= deadline_ms) {
-			struct rig_answer a = rig_look(c);
+		if (rig_worth_parsing(c, until) || clock_mono_ms() >= deadline_ms) {
+			struct rig_answer a = rig_parse(c);
 
 			if (a.end != RIG_OPEN || (until != NULL && strstr(a.body, until) != NULL)
 			    || clock_mono_ms() >= deadline_ms)
@@ -224,12 +224,12 @@ rig_wait(struct rig *r, struct rig_client *c, const char *until)
 static inline struct rig_answer
 rig_wait_head(struct rig *r, struct rig_client *c)
 {
-	struct rig_answer a = rig_look(c);
+	struct rig_answer a = rig_parse(c);
 
 	while (a.code == 0 && a.end == RIG_OPEN) {
 		rig_free(&a);
 		event_base_loop(r->base, EVLOOP_ONCE);
-		a = rig_look(c);
+		a = rig_parse(c);
 	}
 	return a;
 }
@@ -284,7 +284,7 @@ rig_must_order(struct rig *r, const char *method, const char *path, const char *
 	rig_free(&a);
 }
 
-/* strstr in a loop would be quadratic under a sanitizer, which looks at the whole text each time. */
+/* strstr in a loop would be quadratic under a sanitizer, which reads the whole text each time. */
 static inline size_t
 rig_count(const char *text, const char *word)
 {

@@ -63,7 +63,7 @@ builtin(const char *group, const char *kind)
 	return NULL;
 }
 
-/* A CRD's resource, with most of what a schema can say. */
+/* A CRD's resource, with most of what a schema can contain. */
 static inline const struct sim_resource *
 gadgets(void)
 {

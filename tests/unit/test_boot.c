@@ -130,7 +130,7 @@ static const struct setting_row {
 	{ "a newline at the end", "a=b\n",         "a", "b" },
 	{ "empty",               "a=\nb=c",        "a", "" },
 	{ "with = inside",       "a=b=c",          "a", "b=c" },
-	{ "said twice",          "a=b\na=c",       "a", "c" },
+	{ "set twice",           "a=b\na=c",       "a", "c" },
 	{ "with spaces",         "a= b c ",        "a", " b c " },
 	{ "absent",              "a=b",            "b", NULL },
 	{ "a prefix of another", "ab=c",           "a", NULL },

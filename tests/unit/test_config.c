@@ -124,7 +124,7 @@ static const struct refused {
 	    "f:2: " NO_ANCHOR
 	    "f:2: user must be a single value, not a list" USERS },
 	{ "alias as a key", "supervisor:\n  *a : b\n", "f:2: " NO_ALIAS },
-	{ "told late, yet sorted by line", "a:\n  *a\n", UNKNOWN_A "f:2: " NO_ALIAS },
+	{ "found late, yet sorted by line", "a:\n  *a\n", UNKNOWN_A "f:2: " NO_ALIAS },
 	{ "merge key", "supervisor:\n  <<: {user: root}\n",
 	    "f:2: a merge key (<<) is not allowed; write the keys out\n" },
 	{ "tag", "supervisor:\n  user: !!str root\n",

@@ -25,7 +25,7 @@ static const struct row {
 	const char *out, *err;
 } rows[] = {
 	{ "an empty file is good", .file = "", .out = "FILE: ok\n  metrics          on by default\n" },
-	{ "on and off, and where it says so",
+	{ "on and off, and the line that decides",
 	    .file = "actors:\n  metrics:\n    enabled: false\n  test-producer:\n",
 	    .out = "FILE: ok\n  metrics          off, line 3\n  test-producer    on, line 4\n" },
 	{ "what is needed, and why", .file = "actors: {test-consumer-3: {}}\n",

@@ -47,7 +47,7 @@ printed(void (*print)(FILE *out))
 	return text;
 }
 
-/* A change of settings.h that forgets these files fails here and says what to run. */
+/* A change of settings.h without these files fails here, and the message states what to run. */
 static void
 check_written(void **state)
 {
@@ -62,13 +62,13 @@ check_written(void **state)
 		fclose(f);
 	}
 	if (n != strlen(want) || memcmp(have, want, n) != 0)
-		fail_msg("%s is not what settings.h says; write it with: muster check %s > %s",
+		fail_msg("%s does not match settings.h; write it with: muster check %s > %s",
 		    row->path, row->option, row->path);
 	free(have);
 	free(want);
 }
 
-/* The default file says what an empty one does, only aloud, and enables its actors. */
+/* The default file sets explicitly what an empty one implies, and enables its actors. */
 static void
 default_file_is_the_default(void **state)
 {

@@ -92,7 +92,7 @@ static const struct row {
 	{ "int: above", &small_int, BYTES("65536"), BAD(RANGE), 0 },
 	{ "int: at its least", &small_int, BYTES("-5"), OK, -5 },
 	{ "int: below", &small_int, BYTES("-6"), BAD(RANGE), 0 },
-	{ "int: octal looks", &any_int, BYTES("010"), BAD(NUMBER), 0 },
+	{ "int: octal form", &any_int, BYTES("010"), BAD(NUMBER), 0 },
 	{ "int: minus zero", &any_int, BYTES("-0"), BAD(NUMBER), 0 },
 	{ "int: plus", &any_int, BYTES("+1"), BAD(NUMBER), 0 },
 	{ "int: hexadecimal", &any_int, BYTES("0x10"), BAD(NUMBER), 0 },

@@ -32,7 +32,7 @@ static const struct row {
 	{ "version 4: it may do both", 4, TCP_BIND | TCP_CONNECT, V3, 0, 0, 16 },
 	{ "version 5 judges ioctl", 5, TCP_NONE, V5, BIND | CONNECT, 0, 16 },
 	{ "version 6 scopes signals and abstract sockets", 6, TCP_NONE, V5, BIND | CONNECT, 3, 24 },
-	{ "a later version gets what we know of", 9, TCP_BIND, V5, CONNECT, 3, 24 },
+	{ "a later version gets what we support", 9, TCP_BIND, V5, CONNECT, 3, 24 },
 };
 
 static void

@@ -7,7 +7,7 @@
 #include "kube/time.h"
 #include "log.h"
 
-/* Everything at 100 s of the monotonic clock unless said otherwise. */
+/* Everything happens at 100 s of the monotonic clock unless the row states another time. */
 static const struct row {
 	const char		*name;
 	struct credential_times	 t;

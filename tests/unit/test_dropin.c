@@ -25,7 +25,7 @@ static const struct syntax {
 	const char	*args[ARGS_MAX];
 	enum dropin_end	 end;
 	const char	*values[NITEMS(small)];	/* or, when it is wrong, */
-	const char	*error;			/* what is said */
+	const char	*error;			/* the message */
 	const char	*rest;
 } syntax[] = {
 	{ "nothing", { NULL }, DROPIN_OK, { "false", "true", "start" }, NULL, NULL },
@@ -95,7 +95,7 @@ static const struct meaning {
 	const char	*name;
 	const char	*args[ARGS_MAX];
 	int		 code;		/* DROPIN_RUN: fine */
-	const char	*said;		/* a part of stderr, or of the notes; NULL: there are none */
+	const char	*text;		/* a part of stderr, or of the notes; NULL: there are none */
 	struct { const char *section, *key, *value; } want[4];
 } meanings[] = {
 	{ "the defaults of the original", { NULL }, DROPIN_RUN,
@@ -104,7 +104,7 @@ static const struct meaning {
 	    { PAGE, "metrics-bind-address", "0" }, { PAGE, "health-probe-bind-address", ":8081" } } },
 	{ "the Lease of the original", { "--leader-elect" }, DROPIN_RUN, "ClusterVersion", {
 	    { WATCHER, "leader-elect", "true" }, { WATCHER, "lease-name", "f729794d.muller.dev" } } },
-	{ "B7: nodes only, and nothing to say",
+	{ "B7: nodes only, and no notes",
 	    { "--enable-machine-config-pool-controller=false", "--enable-cluster-version-controller=0",
 	    "--enable-cluster-operator-controller=F" }, DROPIN_RUN, NULL, {
 	    { "insight", "nodes", "true" }, { "insight", "pools", "false" } } },
@@ -136,7 +136,7 @@ static const struct meaning {
 	    "invalid value \"8081\" for flag -health-probe-bind-address: it has no :port at its end",
 	    NOTHING },
 	{ "a control character", { "--health-probe-bind-address=:1\n" }, 2, "invalid value", NOTHING },
-	{ "plain metrics are told", { "--metrics-bind-address=:8443" }, DROPIN_RUN, "plain HTTP",
+	{ "plain metrics are noted", { "--metrics-bind-address=:8443" }, DROPIN_RUN, "plain HTTP",
 	    { { PAGE, "metrics-bind-address", ":8443" } } },
 	{ "TLS in so many words is refused", { "--metrics-bind-address=:8443", "--metrics-secure" }, 100,
 	    "--metrics-secure=true with --metrics-bind-address=:8443", NOTHING },
@@ -145,7 +145,7 @@ static const struct meaning {
 	{ "TLS for nothing is no matter", { "--metrics-secure=true" }, DROPIN_RUN, "ClusterVersion",
 	    { { PAGE, "metrics-bind-address", "0" } } },
 	{ "a flag without effect is named", { "--enable-http2" }, DROPIN_RUN, "enable-http2", NOTHING },
-	{ "a word ends the flags, and it is said", { "--leader-elect", "true", "--zap-devel" }, DROPIN_RUN,
+	{ "a word ends the flags, and it is noted", { "--leader-elect", "true", "--zap-devel" }, DROPIN_RUN,
 	    "the flags end at a word", {
 	    { WATCHER, "leader-elect", "true" }, { "supervisor", "log-level", "info" } } },
 	{ "the log as it is with us", { NULL }, DROPIN_RUN, "ClusterVersion", {
@@ -197,10 +197,10 @@ check_meaning(void **state)
 	fclose(f);
 	assert_int_equal(code, m->code);
 	if (code != DROPIN_RUN) {
-		assert_non_null(strstr(err, m->said));
+		assert_non_null(strstr(err, m->text));
 	} else {
 		assert_string_equal(err, "");
-		check_notes(&d, m->said);
+		check_notes(&d, m->text);
 		struct config *c = parse(d.yaml);
 		assert_non_null(c);
 		assert_int_equal(config_enabled(c, "insight"), CONFIG_ON);

@@ -9,16 +9,16 @@
 #include "actors/kube-watcher/event_policy.h"
 #include "obj.h"
 
-enum tell { END, NOTE, GO, OK, AGAIN, MISSING, REFUSED };
+enum input { END, NOTE, GO, OK, AGAIN, MISSING, REFUSED };
 
 /*
  * after_ms after the line before: an Event (object, content), the answer to the last request, or
- * nothing. want: what the note says, then what event_policy_next says: "create", "patch 3" (the count),
- * "wait" and for how many seconds.
+ * nothing. want: the result of event_policy_observe, then the step of event_policy_next: "create",
+ * "patch 3" (the count), or "wait" and for how many seconds.
  */
 struct line {
 	int64_t		 after_ms;
-	enum tell	 tell;
+	enum input	 input;
 	uint64_t	 object, content;
 	const char	*want;
 };
@@ -35,7 +35,7 @@ static const struct row {
 		{ 100, OK, 0, 0, "wait 359.9" },
 		{ 6 * MINUTE, GO, 0, 0, "wait for ever" },
 		{ 0, NOTE, 1, 1, "new, create" } }, 0 },
-	{ "again within 6 minutes: a series, told at once, then with the heartbeat", {
+	{ "again within 6 minutes: a series, sent at once, then with the heartbeat", {
 		{ 0, NOTE, 1, 1, "new, create" }, { 0, OK, 0, 0, "wait 360" },
 		{ 5 * MINUTE, NOTE, 1, 1, "counted, patch 2" }, { 0, OK, 0, 0, "wait 360" },
 		{ 5 * MINUTE, NOTE, 1, 1, "counted, wait 360" },
@@ -44,7 +44,7 @@ static const struct row {
 		{ 5 * MINUTE, NOTE, 1, 1, "counted, wait 360" },
 		{ 5 * MINUTE, NOTE, 1, 1, "counted, wait 300" },
 		{ 5 * MINUTE, GO, 0, 0, "patch 7" }, { 0, OK, 0, 0, "wait 60" } }, 0 },
-	{ "the end of a series is told", {
+	{ "the end of a series is sent", {
 		{ 0, NOTE, 1, 1, "new, create" }, { 0, OK, 0, 0, "wait 360" },
 		{ 0, NOTE, 1, 1, "counted, patch 2" }, { 0, OK, 0, 0, "wait 360" },
 		{ 0, NOTE, 1, 1, "counted, wait 360" }, { 0, NOTE, 1, 1, "counted, wait 360" },
@@ -61,14 +61,14 @@ static const struct row {
 		{ 10, OK, 0, 0, "patch 3" },
 		{ 10, NOTE, 1, 1, "counted, wait for ever" },
 		{ 10, OK, 0, 0, "wait 359.99" } }, 0 },
-	{ "network weather: the same again after ten seconds or so", {
+	{ "network faults: the same again after about ten seconds", {
 		{ 0, NOTE, 1, 1, "new, create" },
 		{ 0, AGAIN, 0, 0, "wait 8-12" }, { 12000, GO, 0, 0, "create" },
 		{ 0, AGAIN, 0, 0, "wait 8-12" }, { 12000, GO, 0, 0, "create" },
 		{ 0, OK, 0, 0, "wait 336" } }, 0 },
-	{ "what the cluster does not take is dropped at once", {
+	{ "what the cluster refuses is dropped at once", {
 		{ 0, NOTE, 1, 1, "new, create" }, { 0, REFUSED, 0, 0, "wait for ever" } }, 1 },
-	{ "its hour on the server is over: the next one begins anew", {
+	{ "it has expired on the server: the next one begins anew", {
 		{ 0, NOTE, 1, 1, "new, create" }, { 0, OK, 0, 0, "wait 360" },
 		{ 0, NOTE, 1, 1, "counted, patch 2" }, { 0, MISSING, 0, 0, "wait for ever" },
 		{ 0, NOTE, 1, 1, "new, create" } }, 0 },
@@ -79,25 +79,25 @@ static const struct row {
 		{ 12000, GO, 0, 0, "patch 3" }, { 0, OK, 0, 0, "wait 348" } }, 0 },
 };
 
-struct story {
+struct run {
 	struct event_policy	r;
 	uint32_t	slot;
 	int64_t		now;
-	char		said[64];
+	char		out[64];
 };
 
 static void
-say(struct story *s, const char *text)
+append(struct run *s, const char *text)
 {
-	const size_t len = strlen(s->said);
+	const size_t len = strlen(s->out);
 
-	snprintf(s->said + len, sizeof(s->said) - len, "%s", text);
+	snprintf(s->out + len, sizeof(s->out) - len, "%s", text);
 }
 
 static void
-tell(struct story *s, const struct line *l)
+feed(struct run *s, const struct line *l)
 {
-	static const char *const heard[] = {
+	static const char *const verbs[] = {
 		[EVENT_CREATE] = "new, ", [EVENT_COUNTED] = "counted, ",
 		[EVENT_DROPPED] = "dropped, ", [EVENT_WAIT] = "?", [EVENT_PATCH] = "?",
 	};
@@ -106,19 +106,19 @@ tell(struct story *s, const struct line *l)
 		[REFUSED] = EVENT_REFUSED,
 	};
 
-	s->said[0] = '\0';
-	if (l->tell == NOTE) {
+	s->out[0] = '\0';
+	if (l->input == NOTE) {
 		const struct event_hash e = { .object = l->object, .content = l->content };
 
-		say(s, heard[event_policy_observe(&s->r, &e, s->now, s->now * 1000).verb]);
-	} else if (l->tell != GO) {
-		event_policy_answered(&s->r, s->slot, results[l->tell], s->now);
+		append(s, verbs[event_policy_observe(&s->r, &e, s->now, s->now * 1000).verb]);
+	} else if (l->input != GO) {
+		event_policy_answered(&s->r, s->slot, results[l->input], s->now);
 	}
 }
 
-/* "wait 8-12": between so many seconds. */
+/* "wait 8-12": the wait is between so many seconds. */
 static void
-listen(struct story *s, const char *want)
+append_step(struct run *s, const char *want)
 {
 	const struct event_step step = event_policy_next(&s->r, s->now);
 	const char *range = strstr(want, "wait ");
@@ -126,18 +126,18 @@ listen(struct story *s, const char *want)
 	double least, most;
 
 	if (step.verb == EVENT_WAIT && step.at_ms == INT64_MAX) {
-		say(s, "wait for ever");
+		append(s, "wait for ever");
 	} else if (step.verb == EVENT_WAIT && range != NULL
 	    && sscanf(range, "wait %lf-%lf", &least, &most) == 2) {
 		assert_in_range(step.at_ms - s->now, (uint64_t)(least * 1000), (uint64_t)(most * 1000));
-		say(s, range);
+		append(s, range);
 	} else if (step.verb == EVENT_WAIT) {
 		snprintf(text, sizeof(text), "wait %g", (double)(step.at_ms - s->now) / 1000);
-		say(s, text);
+		append(s, text);
 	} else {
 		s->slot = step.slot;
 		snprintf(text, sizeof(text), "patch %d", (int)step.count);
-		say(s, step.verb == EVENT_CREATE ? "create" : text);
+		append(s, step.verb == EVENT_CREATE ? "create" : text);
 		/* The server refuses a series of one. */
 		assert_true(step.verb == EVENT_CREATE || step.count >= 2);
 	}
@@ -147,15 +147,15 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	static struct story s;
+	static struct run s;
 
-	s = (struct story){ .now = 5000000 };
+	s = (struct run){ .now = 5000000 };
 	event_policy_init(&s.r, 3);
-	for (const struct line *l = r->lines; l->tell != END; l++) {
+	for (const struct line *l = r->lines; l->input != END; l++) {
 		s.now += l->after_ms;
-		tell(&s, l);
-		listen(&s, l->want);
-		assert_string_equal(s.said, l->want);
+		feed(&s, l);
+		append_step(&s, l->want);
+		assert_string_equal(s.out, l->want);
 	}
 	assert_int_equal(s.r.dropped, r->dropped);
 }
@@ -177,7 +177,7 @@ twelve_tries(void **state)
 			now = s.at_ms;
 			continue;
 		}
-		assert_int_equal(s.unique, unique);	/* so the server can tell that it has it already */
+		assert_int_equal(s.unique, unique);	/* so the server can detect a duplicate */
 		tries++;
 		event_policy_answered(&r, s.slot, EVENT_AGAIN, now);
 	}
@@ -185,7 +185,7 @@ twelve_tries(void **state)
 	assert_int_equal(r.dropped, 1);
 }
 
-/* True: it becomes an Event of its own. */
+/* Returns true if it becomes an Event of its own. */
 static bool
 is_new(struct event_policy *r, uint64_t object, uint64_t content, int64_t now_ms)
 {
@@ -194,7 +194,7 @@ is_new(struct event_policy *r, uint64_t object, uint64_t content, int64_t now_ms
 	return event_policy_observe(r, &e, now_ms, 0).verb == EVENT_CREATE;
 }
 
-/* One object may say 25 things at once, then one in 5 minutes; the others are not concerned. */
+/* One object may cause 25 Events at once, then one in 5 minutes; other objects are not affected. */
 static void
 storms_are_cut(void **state)
 {
@@ -211,13 +211,13 @@ storms_are_cut(void **state)
 	for (int64_t now = MINUTE; now <= 30 * MINUTE; now += MINUTE)
 		created += is_new(&r, 1, 1000 + (uint64_t)now, now);
 	assert_int_equal(created, EVENT_BURST + 6);
-	/* A rest fills the bucket, and no further. */
+	/* A pause fills the bucket, and no further. */
 	for (uint64_t i = 0; i < 100; i++)
 		created += is_new(&r, 1, 90000000 + i, 600 * MINUTE);
 	assert_int_equal(created, 2 * EVENT_BURST + 6);
 }
 
-/* More than there is room for: the oldest finished ones make place; those under way do not. */
+/* More than there is room for: the oldest finished ones are replaced; those under way are not. */
 static void
 room_is_bounded(void **state)
 {

@@ -118,7 +118,7 @@ config_for(const char *command)
 	    "certificate-authority-data: Y2E=, proxy-url: 'http://p', disable-compression: true, extensions: "
 	    "[{name: client.authentication.k8s.io/exec, extension: {a: 1}}]}}]\n"
 	    "users: [{name: u, user: {exec: {command: '%s', args: [one, 'two words'], apiVersion: " V1 ", "
-	    "interactiveMode: IfAvailable, provideClusterInfo: true, installHint: 'look here', "
+	    "interactiveMode: IfAvailable, provideClusterInfo: true, installHint: 'see here', "
 	    "env: [{name: FRUIT, value: pear}, {name: DIR, value: %s}]}}}]\n", command, dir);
 	struct kubeconfig *const k = kubeconfig_parse("/d/f", text, strlen(text), "c", err, sizeof(err));
 	assert_string_equal(err, "");
@@ -168,7 +168,7 @@ static const struct run {
 } runs[] = {
 	{ "arguments, no shell", "echo \"$#:$1:$2\"", 0, "2:one:two words\n", NULL },
 	{ "environment", "echo $FRUIT; test -n \"$PATH\" && echo path", 0, "pear\npath\n", NULL },
-	{ "what it is told", "echo \"$KUBERNETES_EXEC_INFO\"", 0,
+	{ "KUBERNETES_EXEC_INFO", "echo \"$KUBERNETES_EXEC_INFO\"", 0,
 	  "{\"kind\":\"ExecCredential\",\"apiVersion\":\"" V1 "\",\"spec\":{\"cluster\":{"
 	  "\"server\":\"https://h:1\",\"tls-server-name\":\"s\",\"certificate-authority-data\":\"Y2E=\","
 	  "\"proxy-url\":\"http://p\","
@@ -240,8 +240,8 @@ not_there(void **state)
 	(void)state;
 	const struct {
 		const char	*command, *want;
-	} cases[] = { { "muster-no-such-plugin", "not found; look here" },
-		{ "/etc/passwd", "Permission denied; look here" } };
+	} cases[] = { { "muster-no-such-plugin", "not found; see here" },
+		{ "/etc/passwd", "Permission denied; see here" } };
 	for (size_t i = 0; i < NITEMS(cases); i++) {
 		struct kubeconfig *k = config_for(cases[i].command);
 		struct exec_plugin *p = exec_plugin_start(k, 0, err, sizeof(err));
@@ -388,7 +388,7 @@ freeing_ends_them_too(void **state)
 }
 
 static void
-a_dead_helper_is_told(void **state)
+a_dead_helper_is_reported(void **state)
 {
 	struct exec_plugin *p = plugin_for(WRITE_PIDS "exec sleep 100", 0);
 	struct bytes out = { NULL, 0 };
@@ -450,7 +450,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(an_open_socket_saves_nobody, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(a_late_family_ends_together, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(freeing_ends_them_too, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(a_dead_helper_is_told, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(a_dead_helper_is_reported, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(leftovers_do_not_hold_us_up, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(signals_of_the_group_do_not_end_it, make_dir, remove_dir),
 	};

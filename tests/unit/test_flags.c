@@ -47,7 +47,7 @@ static const struct row {
 	{ "switches together", { "-wa" }, 0, { .watch = true, .all = true }, false, NULL },
 	{ "switch and value together", { "-wojson" }, 0, { .watch = true, .output = "json" }, false, NULL },
 	{ "words between", { "x", "-w", "y", "--actor", "z" }, 2, { .watch = true, .actor = "z" }, false, NULL },
-	{ "a value may look like an option", { "--actor", "-w" }, 0, { .actor = "-w" }, false, NULL },
+	{ "a value may begin with a dash", { "--actor", "-w" }, 0, { .actor = "-w" }, false, NULL },
 	{ "the last one counts", { "-oa", "-ob" }, 0, { .output = "b" }, false, NULL },
 	{ "two dashes end them", { "-w", "--", "-a" }, 1, { .watch = true }, false, NULL },
 	{ "one dash is a word", { "-" }, 1, { 0 }, false, NULL },

@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_fsm.c - lives of a child as scripts of events, and laws that hold for every cell
- * of the table.
+ * tests/unit/test_fsm.c - the states of a child under scripts of events, and rules that hold for every
+ * cell of the table.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,7 @@ static const struct row {
 	{ "enabled, waits for its stage", { EV_ENABLE, DONE }, ST_WAITING, A_NONE },
 	{ "its stage opens", { EV_ENABLE, EV_OPEN, DONE }, ST_STARTING, A_SPAWN },
 	{ "binds", { EV_ENABLE, EV_OPEN, EV_BOUND, DONE }, ST_RUNNING, A_UP },
-	{ "bound said twice is nothing new", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_BOUND, DONE }, ST_RUNNING, A_NONE },
+	{ "a second bound changes nothing", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_BOUND, DONE }, ST_RUNNING, A_NONE },
 	{ "never binds", { EV_ENABLE, EV_OPEN, EV_DEADLINE, DONE }, ST_ABORTING, A_ABORT },
 	{ "is stuck", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_BEATS_MISSED, DONE }, ST_ABORTING, A_ABORT },
 	{ "survives the abort", { EV_ENABLE, EV_OPEN, EV_BOUND, EV_BEATS_MISSED, EV_DEADLINE, DONE }, ST_ABORTING, A_KILL },

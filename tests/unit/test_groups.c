@@ -14,7 +14,7 @@ static const struct row {
 	const char	*name, *setting;	/* NULL: never set */
 	const char	*group, *served;
 } rows[] = {
-	{ "nothing said", NULL, INSIGHT_GROUP, INSIGHT_GROUP },
+	{ "not set", NULL, INSIGHT_GROUP, INSIGHT_GROUP },
 	{ "the default", INSIGHT_GROUP, INSIGHT_GROUP, INSIGHT_GROUP },
 	{ "B5: another", "update.example.com", INSIGHT_GROUP, "update.example.com" },
 	{ "the core group stays", "update.example.com", "", "" },

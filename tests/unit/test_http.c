@@ -50,19 +50,19 @@ static const struct row {
 	{ "429: now", "GET", "HTTP/1.1 429 X\r\nRetry-After: 0\r\n" EMPTY, KEEP, E_LIMITED, 429, "", 0 },
 	{ "429: a day is an hour", "GET", "HTTP/1.1 429 X\r\nRetry-After: 99999\r\n" EMPTY, KEEP, E_LIMITED, 429, "", 3600000 },
 	{ "429: garbage", "GET", "HTTP/1.1 429 X\r\nRetry-After: abc\r\n" EMPTY, KEEP, E_LIMITED, 429, "", 0 },
-	{ "429: not said", "GET", "HTTP/1.1 429 X\r\n" EMPTY, KEEP, E_LIMITED, 429, "", 0 },
+	{ "429: no Retry-After", "GET", "HTTP/1.1 429 X\r\n" EMPTY, KEEP, E_LIMITED, 429, "", 0 },
 	{ "503: until a date, by the server's own clock", "GET",
 	  "HTTP/1.1 503 X\r\nDate: Tue, 06 Nov 2018 08:00:00 GMT\r\n"
 	  "Retry-After: Tue, 06 Nov 2018 08:02:00 GMT\r\n" EMPTY, KEEP, E_SERVER, 503, "", 120000 },
 	{ "closed before the answer", "GET", NULL, CLOSE, E_NETWORK, 0, "", 0 },
-	{ "closed before the answer to a POST: who knows", "POST", NULL, CLOSE, E_UNKNOWN, 0, "", 0 },
+	{ "closed before the answer to a POST: unknown", "POST", NULL, CLOSE, E_UNKNOWN, 0, "", 0 },
 	{ "closed in the body", "GET", OK "Content-Length: 50\r\n\r\nhello", CLOSE, E_NETWORK, 200, "", 0 },
 	{ "closed in the chunks", "GET", OK CHUNKED "5\r\nhello\r\n", CLOSE, E_NETWORK, 200, "", 0 },
 	{ "trailers", "GET", OK CHUNKED "2\r\nhi\r\n0\r\nX-T: y\r\n\r\n", KEEP, E_OK, 200, "hi", 0 },
 	{ "closed in the headers", "GET", OK "Content-Le", CLOSE, E_NETWORK, 200, "", 0 },
 	{ "no HTTP at all", "GET", "SSH-2.0-OpenSSH_9.2\r\n\r\n\r\n", CLOSE, E_SERVER, 0, "", 0 },
 	{ "no answer", "GET", NULL, KEEP, E_TIMEOUT, 0, "", 0 },
-	{ "no answer to a DELETE: who knows", "DELETE", NULL, KEEP, E_UNKNOWN, 0, "", 0 },
+	{ "no answer to a DELETE: unknown", "DELETE", NULL, KEEP, E_UNKNOWN, 0, "", 0 },
 	{ "answer that stops", "GET", OK "Content-Length: 50\r\n\r\nhello", KEEP, E_TIMEOUT, 200, "", 0 },
 	{ "body over the limit, as announced", "GET", OK "Content-Length: 5000\r\n\r\n" MANY_A, KEEP, E_TOO_BIG, 200, "", 0 },
 	{ "body over the limit, unannounced", "GET", OK "\r\n" LINES_A, CLOSE, E_TOO_BIG, 200, "", 0 },
@@ -321,7 +321,7 @@ one_header_line_without_end(void **state)
 static const char *remembered;
 
 static void
-look_at_headers(const struct http_response *r, void *arg)
+read_headers(const struct http_response *r, void *arg)
 {
 	remembered = http_header(r, "audit-id") != NULL && strcmp(http_header(r, "audit-id"), "42") == 0
 	    && http_header(r, "Absent") == NULL ? "yes" : "no";
@@ -337,7 +337,7 @@ headers_of_the_answer(void **state)
 	w->web.reply = OK "Audit-Id: 42\r\nContent-Type: text/plain; charset=x\r\n" EMPTY;
 	http_send(w->http,
 	    &(struct http_request){
-		.method = "GET", .url = w->url, .done = look_at_headers, .arg = &a });
+		.method = "GET", .url = w->url, .done = read_headers, .arg = &a });
 	assert_true(web_until(w->base, &a.calls, 1));
 	assert_string_equal(remembered, "yes");
 	assert_string_equal(a.type, "text/plain; charset=x");

@@ -80,13 +80,13 @@ stream_comes_in_pieces(void **state)
 	assert_string_equal(s.a.body, "");
 }
 
-/* Whoever reads must know what is coming before the first byte of it. */
+/* The reader gets the status and the type before the first byte of the body. */
 static const struct start_row {
 	const char	*name, *reply, *text;
 } start_rows[] = {
 	{ "start: before the data",
 	  "HTTP/1.1 200 OK\r\nContent-Type: a/b;c=d\r\nContent-Length: 3\r\n\r\none", "<200 a/b;c=d>one" },
-	{ "start: no type is said", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none", "<200 >one" },
+	{ "start: no type is sent", "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none", "<200 >one" },
 	{ "start: without data",
 	  "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 0\r\n\r\n", "<200 a/b>" },
 	{ "start: of an error, whose body is none",
@@ -281,7 +281,7 @@ sending_from_inside_curl(void **state)
 /* ---- Ends. ---- */
 
 static void
-cancelled_is_not_told(void **state)
+cancelled_is_not_called_back(void **state)
 {
 	struct world *const w = *state;
 	struct answer a, b, c = { 0 };
@@ -433,7 +433,7 @@ waiting_is_bounded_and_has_a_deadline(void **state)
 {
 	struct world *const w = *state;
 	static struct answer a[1005];
-	int told = 0;
+	int calls = 0;
 
 	http_limit(w->http, "slow", 0.001, 2);
 	for (size_t i = 0; i < NITEMS(a); i++)
@@ -450,9 +450,9 @@ waiting_is_bounded_and_has_a_deadline(void **state)
 			assert_int_equal(a[i].calls, i < 2 || i >= 1002);
 		if (i >= 1002)
 			assert_int_equal(a[i].err, E_LIMITED);
-		told += a[i].calls;
+		calls += a[i].calls;
 	}
-	assert_int_equal(told, 2 + 3 + 1);
+	assert_int_equal(calls, 2 + 3 + 1);
 	assert_int_equal(w->web.requests, 2);
 	assert_int_equal(http_stats(w->http).waiting, 999);
 }
@@ -476,7 +476,7 @@ no_limit_no_queue(void **state)
 }
 
 static void
-told_to_wait_everybody_of_that_bucket_waits(void **state)
+a_429_makes_its_whole_bucket_wait(void **state)
 {
 	struct world *const w = *state;
 	struct answer first, second, other;
@@ -493,7 +493,7 @@ told_to_wait_everybody_of_that_bucket_waits(void **state)
 }
 
 static void
-told_to_wait_a_moment(void **state)
+a_429_with_a_short_wait(void **state)
 {
 	struct world *const w = *state;
 	struct answer first, second;
@@ -509,9 +509,9 @@ told_to_wait_a_moment(void **state)
 	assert_true(clock_mono_ms() - then_ms >= 990);
 }
 
-/* Whoever knows what the 429 was about decides for himself who waits. */
+/* A caller that paces its own requests decides itself what a 429 delays. */
 static void
-a_caller_that_paces_itself_is_only_told(void **state)
+a_caller_that_paces_itself_only_gets_the_429(void **state)
 {
 	struct world *const w = *state;
 	struct answer first, second;
@@ -537,12 +537,12 @@ main(void)
 		T(stream_cancelled_at_its_start), T(fault_11_a_dead_peer_is_noticed),
 		T(a_stream_has_its_connection), T(stream_comes_in_pieces), T(stream_refused_by_the_server),
 		T(stream_refused_by_the_reader), T(stream_cancelled_from_inside),
-		T(sending_from_inside_curl), T(cancelled_is_not_told),
+		T(sending_from_inside_curl), T(cancelled_is_not_called_back),
 		T(cancelled_by_the_callback_of_another), T(freed_with_everything_under_way),
 		T(connection_is_kept), T(nothing_is_sent_twice), T(limit_keeps_order_and_count),
 		T(waiting_is_bounded_and_has_a_deadline), T(no_limit_no_queue),
-		T(told_to_wait_everybody_of_that_bucket_waits), T(told_to_wait_a_moment),
-		T(a_caller_that_paces_itself_is_only_told),
+		T(a_429_makes_its_whole_bucket_wait), T(a_429_with_a_short_wait),
+		T(a_caller_that_paces_itself_only_gets_the_429),
 	};
 
 	struct CMUnitTest starts[NITEMS(start_rows)];

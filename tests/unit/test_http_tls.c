@@ -45,8 +45,8 @@ static const char *const make_certificates[] = {
 };
 
 /*
- * HTTP/1.1 that keeps its connections; each answer says over which one it came, and whose
- * certificate that showed.
+ * HTTP/1.1 that keeps its connections; each answer states over which one it came, and which
+ * client certificate that one presented.
  */
 static const char keeping_server[] =
     "import http.server, ssl\n"
@@ -143,7 +143,7 @@ start_servers(void **state)
 	assert_non_null(mkdtemp(tls.dir));
 	for (size_t i = 0; i < NITEMS(make_certificates); i++) {
 		if (shell(make_certificates[i]) != 0)
-			fail_msg("failed: %s (%s/log says why)", make_certificates[i], tls.dir);
+			fail_msg("failed: %s (the reason is in %s/log)", make_certificates[i], tls.dir);
 	}
 	slurp("ca.pem", tls.ca, sizeof(tls.ca));
 	slurp("other.pem", tls.other_ca, sizeof(tls.other_ca));
@@ -181,12 +181,12 @@ static const struct row {
 	{ "right CA, right name", "127.0.0.1", NULL, RIGHT_CA, NO_CA, false, E_OK },
 	{ "right CA from a file", "127.0.0.1", NULL, RIGHT_CA_FILE, NO_CA, false, E_OK },
 	{ "right CA, wrong name", "localhost", NULL, RIGHT_CA, NO_CA, false, E_TLS },
-	{ "right CA, name as told", "localhost", "kube.test", RIGHT_CA, NO_CA, false, E_OK },
-	{ "right CA, told a wrong name", "127.0.0.1", "other.test", RIGHT_CA, NO_CA, false, E_TLS },
+	{ "right CA, name as configured", "localhost", "kube.test", RIGHT_CA, NO_CA, false, E_OK },
+	{ "right CA, wrong name configured", "127.0.0.1", "other.test", RIGHT_CA, NO_CA, false, E_TLS },
 	{ "another CA", "127.0.0.1", NULL, OTHER_CA, NO_CA, false, E_TLS },
-	{ "no CA: the system's, which does not know it", "127.0.0.1", NULL, NO_CA, OTHER_CA, false, E_TLS },
-	{ "no CA: the system's, which knows it", "127.0.0.1", NULL, NO_CA, RIGHT_CA, false, E_OK },
-	{ "another CA, though the system knows the right one", "127.0.0.1", NULL, OTHER_CA, RIGHT_CA, false, E_TLS },
+	{ "no CA: the system's, which does not have it", "127.0.0.1", NULL, NO_CA, OTHER_CA, false, E_TLS },
+	{ "no CA: the system's, which has it", "127.0.0.1", NULL, NO_CA, RIGHT_CA, false, E_OK },
+	{ "another CA, though the system has the right one", "127.0.0.1", NULL, OTHER_CA, RIGHT_CA, false, E_TLS },
 	{ "a CA that is none", "127.0.0.1", NULL, BROKEN_CA, NO_CA, false, E_TLS },
 	{ "whoever asks for no check gets none", "localhost", NULL, NO_CA, OTHER_CA, true, E_OK },
 	{ "not even with a CA", "localhost", NULL, OTHER_CA, NO_CA, true, E_OK },

@@ -48,7 +48,7 @@ everything_in_its_place(void **state)
 
 /* On the heap, exactly as large: a write past the end is seen by the sanitizer. */
 static void
-what_does_not_fit_is_said(void **state)
+what_does_not_fit_is_reported(void **state)
 {
 	(void)state;
 	for (size_t size = 0; size <= sizeof(want); size++) {
@@ -64,7 +64,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(everything_in_its_place),
-		cmocka_unit_test(what_does_not_fit_is_said),
+		cmocka_unit_test(what_does_not_fit_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("json", tests, NULL, NULL);

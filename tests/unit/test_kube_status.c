@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_kube_status.c - answers that say no: what is read of them in both encodings, and
- * what it means.
+ * tests/unit/test_kube_status.c - answers that refuse a request: what is read from them in both
+ * encodings, and what it means.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_kubeconfig.c - kubeconfigs: what is taken from them, how they merge, what is said
- * of wrong ones.
+ * tests/unit/test_kubeconfig.c - kubeconfigs: what is read from them, how they merge, and the errors
+ * for wrong ones.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -334,7 +334,7 @@ files_merge_first_wins(void **state)
 }
 
 static void
-where_to_look(void **state)
+search_order(void **state)
 {
 	static const char text[] = HEAD CLUSTER USER("token: t");
 	char err[KUBECONFIG_ERROR_MAX], path[128], want[512];
@@ -409,7 +409,7 @@ a_pod_has_its_own(void **state)
 
 /* Whatever is wrong with a secret, the complaint does not hold it. */
 static void
-secrets_are_not_told(void **state)
+secrets_are_not_printed(void **state)
 {
 	static const char *const users[] = {
 		"token: [S3CRET]", "token: {S3CRET: S3CRET}", "token: 'S3CRET S3CRET'",
@@ -469,10 +469,10 @@ main(void)
 		cmocka_unit_test(scheme_follows_tls), cmocka_unit_test(aliases_are_cheap),
 		cmocka_unit_test(anchors_are_counted),
 		cmocka_unit_test_setup_teardown(files_merge_first_wins, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(where_to_look, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(search_order, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(size_is_limited, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(a_pod_has_its_own, make_dir, remove_dir),
-		cmocka_unit_test(secrets_are_not_told),
+		cmocka_unit_test(secrets_are_not_printed),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(others)];
 	size_t n = 0;

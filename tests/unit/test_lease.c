@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_lease.c - leader election, told as stories: what the Lease looks like, and what
- * we do about it.
+ * tests/unit/test_lease.c - leader election as scripts: the Lease as the server returns it, and the
+ * next step.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include "actors/kube-watcher/lease.h"
 #include "obj.h"
 
-enum tell { END, GO, SEES, MISSING, DONE, CONFLICT, FAILED, CHANGED, STOP };
+enum input { END, GO, READ, MISSING, DONE, CONFLICT, FAILED, CHANGED, STOP };
 
 /*
  * after_ms after the line before, the request is answered; then comes the step `want` ("wait
@@ -20,8 +20,8 @@ enum tell { END, GO, SEES, MISSING, DONE, CONFLICT, FAILED, CHANGED, STOP };
  */
 struct line {
 	int64_t		 after_ms;
-	enum tell	 tell;
-	const char	*holder;	/* SEES */
+	enum input	 input;
+	const char	*holder;	/* READ */
 	int		 digest;	/* another number: something in the record has changed */
 	const char	*want;
 	int64_t		 lead_ms;	/* 0: not leading */
@@ -33,7 +33,7 @@ struct line {
 	{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 }
 #define STANDBY									\
 	{ 0, GO, "", 0, "get", 0 },						\
-	{ 100, SEES, "other", 1, "wait 2-4.4", 0 }
+	{ 100, READ, "other", 1, "wait 2-4.4", 0 }
 
 static const struct row {
 	const char	*name;
@@ -41,7 +41,7 @@ static const struct row {
 	bool		 clean;		/* at the end */
 	int		 term;
 } rows[] = {
-	{ "nobody ever had one: created at once, then renewed every 2 s with the last version", {
+	{ "there never was one: created at once, then renewed every 2 s with the last version", {
 		TAKEN,
 		{ 1900, GO, "", 0, "update me t0", 8000 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, true, 0 },
@@ -51,45 +51,45 @@ static const struct row {
 		{ 3000, DONE, "", 0, "update me t0", 7000 } }, true, 0 },
 	{ "free: taken at once, and clean", {
 		{ 0, GO, "", 0, "get", 0 },
-		{ 100, SEES, "", 1, "update me t8", 0 },
+		{ 100, READ, "", 1, "update me t8", 0 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, true, 8 },
 	{ "held: taken when it was unchanged for its time as we saw it, and not clean", {
 		STANDBY,
 		{ 4400, GO, "", 0, "get", 0 },
-		{ 100, SEES, "other", 1, "wait 2-4.4", 0 },
+		{ 100, READ, "other", 1, "wait 2-4.4", 0 },
 		{ 10400, GO, "", 0, "get", 0 },
-		{ 100, SEES, "other", 1, "wait 2-4.4", 0 },	/* 15.0 s */
+		{ 100, READ, "other", 1, "wait 2-4.4", 0 },	/* 15.0 s */
 		{ 4400, GO, "", 0, "get", 0 },
-		{ 100, SEES, "other", 1, "update me t8", 0 },
+		{ 100, READ, "other", 1, "update me t8", 0 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, false, 8 },
-	{ "any change is a sign of life", {
+	{ "any change restarts the wait", {
 		STANDBY,
-		{ 14000, GO, "", 0, "get", 0 }, { 100, SEES, "other", 2, "wait 2-4.4", 0 },
-		{ 14000, GO, "", 0, "get", 0 }, { 100, SEES, "other", 3, "wait 2-4.4", 0 },
-		{ 15001, GO, "", 0, "get", 0 }, { 0, SEES, "other", 3, "update me t8", 0 } }, true, 0 },
-	{ "a watch says that it changed: whoever waits looks at once", {
+		{ 14000, GO, "", 0, "get", 0 }, { 100, READ, "other", 2, "wait 2-4.4", 0 },
+		{ 14000, GO, "", 0, "get", 0 }, { 100, READ, "other", 3, "wait 2-4.4", 0 },
+		{ 15001, GO, "", 0, "get", 0 }, { 0, READ, "other", 3, "update me t8", 0 } }, true, 0 },
+	{ "a watch reports a change: a standby reads at once", {
 		STANDBY,
 		{ 300, CHANGED, "", 0, "get", 0 },
-		{ 100, CHANGED, "", 0, "wait", 0 },		/* it is looking already */
-		{ 100, SEES, "", 2, "update me t8", 0 },
+		{ 100, CHANGED, "", 0, "wait", 0 },		/* a read is under way */
+		{ 100, READ, "", 2, "update me t8", 0 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, true, 8 },
-	{ "it changed while the answer was on its way: the answer may be older, so it looks again", {
+	{ "it changed while the answer was on its way: the answer may be older, so it reads again", {
 		STANDBY,
 		{ 300, CHANGED, "", 0, "get", 0 },
 		{ 100, CHANGED, "", 0, "wait", 0 },
-		{ 100, SEES, "other", 1, "get", 0 },
-		{ 100, SEES, "other", 1, "wait 2-4.4", 0 } }, true, 0 },
-	{ "the leader need not look: the change is its own", {
+		{ 100, READ, "other", 1, "get", 0 },
+		{ 100, READ, "other", 1, "wait 2-4.4", 0 } }, true, 0 },
+	{ "the leader need not read: the change is its own", {
 		TAKEN,
 		{ 50, CHANGED, "", 0, "wait 1.85-1.85", 9850 } }, true, 0 },
 	{ "somebody else was faster", {
 		STANDBY,
 		{ 15100, GO, "", 0, "get", 0 },
-		{ 100, SEES, "other", 1, "update me t8", 0 },
+		{ 100, READ, "other", 1, "update me t8", 0 },
 		{ 100, CONFLICT, "", 0, "wait 2-4.4", 0 },
 		{ 4400, GO, "", 0, "get", 0 },
-		{ 100, SEES, "third", 2, "wait 2-4.4", 0 } }, true, 0 },
-	{ "a renewal that fails is looked into at once, then every 2 s until the end", {
+		{ 100, READ, "third", 2, "wait 2-4.4", 0 } }, true, 0 },
+	{ "after a renewal that fails it reads at once, then every 2 s until the end", {
 		TAKEN,
 		{ 1900, GO, "", 0, "update me t0", 8000 },
 		{ 100, FAILED, "", 0, "get", 7900 },
@@ -98,12 +98,12 @@ static const struct row {
 		{ 4000, FAILED, "", 0, "wait 1.8-1.8", 1800 },	/* leading ends before the next try */
 		{ 1800, GO, "", 0, "wait 0.2-0.2", 0 },
 		{ 200, GO, "", 0, "get", 0 },
-		{ 100, SEES, "me", 1, "update me t7", 0 } }, true, 0 },
+		{ 100, READ, "me", 1, "update me t7", 0 } }, true, 0 },
 	{ "409 on a renewal: the answer before was lost, it is ours still", {
 		TAKEN,
 		{ 1900, GO, "", 0, "update me t0", 8000 },
 		{ 5000, FAILED, "", 0, "get", 3000 },
-		{ 100, SEES, "me", 5, "update me t7", 2900 },
+		{ 100, READ, "me", 5, "update me t7", 2900 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, true, 7 },
 	{ "an answer after the end counts as lost", {
 		TAKEN,
@@ -111,13 +111,13 @@ static const struct row {
 		{ 8000, DONE, "", 0, "get", 0 } }, true, 0 },
 	{ "an answer after its own time counts as lost, too", {
 		{ 0, GO, "", 0, "get", 0 },
-		{ 100, SEES, "", 1, "update me t8", 0 },
+		{ 100, READ, "", 1, "update me t8", 0 },
 		{ 10000, DONE, "", 0, "wait 2-4.4", 0 } }, true, 0 },
 	{ "another holder's name ends it at once", {
 		TAKEN,
 		{ 1900, GO, "", 0, "update me t0", 8000 },
 		{ 100, CONFLICT, "", 0, "get", 7900 },
-		{ 100, SEES, "other", 9, "wait 2-4.4", 0 } }, true, 0 },
+		{ 100, READ, "other", 9, "wait 2-4.4", 0 } }, true, 0 },
 	{ "deleted while we lead: created again", {
 		TAKEN,
 		{ 1900, GO, "", 0, "update me t0", 8000 },
@@ -138,24 +138,24 @@ static const struct row {
 		{ 30000, GO, "", 0, "update me t0", 0 },
 		{ 100, MISSING, "", 0, "get", 0 },
 		{ 100, MISSING, "", 0, "wait 2-4.4", 0 } }, true, 0 },
-	{ "our former life: goes on at once, not clean unless it led for long", {
+	{ "held by our former process: goes on at once, not clean unless it led for long", {
 		{ 0, GO, "", 0, "get", 0 },
-		{ 100, SEES, "me", 1, "update me t7", 0 },
+		{ 100, READ, "me", 1, "update me t7", 0 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, false, 7 },
-	{ "our former life led for long", {
+	{ "our former process led for long", {
 		{ 0, GO, "", 0, "get", 0 },
-		{ 100, SEES, "me+", 1, "update me t7", 0 },
+		{ 100, READ, "me+", 1, "update me t7", 0 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, true, 7 },
 	{ "nonsense in it: our own duration, counted from when we saw it", {
 		{ 0, GO, "", 0, "get", 0 },
-		{ 100, SEES, "ghost", 1, "wait 2-4.4", 0 },
-		{ 14900, GO, "", 0, "get", 0 }, { 50, SEES, "ghost", 1, "wait 2-4.4", 0 },
-		{ 4400, GO, "", 0, "get", 0 }, { 0, SEES, "ghost", 1, "update me t0", 0 } }, true, 0 },
+		{ 100, READ, "ghost", 1, "wait 2-4.4", 0 },
+		{ 14900, GO, "", 0, "get", 0 }, { 50, READ, "ghost", 1, "wait 2-4.4", 0 },
+		{ 4400, GO, "", 0, "get", 0 }, { 0, READ, "ghost", 1, "update me t0", 0 } }, true, 0 },
 	{ "a holder with a longer lease has its time", {
 		{ 0, GO, "", 0, "get", 0 },
-		{ 100, SEES, "long", 1, "wait 2-4.4", 0 },
-		{ 40000, GO, "", 0, "get", 0 }, { 0, SEES, "long", 1, "wait 2-4.4", 0 },
-		{ 20001, GO, "", 0, "get", 0 }, { 0, SEES, "long", 1, "update me t8", 0 } }, true, 0 },
+		{ 100, READ, "long", 1, "wait 2-4.4", 0 },
+		{ 40000, GO, "", 0, "get", 0 }, { 0, READ, "long", 1, "wait 2-4.4", 0 },
+		{ 20001, GO, "", 0, "get", 0 }, { 0, READ, "long", 1, "update me t8", 0 } }, true, 0 },
 	{ "an orderly end releases it", {
 		TAKEN,
 		{ 1000, STOP, "", 0, "release t0", 0 },
@@ -166,9 +166,9 @@ static const struct row {
 		{ 1900, GO, "", 0, "update me t0", 8000 },
 		{ 50, STOP, "", 0, "wait", 0 },
 		{ 50, DONE, "", 0, "get", 0 },
-		{ 50, SEES, "me", 5, "release t7", 0 },
+		{ 50, READ, "me", 5, "release t7", 0 },
 		{ 50, CONFLICT, "", 0, "get", 0 },
-		{ 50, SEES, "other", 6, "stopped", 0 } }, true, 0 },
+		{ 50, READ, "other", 6, "stopped", 0 } }, true, 0 },
 	{ "an orderly end without a server comes to an end", {
 		TAKEN,
 		{ 1000, STOP, "", 0, "release t0", 0 },
@@ -177,26 +177,26 @@ static const struct row {
 		{ 5000, FAILED, "", 0, "stopped", 0 } }, true, 0 },
 	{ "what we do not hold is not released", {
 		STANDBY,
-		{ 12000, STOP, "", 0, "get", 0 }, { 100, SEES, "other", 1, "stopped", 0 } }, true, 0 },
-	{ "what a former life may have used is not released at once", {
+		{ 12000, STOP, "", 0, "get", 0 }, { 100, READ, "other", 1, "stopped", 0 } }, true, 0 },
+	{ "what a former process may have used is not released at once", {
 		{ 0, GO, "", 0, "get", 0 },
-		{ 100, SEES, "me", 1, "update me t7", 0 },
+		{ 100, READ, "me", 1, "update me t7", 0 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 },
 		{ 1900, GO, "", 0, "update me t7", 8000 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 },
 		{ 100, STOP, "", 0, "stopped", 0 } }, false, 7 },
-	{ "an orderly end before anything is known", {
+	{ "an orderly end before the first answer", {
 		{ 0, GO, "", 0, "get", 0 },
 		{ 10, STOP, "", 0, "wait", 0 },
 		{ 10, MISSING, "", 0, "stopped", 0 } }, true, 0 },
 };
 
-struct story {
+struct run {
 	struct lease		l;
 	struct lease_step	step;
 	int64_t			now;
 	int			digest;
-	char			said[300];
+	char			text[300];
 };
 
 /* What the server has, as the table names it. */
@@ -219,12 +219,12 @@ record_of(const char *holder, int digest)
 }
 
 static void
-answer(struct story *s, const struct line *l)
+answer(struct run *s, const struct line *l)
 {
 	struct lease_seen seen;
 
-	switch (l->tell) {
-	case SEES:
+	switch (l->input) {
+	case READ:
 		seen = record_of(l->holder, l->digest);
 		lease_answered(&s->l, LEASE_OK, &seen, s->now);
 		break;
@@ -244,7 +244,7 @@ answer(struct story *s, const struct line *l)
 }
 
 static void
-say(struct story *s, const struct line *l)
+check_step(struct run *s, const struct line *l)
 {
 	const struct lease_step step = lease_next(&s->l, s->now, s->now * 1000);
 	double least, most;
@@ -252,37 +252,37 @@ say(struct story *s, const struct line *l)
 	if (step.verb != LEASE_WAIT)
 		s->step = step;
 	switch (step.verb) {
-	case LEASE_GET: snprintf(s->said, sizeof(s->said), "get"); break;
+	case LEASE_GET: snprintf(s->text, sizeof(s->text), "get"); break;
 	case LEASE_CREATE:
 	case LEASE_UPDATE:
 		assert_int_equal(step.verb == LEASE_UPDATE, step.rv != NULL);
 		assert_int_equal(step.timeout_ms, 5000);
 		assert_int_equal(step.record.renew_us, s->now * 1000);
 		assert_int_equal(step.record.duration_s, step.record.holder[0] == '\0' ? 1 : 15);
-		snprintf(s->said, sizeof(s->said), "%s%s t%d",
+		snprintf(s->text, sizeof(s->text), "%s%s t%d",
 		    step.record.holder[0] == '\0'    ? "release"
 			: step.verb == LEASE_CREATE ? "create "
 						    : "update ",
 		    step.record.holder, (int)step.record.transitions);
 		break;
-	case LEASE_STOPPED: snprintf(s->said, sizeof(s->said), "stopped"); break;
+	case LEASE_STOPPED: snprintf(s->text, sizeof(s->text), "stopped"); break;
 	case LEASE_WAIT:
 		if (sscanf(l->want, "wait %lf-%lf", &least, &most) == 2) {
 			assert_true(step.at_ms - s->now >= (int64_t)(least * 1000));
 			assert_true(step.at_ms - s->now <= (int64_t)(most * 1000));
-			snprintf(s->said, sizeof(s->said), "%s", l->want);
+			snprintf(s->text, sizeof(s->text), "%s", l->want);
 		} else {
-			snprintf(s->said, sizeof(s->said), "wait");
+			snprintf(s->text, sizeof(s->text), "wait");
 		}
 		break;
 	}
-	assert_string_equal(s->said, l->want);
+	assert_string_equal(s->text, l->want);
 }
 
 static void
-start(struct story *s, bool elect, uint64_t seed)
+start(struct run *s, bool elect, uint64_t seed)
 {
-	*s = (struct story){ .now = 1000000, .digest = 100 };
+	*s = (struct run){ .now = 1000000, .digest = 100 };
 	lease_init(&s->l,
 	    &(struct lease_config){ .elect = elect, .duration_ms = 15000, .identity = "me" }, seed,
 	    s->now);
@@ -294,13 +294,13 @@ check_row(void **state)
 	const struct row *r = *state;
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct story s;
+		struct run s;
 
 		start(&s, true, seed);
-		for (const struct line *l = r->lines; l->tell != END; l++) {
+		for (const struct line *l = r->lines; l->input != END; l++) {
 			s.now += l->after_ms;
 			answer(&s, l);
-			say(&s, l);
+			check_step(&s, l);
 			const struct lease_view v = lease_view(&s.l, s.now);
 			assert_int_equal(v.leading, l->lead_ms > 0);
 			assert_true(!v.leading || v.until_ms - s.now == l->lead_ms);
@@ -316,7 +316,7 @@ check_row(void **state)
 static void
 without_election_always(void **state)
 {
-	struct story s;
+	struct run s;
 
 	(void)state;
 	start(&s, false, 1);
@@ -348,7 +348,7 @@ writes_fit_between_renewals(void **state)
 	}
 }
 
-/* Several who wait do not ask in step. */
+/* Several standbys do not send their requests at the same time. */
 static void
 tries_are_spread(void **state)
 {
@@ -357,7 +357,7 @@ tries_are_spread(void **state)
 	(void)state;
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		const struct lease_seen seen = record_of("other", 1);
-		struct story s;
+		struct run s;
 
 		start(&s, true, seed);
 		lease_next(&s.l, s.now, 0);

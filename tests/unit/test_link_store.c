@@ -20,7 +20,7 @@ enum op {
 	OP_SET,
 	OP_SAME,
 	OP_FORCE,
-	OP_TELL,
+	OP_READ_NOW,
 	OP_REMOVE,
 	OP_ABSENT,
 	OP_ATTACH,
@@ -42,9 +42,9 @@ struct step {
 /* A change; a set that changes nothing; a removal; a removal of what is not there. */
 #define SET(k, u, r, v)		{ .op = OP_SET, .key = (k), .uid = (u), .rv = (r), .value = (v) }
 #define SAME(k, u, r, v)	{ .op = OP_SAME, .key = (k), .uid = (u), .rv = (r), .value = (v) }
-/* A set that is a change whatever the bytes; what is told of a key outside the numbers ("": nothing). */
+/* A set that is a change whatever the bytes; a key that is read outside the sequence ("": nothing). */
 #define FORCE(k, u, r, v)	{ .op = OP_FORCE, .key = (k), .uid = (u), .rv = (r), .value = (v) }
-#define TELL(s, k, item)	{ .op = OP_TELL, .slot = (s), .key = (k), .value = (item) }
+#define READ_NOW(s, k, item)	{ .op = OP_READ_NOW, .slot = (s), .key = (k), .value = (item) }
 #define REMOVE(k)		{ .op = OP_REMOVE, .key = (k) }
 #define ABSENT(k)		{ .op = OP_ABSENT, .key = (k) }
 #define ATTACH(s)		{ .op = OP_ATTACH, .slot = (s) }
@@ -66,15 +66,15 @@ static const struct row {
 	{ "a consumer gets what is there, in order",
 	    { SET("a", "u1", "1", "x"), SET("b", "u2", "2", "y"), ATTACH(0), PENDING(0, 2),
 		COUNT(2), SEND(0, 9, "a@u1/1=x b@u2/2=y"), PENDING(0, 0), SEND(0, 9, "") } },
-	{ "an empty store is a picture, too",
+	{ "an empty store is a snapshot, too",
 	    { ATTACH(0), PENDING(0, 0), SEND(0, 9, ""), COUNT(0) } },
 	{ "the newest value is read when it is sent",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), SET("a", "u1", "2", "y"),
 		SET("a", "u1", "3", "z"), PENDING(0, 1), SEND(0, 9, "a@u1/3=z") } },
-	{ "same bytes wake nobody",
+	{ "the same bytes wake nobody",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), SEND(0, 9, "a@u1/1=x"),
 		SAME("a", "u1", "1", "x"), PENDING(0, 0) } },
-	{ "a new rv alone wakes nobody, but is told with the next value",
+	{ "a new rv alone wakes nobody, but is sent with the next value",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), SEND(0, 9, "a@u1/1=x"),
 		SAME("a", "u1", "2", "x"), PENDING(0, 0), ATTACH(1), SEND(1, 9, "a@u1/2=x"),
 		SET("a", "u1", "3", "y"), SEND(0, 9, "a@u1/3=y") } },
@@ -89,35 +89,35 @@ static const struct row {
 		SET("a", "", "", "2"), SEND(0, 9, "a@/=2"), SEND(1, 9, "a@/=2"), PENDING(0, 0),
 		PENDING(1, 0) } },
 
-	{ "removed with no consumer: no trace of it",
+	{ "removed with no consumer: no tombstone",
 	    { SET("a", "", "", "1"), REMOVE("a"), TOMBS(0), COUNT(0), ABSENT("a") } },
 	{ "never there", { ABSENT("a") } },
-	{ "a tombstone lives until its news is acknowledged",
+	{ "a tombstone stays until its removal is acknowledged",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), SEND(0, 9, "a@u1/1=x"), ACK(0, 1), REMOVE("a"),
 		TOMBS(1), COUNT(0), PENDING(0, 1), SEND(0, 9, "-a@u1"), TOMBS(1), ACK(0, 1),
 		TOMBS(1), ACK(0, 2), TOMBS(0), ABSENT("a") } },
-	{ "until every consumer has",
+	{ "a tombstone stays until every consumer has acknowledged it",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), ATTACH(1), SEND(0, 9, "a@u1/1=x"),
 		SEND(1, 9, "a@u1/1=x"), REMOVE("a"), SEND(0, 9, "-a@u1"), ACK(0, 2), TOMBS(1),
 		SEND(1, 9, "-a@u1"), TOMBS(1), ACK(1, 2), TOMBS(0) } },
-	{ "or has lost its session, told or not",
+	{ "a tombstone ends with the last session, sent or not",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), ATTACH(1), SEND(0, 9, "a@u1/1=x"),
 		SEND(1, 9, "a@u1/1=x"), REMOVE("a"), SEND(0, 9, "-a@u1"), TOMBS(1), DETACH(1),
 		TOMBS(1), DETACH(0), TOMBS(0) } },
-	{ "a consumer that never heard of it is not told",
+	{ "a removed key is not sent to a consumer that never received it",
 	    { ATTACH(0), SET("a", "", "", "1"), REMOVE("a"), TOMBS(1), PENDING(0, 1),
 		SEND(0, 9, ""), TOMBS(0), PENDING(0, 0) } },
-	{ "one of two never heard of it",
+	{ "one of two consumers never received it",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), ATTACH(1), SEND(0, 9, "a@u1/1=x"), REMOVE("a"),
 		SEND(1, 9, ""), SEND(0, 9, "-a@u1"), ACK(0, 2), TOMBS(0) } },
 	{ "removed twice",
 	    { SET("a", "", "", "1"), ATTACH(0), SEND(0, 9, "a@/=1"), REMOVE("a"), ABSENT("a"),
 		TOMBS(1) } },
-	{ "back before anybody was told",
+	{ "back before its removal was sent",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), SEND(0, 9, "a@u1/1=x"), REMOVE("a"),
 		SET("a", "u1", "2", "x"), TOMBS(0), COUNT(1), PENDING(0, 1), SEND(0, 9, "a@u1/2=x"),
 		REMOVE("a"), SEND(0, 9, "-a@u1"), ACK(0, 3), TOMBS(0) } },
-	{ "back after it was told, before it is acknowledged",
+	{ "back after its removal was sent, before it is acknowledged",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), SEND(0, 9, "a@u1/1=x"), REMOVE("a"),
 		SEND(0, 9, "-a@u1"), SET("a", "u2", "2", "y"), TOMBS(0), ACK(0, 2), COUNT(1),
 		SEND(0, 9, "a@u2/2=y"), ACK(0, 3), REMOVE("a"), SEND(0, 9, "-a@u2"), TOMBS(1),
@@ -129,7 +129,7 @@ static const struct row {
 	{ "a snapshot leaves out what went before it was sent",
 	    { SET("a", "", "", "1"), SET("b", "", "", "1"), ATTACH(0), REMOVE("a"), PENDING(0, 2),
 		SEND(0, 2, "b@/=1"), TOMBS(0) } },
-	{ "a new consumer hears nothing of tombstones",
+	{ "a new consumer receives no tombstones",
 	    { SET("a", "", "", "1"), ATTACH(0), SEND(0, 9, "a@/=1"), REMOVE("a"), ATTACH(1),
 		PENDING(1, 0), DETACH(0), TOMBS(0), SEND(1, 9, "") } },
 	{ "a slot is used again, and starts anew",
@@ -142,24 +142,24 @@ static const struct row {
 		SAME("a", "u1", "2", "x"), PENDING(0, 0) } },
 	{ "forced: a key that was not there",
 	    { ATTACH(0), FORCE("a", "u1", "1", "x"), COUNT(1), SEND(0, 9, "a@u1/1=x") } },
-	{ "told beside the queue: as it stands, and not again",
+	{ "read beside the queue: its value now, and not again",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), ATTACH(1), SEND(0, 9, "a@u1/1=x"),
-		SET("a", "u1", "2", "y"), TELL(0, "a", "a@u1/2=y"), PENDING(0, 0), PENDING(1, 1),
+		SET("a", "u1", "2", "y"), READ_NOW(0, "a", "a@u1/2=y"), PENDING(0, 0), PENDING(1, 1),
 		SET("a", "u1", "3", "z"), SEND(0, 9, "a@u1/3=z") } },
-	{ "told beside the queue, where others stand behind it: once more in its place",
+	{ "read beside the queue while others are behind it: once more in its place",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), SEND(0, 9, "a@u1/1=x"), SET("a", "u1", "2", "y"),
-		SET("b", "u2", "1", "x"), TELL(0, "a", "a@u1/2=y"), PENDING(0, 2),
+		SET("b", "u2", "1", "x"), READ_NOW(0, "a", "a@u1/2=y"), PENDING(0, 2),
 		SEND(0, 9, "a@u1/2=y b@u2/1=x") } },
-	{ "told beside the queue: what belongs to the snapshot stays in it",
-	    { SET("a", "u1", "1", "x"), ATTACH(0), TELL(0, "a", "a@u1/1=x"), PENDING(0, 1),
+	{ "read beside the queue: what belongs to the snapshot stays in it",
+	    { SET("a", "u1", "1", "x"), ATTACH(0), READ_NOW(0, "a", "a@u1/1=x"), PENDING(0, 1),
 		SEND(0, 9, "a@u1/1=x") } },
-	{ "told of a new key: its end is told, too",
-	    { ATTACH(0), SET("a", "u1", "1", "x"), TELL(0, "a", "a@u1/1=x"), REMOVE("a"), TOMBS(1),
+	{ "a new key read beside the queue: its removal is sent, too",
+	    { ATTACH(0), SET("a", "u1", "1", "x"), READ_NOW(0, "a", "a@u1/1=x"), REMOVE("a"), TOMBS(1),
 		SEND(0, 9, "-a@u1"), ACK(0, 1), TOMBS(0) } },
-	{ "told that it is gone, if the consumer knows it",
+	{ "a removal read beside the queue, if the consumer has received the key",
 	    { SET("a", "u1", "1", "x"), ATTACH(0), ATTACH(1), SEND(0, 9, "a@u1/1=x"), REMOVE("a"),
-		TELL(0, "a", "-a@u1"), TELL(1, "a", ""), TELL(0, "b", ""), SEND(0, 9, "-a@u1"),
-		SEND(1, 9, ""), ACK(0, 2), TOMBS(0), TELL(0, "a", "") } },
+		READ_NOW(0, "a", "-a@u1"), READ_NOW(1, "a", ""), READ_NOW(0, "b", ""), SEND(0, 9, "-a@u1"),
+		SEND(1, 9, ""), ACK(0, 2), TOMBS(0), READ_NOW(0, "a", "") } },
 	{ "no more than so many keys at a time, unseen ones included",
 	    { SET("a", "", "", "1"), SET("b", "", "", "1"), SET("c", "", "", "1"), ATTACH(0),
 		REMOVE("b"), SEND(0, 2, "a@/=1"), SEND(0, 2, "c@/=1") } },
@@ -207,7 +207,7 @@ write_down(const struct body_item *it, char *text, size_t size)
 }
 
 static void
-tell(struct link_store *v, const struct step *s)
+read_now(struct link_store *v, const struct step *s)
 {
 	struct body_item item;
 	char text[512] = "";
@@ -258,7 +258,7 @@ check_row(void **state)
 		case OP_SET: assert_true(set(v, s->key, s->uid, s->rv, s->value)); break;
 		case OP_SAME: assert_false(set(v, s->key, s->uid, s->rv, s->value)); break;
 		case OP_FORCE: force(v, s); break;
-		case OP_TELL: tell(v, s); break;
+		case OP_READ_NOW: read_now(v, s); break;
 		case OP_REMOVE: assert_true(link_store_remove(v, str(s->key), 1)); break;
 		case OP_ABSENT: assert_false(link_store_remove(v, str(s->key), 1)); break;
 		case OP_ATTACH: assert_int_equal(link_store_attach(v), s->slot); seq[s->slot] = 0; break;
@@ -396,7 +396,7 @@ name_key(char *buf, size_t size, int i)
 	snprintf(buf, size, "node/unique-name-%07d", i);
 }
 
-/* Twenty thousand names come and go; the consumer takes nothing, or a little, or was told of everything. */
+/* Twenty thousand names come and go; the consumer takes nothing, or a little, or everything. */
 static void
 churn(struct link_store *v, int slot, int every)
 {

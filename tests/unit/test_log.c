@@ -45,7 +45,7 @@ static const struct row rows[] = {
 	{ "json: errno's text", LOG_JSON, LEVEL_WARN, ENOENT, 0, "m", { KV_S(PATH, "/x"), { .type = LOG_END } },
 	  HEAD "\"warn\",\"actor\":\"metrics\",\"msg\":\"m\",\"path\":\"/x\","
 	  "\"err\":\"No such file or directory\"}\n" },
-	{ "json: errno nobody knows", LOG_JSON, LEVEL_WARN, 99999, 0, "m", { { .type = LOG_END } },
+	{ "json: unknown errno", LOG_JSON, LEVEL_WARN, 99999, 0, "m", { { .type = LOG_END } },
 	  HEAD "\"warn\",\"actor\":\"metrics\",\"msg\":\"m\",\"err\":\"unknown error\"}\n" },
 	{ "json: the caller's err outranks errno", LOG_JSON, LEVEL_WARN, ENOENT, 0, "m", { KV_S(ERR, "own"), { .type = LOG_END } },
 	  HEAD "\"warn\",\"actor\":\"metrics\",\"msg\":\"m\",\"err\":\"own\"}\n" },
@@ -97,7 +97,7 @@ check_row(void **state)
 }
 
 static void
-colour_only_when_told(void **state)
+colour_only_when_asked_for(void **state)
 {
 	char buf[256];
 
@@ -203,7 +203,7 @@ long_value_leaves_room_for_the_rest(void **state)
 
 /* What the function writes to stderr, in a child process; its exit status into *status. */
 static char *
-said(void (*fn)(void), int *status)
+stderr_of(void (*fn)(void), int *status)
 {
 	static char out[65536];
 	int fds[2];
@@ -241,16 +241,16 @@ lines(const char *s)
 }
 
 static void
-say_levels(void)
+log_levels(void)
 {
 	log_open("t", LOG_JSON, LEVEL_WARN);
-	log_info("not said");
-	log_warnx("said");
+	log_info("not printed");
+	log_warnx("printed");
 	log_set_level(LEVEL_DEBUG);
 	log_set_trace(0x10);
-	log_debug("said too");
+	log_debug("printed too");
 	errno = ENOENT;
-	log_warn("errno said");
+	log_warn("errno printed");
 	if (errno != ENOENT)
 		_exit(1);
 }
@@ -259,14 +259,14 @@ static void
 levels_and_trace(void **state)
 {
 	int status;
-	const char *out = said(say_levels, &status);
+	const char *out = stderr_of(log_levels, &status);
 
 	(void)state;
 	assert_int_equal(status, 0);
 	assert_int_equal(lines(out), 3);
-	assert_null(strstr(out, "not said"));
-	assert_non_null(strstr(out, "\"msg\":\"said\"}\n"));
-	assert_non_null(strstr(out, "\"msg\":\"said too\",\"trace\":\"0000000000000010\"}\n"));
+	assert_null(strstr(out, "not printed"));
+	assert_non_null(strstr(out, "\"msg\":\"printed\"}\n"));
+	assert_non_null(strstr(out, "\"msg\":\"printed too\",\"trace\":\"0000000000000010\"}\n"));
 	assert_non_null(strstr(out, "\"err\":\"No such file or directory\""));
 }
 
@@ -281,18 +281,18 @@ die_config(void)
 }
 
 static void
-die_weather(void)
+die_transient(void)
 {
 	errno = EMFILE;
 	fatal("cannot open");
 }
 
-/* The exit code carries the meaning; what was held back is told before; nobody's atexit handler runs. */
+/* fatal() writes the lines that were held back and runs no atexit handler; its exit code is the class. */
 static void
-fatal_says_all_and_exits(void **state)
+fatal_writes_everything_and_exits(void **state)
 {
 	int status;
-	const char *out = said(die_config, &status);
+	const char *out = stderr_of(die_config, &status);
 
 	(void)state;
 	assert_true(WIFEXITED(status));
@@ -301,7 +301,7 @@ fatal_says_all_and_exits(void **state)
 	assert_non_null(strstr(out, "\"msg\":\"same\",\"key\":\"k\",\"repeated\":5}\n"));
 	assert_non_null(strstr(out, "\"level\":\"error\",\"actor\":\"t\",\"msg\":\"unknown key\","
 	    "\"key\":\"portt\",\"hint\":\"port\"}\n"));
-	out = said(die_weather, &status);
+	out = stderr_of(die_transient, &status);
 	assert_int_equal(WEXITSTATUS(status), EXIT_TRANSIENT);
 	assert_non_null(strstr(out, "\"err\":\"Too many open files\""));
 }
@@ -314,7 +314,7 @@ repeats_are_counted(void **state)
 
 	(void)state;
 	for (int i = 0; i < 25; i++) {
-		snprintf(key, sizeof(key), "k%d", 1);	/* what counts is what is said, not where it lies */
+		snprintf(key, sizeof(key), "k%d", 1);	/* the text counts, not its address */
 		assert_int_equal(
 		    repeats_hold(&rs, LEVEL_WARN, EIO, "m", S(KV_S(KEY, key), KV_I(PID, 4)), i),
 		    i >= 10);
@@ -323,7 +323,7 @@ repeats_are_counted(void **state)
 	assert_false(repeats_hold(&rs, LEVEL_WARN, EIO, "m", S(KV_S(KEY, "k1"), KV_I(PID, 5)), 25));
 	assert_false(repeats_hold(&rs, LEVEL_WARN, 0, "m", S(KV_S(KEY, "k1"), KV_I(PID, 4)), 25));
 	assert_false(repeats_hold(&rs, LEVEL_ERROR, EIO, "m", S(KV_S(KEY, "k1"), KV_I(PID, 4)), 25));
-	strcpy(key, "gone");		/* the caller's bytes do not last until the line is told */
+	strcpy(key, "gone");		/* the caller's bytes do not last until the line is written */
 	assert_null(repeats_take(&rs, REPEAT_WINDOW_MS - 1));
 	const struct repeat *r = repeats_take(&rs, REPEAT_WINDOW_MS);
 	assert_non_null(r);
@@ -342,12 +342,12 @@ repeats_are_counted(void **state)
 	    &rs, LEVEL_WARN, EIO, "m", S(KV_S(KEY, "k1"), KV_I(PID, 4)), REPEAT_WINDOW_MS + 1));
 }
 
-/* Eight storms are held; a ninth is, too, and the oldest is told at once to make room for it. */
+/* Eight storms are held; a ninth is, too, and the oldest is written at once to make room for it. */
 static void
 a_ninth_storm_is_held(void **state)
 {
 	struct repeats rs = { 0 };
-	size_t told = 0;
+	size_t counted = 0;
 	int passed = 0;
 	const struct repeat *r;
 
@@ -356,12 +356,12 @@ a_ninth_storm_is_held(void **state)
 		while ((r = repeats_take(&rs, now)) != NULL) {
 			assert_int_equal(r->kvs[0].num, 0);
 			assert_int_equal(r->kvs[1].num, 50 - REPEAT_FREE);
-			told++;
+			counted++;
 		}
 		passed += !repeats_hold(&rs, LEVEL_WARN, 0, "m", S(KV_I(PID, now / 50)), now);
 	}
 	assert_int_equal(passed, 9 * REPEAT_FREE);
-	assert_int_equal(told, 1);
+	assert_int_equal(counted, 1);
 }
 
 /*
@@ -373,7 +373,7 @@ repeats_never_lose_a_line(void **state)
 {
 	static char longer[2000];
 	struct repeats rs = { 0 };
-	size_t passed = 0, told = 0, sent = 0;
+	size_t passed = 0, counted = 0, sent = 0;
 	uint64_t seed = 3;
 	const struct repeat *r;
 
@@ -383,14 +383,14 @@ repeats_never_lose_a_line(void **state)
 		const int64_t which = (int64_t)random_below(&seed, random_below(&seed, 8) == 0 ? 1000 : 10);
 
 		while ((r = repeats_take(&rs, now)) != NULL)
-			told += (size_t)r->kvs[2].num;
+			counted += (size_t)r->kvs[2].num;
 		passed += !repeats_hold(&rs, LEVEL_WARN, 0, "m", S(KV_I(PID, which), KV_S(WHY, longer)), now);
 		sent++;
 	}
 	while ((r = repeats_take(&rs, INT64_MAX)) != NULL)
-		told += (size_t)r->kvs[2].num;
-	assert_int_equal(sent, passed + told);
-	assert_true(told > sent / 4);
+		counted += (size_t)r->kvs[2].num;
+	assert_int_equal(sent, passed + counted);
+	assert_true(counted > sent / 4);
 }
 
 static void
@@ -429,9 +429,9 @@ int
 main(void)
 {
 	static const struct CMUnitTest others[] = {
-		cmocka_unit_test(colour_only_when_told), cmocka_unit_test(dates_as_the_c_library),
+		cmocka_unit_test(colour_only_when_asked_for), cmocka_unit_test(dates_as_the_c_library),
 		cmocka_unit_test(every_cut_is_json), cmocka_unit_test(long_value_leaves_room_for_the_rest),
-		cmocka_unit_test(levels_and_trace), cmocka_unit_test(fatal_says_all_and_exits),
+		cmocka_unit_test(levels_and_trace), cmocka_unit_test(fatal_writes_everything_and_exits),
 		cmocka_unit_test(repeats_are_counted), cmocka_unit_test(a_ninth_storm_is_held),
 		cmocka_unit_test(repeats_never_lose_a_line),
 		cmocka_unit_test(level_names), cmocka_unit_test(secrets),

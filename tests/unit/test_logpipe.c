@@ -163,7 +163,10 @@ memory_is_recognised_by_its_words(void **state)
 	(void)captured(*state);
 }
 
-/* Nobody reads our stderr: we go on, keep what fits, count the rest, and say so when somebody reads again. */
+/*
+ * Nobody reads our stderr: we go on, keep what fits, count the rest, and log the count when it is read
+ * again.
+ */
 static void
 a_stuck_reader_costs_lines_not_time(void **state)
 {
@@ -182,7 +185,7 @@ a_stuck_reader_costs_lines_not_time(void **state)
 	assert_true(log_writer.dropped > 0);
 	assert_in_range(log_writer.len, 1, LOG_WRITER_CHILD_BYTES);
 
-	/* What musterd itself says still has room. */
+	/* There is still room for musterd's own lines. */
 	const uint64_t dropped = log_writer.dropped;
 	log_writer_own_line("own line\n", strlen("own line\n"));
 	assert_true(log_writer.dropped == dropped);

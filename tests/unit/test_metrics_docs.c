@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_metrics_docs.c - docs/metrics.md is what the tables say.
+ * tests/unit/test_metrics_docs.c - docs/metrics.md matches the tables.
  *
  * With --write the program writes the page instead of comparing it.
  */
@@ -81,7 +81,7 @@ the_page_is_up_to_date(void **state)
 	have[fread(have, 1, sizeof(have) - 1, in)] = '\0';
 	fclose(in);
 	if (strcmp(have, want) != 0)
-		fail_msg("%s is not what the tables say; run this test with --write", path);
+		fail_msg("%s does not match the tables; run this test with --write", path);
 	free(want);
 }
 

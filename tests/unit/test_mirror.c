@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_mirror.c - the consumer's copy: what a handler hears of, and that nothing is
+ * tests/unit/test_mirror.c - the consumer's copy: which changes a handler gets, and that nothing is
  * emptied to be filled again.
  */
 #include <setjmp.h>
@@ -16,8 +16,8 @@
 #include "random.h"
 #include "link_store.h"
 
-/* What was heard, as text: "+a" added, "~a" updated, "-a" gone, each with the value it was told with. */
-struct heard {
+/* The changes, as text: "+a" added, "~a" updated, "-a" gone, each with the value that came with it. */
+struct changes {
 	struct mirror	*m;
 	char		 text[512];
 };
@@ -25,17 +25,17 @@ struct heard {
 static bool holds(struct mirror *, struct wire_str);
 
 static void
-hear(enum mirror_change kind, const struct body_item *item, void *arg)
+record_change(enum mirror_change kind, const struct body_item *item, void *arg)
 {
 	static const char signs[] = { [MIRROR_ADDED] = '+', [MIRROR_UPDATED] = '~', [MIRROR_GONE] = '-' };
-	struct heard *h = arg;
+	struct changes *h = arg;
 	const size_t at = strlen(h->text);
 
 	snprintf(h->text + at, sizeof(h->text) - at, "%s%c%.*s=%.*s", at > 0 ? " " : "",
 	    signs[kind], (int)item->key.len, item->key.p, (int)item->value.len,
 	    (const char *)item->value.p);
 	assert_int_equal(item->gone, kind == MIRROR_GONE);
-	/* A handler that looks finds what it is told. */
+	/* A handler that reads the mirror finds the change in it. */
 	assert_int_equal(holds(h->m, item->key), kind != MIRROR_GONE);
 }
 
@@ -45,15 +45,15 @@ struct step {
 	enum op		 op;
 	const char	*key, *uid, *rv, *value;
 	uint64_t	 version;
-	const char	*heard;
+	const char	*changes;
 };
 
-#define BEGIN			{ .op = OP_BEGIN, .heard = "" }
+#define BEGIN			{ .op = OP_BEGIN, .changes = "" }
 #define ITEM(k, u, r, v, n, h)							\
-	{ .op = OP_ITEM, .key = (k), .uid = (u), .rv = (r), .value = (v), .version = (n), .heard = (h) }
-#define GONE(k, h)		{ .op = OP_GONE, .key = (k), .heard = (h) }
-#define SWEEP(h)		{ .op = OP_SWEEP, .heard = (h) }
-#define CLEAR(h)		{ .op = OP_CLEAR, .heard = (h) }
+	{ .op = OP_ITEM, .key = (k), .uid = (u), .rv = (r), .value = (v), .version = (n), .changes = (h) }
+#define GONE(k, h)		{ .op = OP_GONE, .key = (k), .changes = (h) }
+#define SWEEP(h)		{ .op = OP_SWEEP, .changes = (h) }
+#define CLEAR(h)		{ .op = OP_CLEAR, .changes = (h) }
 
 static const struct row {
 	const char	*name;
@@ -68,7 +68,7 @@ static const struct row {
 	    { BEGIN, ITEM("a", "u1", "1", "x", 1, "+a=x"), SWEEP(""),
 		ITEM("a", "u1", "2", "y", 2, "~a=y") },
 	    "a@u1/2=y" },
-	{ "a delta with the same bytes is not heard, but kept",
+	{ "a delta with the same bytes is no change, but is kept",
 	    { BEGIN, ITEM("a", "u1", "1", "x", 1, "+a=x"), SWEEP(""),
 		ITEM("a", "u1", "2", "x", 2, "") },
 	    "a@u1/2=x" },
@@ -80,7 +80,7 @@ static const struct row {
 	    { BEGIN, ITEM("a", "u1", "1", "x", 1, "+a=x"), SWEEP(""),
 		ITEM("a", "u2", "2", "x", 2, "-a=x +a=x") },
 	    "a@u2/2=x" },
-	{ "gone tells the last value known",
+	{ "gone has the last value",
 	    { BEGIN, ITEM("a", "u1", "1", "x", 1, "+a=x"), SWEEP(""), GONE("a", "-a=x") }, "" },
 	{ "gone of what is not there", { BEGIN, SWEEP(""), GONE("a", "") }, "" },
 	{ "an empty value",
@@ -154,7 +154,7 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	struct heard h = { .m = mirror_new() };
+	struct changes h = { .m = mirror_new() };
 	struct list l = { .n = 0 };
 	char left[256] = "";
 
@@ -163,15 +163,15 @@ check_row(void **state)
 		if (s->op == OP_BEGIN) {
 			mirror_begin(h.m);
 		} else if (s->op == OP_SWEEP) {
-			mirror_sweep(h.m, hear, &h);
+			mirror_sweep(h.m, record_change, &h);
 		} else if (s->op == OP_CLEAR) {
-			mirror_clear(h.m, hear, &h);
+			mirror_clear(h.m, record_change, &h);
 		} else {
 			const struct body_item item = item_of(s);
 
-			mirror_apply(h.m, &item, hear, &h);
+			mirror_apply(h.m, &item, record_change, &h);
 		}
-		assert_string_equal(h.text, s->heard);
+		assert_string_equal(h.text, s->changes);
 	}
 	mirror_each(h.m, collect, &l);
 	assert_int_equal(mirror_count(h.m), l.n);
@@ -224,11 +224,11 @@ count_one(enum mirror_change kind, const struct body_item *item, void *arg)
 }
 
 /*
- * A view and a mirror fed from it agree on count and hash, whatever is told of single keys in
+ * A link store and a mirror fed from it agree on count and hash, whichever single keys are read in
  * between (the answers to writes); and memory follows the largest population.
  */
 static void
-agrees_with_a_view(void **state)
+agrees_with_a_link_store(void **state)
 {
 	enum { KEYS = 40, STEPS = 20000 };
 	struct link_store *v = link_store_new();
@@ -288,7 +288,7 @@ agrees_with_a_view(void **state)
 int
 main(void)
 {
-	static const struct CMUnitTest whole[] = { cmocka_unit_test(agrees_with_a_view) };
+	static const struct CMUnitTest whole[] = { cmocka_unit_test(agrees_with_a_link_store) };
 	struct CMUnitTest tests[NITEMS(rows)];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)

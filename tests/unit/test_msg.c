@@ -434,7 +434,7 @@ nothing_but_the_body(void **state)
 	msgpack_sbuffer_destroy(&out);
 }
 
-/* ---- Seeds for the fuzzer: the form is told by the first byte, see fuzz_frame.c ---- */
+/* ---- Seeds for the fuzzer: the first byte selects the form, see fuzz_frame.c ---- */
 
 static void
 write_file(const char *dir, const char *form, const char *name, uint8_t first, const msgpack_sbuffer *bytes)

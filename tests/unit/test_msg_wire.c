@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_msg_wire.c - the codecs byte by byte: each form of each type, and what only looks like
- * one; nothing is read behind the last byte (the sanitizers watch). test_msg.c tells the rest.
+ * tests/unit/test_msg_wire.c - the codecs byte by byte: each form of each type, and what resembles
+ * one; nothing is read behind the last byte (the sanitizers check). The rest is in test_msg.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -69,7 +69,7 @@ check_row(void **state)
 	free(exact);
 }
 
-/* However a message is cut, the walk says so, or ends between two fields. */
+/* However a message is cut, the walk reports it, or ends between two fields. */
 static void
 every_cut(void **state)
 {

@@ -238,7 +238,7 @@ check_refusal(void **state)
 
 	assert_false(run(p, PROJECT_JSON, object, strlen(object), 0, &out));
 	if (strncmp(out.error, r->wanted, strlen(r->wanted)) != 0)
-		fail_msg("said: %s\nwanted: %s", out.error, r->wanted);
+		fail_msg("got: %s\nwanted: %s", out.error, r->wanted);
 	assert_true(strlen(out.error) > 4);
 	assert_int_equal(out.nvalues, 0);
 	projection_free(&p);

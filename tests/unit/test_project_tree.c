@@ -31,9 +31,9 @@ static const char object[] =
     "'spec':{'taints':[{'key':'a','timeAdded':'9999-12-31T23:59:59Z'},{'key':'b','nothing':{'deeper':'x'}}]},"
     "'status':{'capacity':{'memory':'16Gi','cpu':'3920m'},'images':[{'sizeBytes':0},{'sizeBytes':-5}]}}";
 
-/* What lies in the slots, in words. */
+/* Prints what is in the slots. */
 static void
-tell(const struct extract *t, char *buf, size_t size)
+print_slots(const struct extract *t, char *buf, size_t size)
 {
 	size_t n = 0;
 
@@ -83,7 +83,7 @@ both_walkers(void **state)
 	const char *json = json_text(object);
 	extract_begin(&extract);
 	assert_true(json_walker_walk(walker, &extract, json, strlen(json), 0));
-	tell(&extract, text, sizeof(text));
+	print_slots(&extract, text, sizeof(text));
 	assert_string_equal(text, wanted);
 	assert_int_equal(extract.slots[3].number, -7);
 
@@ -105,7 +105,7 @@ both_walkers(void **state)
 
 	extract_begin(&extract);
 	assert_true(walk_pb(&extract, b.p, b.len));
-	tell(&extract, text, sizeof(text));
+	print_slots(&extract, text, sizeof(text));
 	assert_string_equal(text, wanted);
 	assert_int_equal(extract.slots[3].number, -7);
 	bytes_free(&b);
@@ -135,7 +135,7 @@ letters_in_the_json_path(void **state)
 	extract_init(&extract, &tree);
 	extract_begin(&extract);
 	assert_true(json_walker_walk(walker, &extract, json_text(widget), strlen(widget), 0));
-	tell(&extract, text, sizeof(text));
+	print_slots(&extract, text, sizeof(text));
 	assert_string_equal(text, "0=(cpu,1000)(memory,1Gi)(big,1e3)\n1=5\n2=true\n3=\n4=(3,2.50)(,25%)\n");
 	assert_false(json_walker_walk(walker, &extract, json_text("{'spec':{'max':[]}}"), 19, 0));
 	assert_string_equal(extract.error, "spec.max: neither a string nor a number");

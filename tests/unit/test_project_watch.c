@@ -13,7 +13,7 @@
 static const struct row {
 	const char	*name, *line;
 	int		 type;		/* -1: not an event */
-	const char	*wanted;	/* the object, or what is said */
+	const char	*wanted;	/* the object, or the error */
 } rows[] = {
 	{ "added", "{'type':'ADDED','object':{'a':1}}", WATCH_ADDED, "{'a':1}" },
 	{ "modified", "{'type':'MODIFIED','object':{'a':'}\\'{'}}", WATCH_MODIFIED, "{'a':'}\\'{'}" },

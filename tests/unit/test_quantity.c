@@ -9,7 +9,7 @@
 #include "kube/quantity.h"
 #include "obj.h"
 
-#define LOST	INT64_MAX	/* does not fit: the nearest is told */
+#define LOST	INT64_MAX	/* does not fit: the nearest is returned */
 
 static const struct row {
 	const char	*text, *want;	/* canonical form; NULL: refused */

@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_rate.c - the token bucket: scripts of asks, and the promise that waiting as told
- * is enough.
+ * tests/unit/test_rate.c - the token bucket: scripts of requests, and the guarantee that the returned
+ * wait is enough.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@ enum { GO = 0, CLOSE = -1, CHANGE = -2, END = -3 };
 
 #define DONE	{ 0, END, 0 }
 
-/* want: what rate_take says then; CLOSE: penalised until `n`; CHANGE: to n per second, burst n. */
+/* want: what rate_take returns then; CLOSE: penalised until `n`; CHANGE: to n per second, burst n. */
 struct ask {
 	int64_t	at, want, n;
 };
@@ -67,9 +67,9 @@ check_row(void **state)
 	}
 }
 
-/* Whoever waits as told goes next; and over a long time the rate is the rate. */
+/* A caller that waits as long as rate_take returned goes next; the rate is kept over a long time. */
 static void
-waiting_as_told_is_enough(void **state)
+the_returned_wait_is_enough(void **state)
 {
 	uint64_t seed = 11;
 
@@ -109,6 +109,6 @@ main(void)
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(waiting_as_told_is_enough);
+	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(the_returned_wait_is_enough);
 	return cmocka_run_group_tests_name("rate", tests, NULL, NULL);
 }

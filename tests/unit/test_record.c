@@ -36,7 +36,7 @@ static const struct row {
 	{ "a value cut short",                            ITEM("uid-1", "100", "\0byte", 0x101),     true,  true,  false },
 	{ "a difference behind a NUL",                    ITEM("uid-1", "100", "\0Bytes", 0x101),    true,  true,  false },
 	{ "another type",                                 ITEM("uid-1", "100", "\0bytes", 0x102),    true,  true,  false },
-	{ "a type that only looks the same in 16 bits",   ITEM("uid-1", "100", "\0bytes", 0x10101),  true,  true,  false },
+	{ "a type that is the same in 16 bits only",      ITEM("uid-1", "100", "\0bytes", 0x10101),  true,  true,  false },
 	{ "version and trace do not count",               { SAME, .version = 99, .trace = 99 },      true,  true,  true },
 };
 
@@ -79,7 +79,7 @@ out_comes_what_went_in(void **state)
 	record_clear(&rec);
 }
 
-/* Larger, smaller, empty: each replaces the one before, and says how much it holds. */
+/* Larger, smaller, empty: each replaces the one before, and the size is that of the new one. */
 static void
 replaced_by_any_size(void **state)
 {

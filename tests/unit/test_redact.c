@@ -272,7 +272,7 @@ objects_and_values_that_cannot_be_judged(void **state)
 	msgpack_sbuffer_destroy(&out);
 }
 
-/* The tap looks into a frame only where a link may carry something secret: it must not miss one. */
+/* The tap reads a frame's content only where a link may carry a secret: it must not miss such a link. */
 static void
 links_that_may_carry_a_secret(void **state)
 {

@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_reflector.c - list and watch, told as stories: what the server does, and every step that
+ * tests/unit/test_reflector.c - list and watch as scripts: what the server does, and every step that
  * the reflector asks for in return.
  */
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 #include "obj.h"
 #include "random.h"
 
-enum tell {
+enum input {
 	END,
 	GO,
 	PRESENT,
@@ -37,12 +37,12 @@ enum tell {
 };
 
 /*
- * after_ms after the line before, something is told; then the steps up to the next WAIT read
+ * after_ms after the line before, the input is passed in; then the steps up to the next WAIT read
  * `want`. Rests are in seconds: "rest 1-2" waits at least 1 and at most 2 s.
  */
 struct line {
 	int64_t		 after_ms;
-	enum tell	 tell;
+	enum input	 input;
 	const char	*rv;		/* or the reason of a failure */
 	int		 n;		/* a status; PAGE, COMPLETE: keys missing */
 	int		 m;		/* Retry-After in s, -1: none; PAGE, COMPLETE: keys named */
@@ -98,7 +98,7 @@ static const struct row {
 		{ 5, FAILS, "Forbidden", 403, -1, "drop forbidden rest 30-60" },
 		{ 60000, GO, "", 0, 0, "begin watchlist() forbidden" },
 		{ 5, COMPLETE, "100", 0, 0, "commit(100) synced" } } },
-	{ "watch forbidden after a good list: the picture is kept", {
+	{ "watch forbidden after a good list: the store is kept", {
 		FIRST_LIST,
 		{ 400000, ENDS, "", 0, 0, "watch(100)" },
 		{ 5, FAILS, "Forbidden", 403, -1, "forbidden rest 30-60" },
@@ -166,7 +166,7 @@ static const struct row {
 		{ 5, ERROR, "Expired", 410, -1, "stop begin watchlist(100)" },
 		{ 5, TOO_LARGE, "Timeout", 504, 1, "drop rest 1.6-3.2" },
 		{ 3200, GO, "", 0, 0, "begin watchlist()" } } },
-	{ "429: as told, the same watch, no relist", {
+	{ "429: waits as long as Retry-After states, the same watch, no relist", {
 		FIRST_LIST,
 		{ 300000, ENDS, "", 0, 0, "watch(100)" },
 		{ 0, FAILS, "", 429, 5, "rest 5-5" },
@@ -210,7 +210,7 @@ static const struct row {
 		{ 1000, GO, "", 0, 0, "alarm(silent)" },
 		{ 10, GO, "", 0, 0, "" },
 		{ 330000, GO, "", 0, 0, "stop watch(150)" } } },
-	{ "a list that shrank by more than half is looked at again, and then believed", {
+	{ "a list that shrank by more than half is read again, and then accepted", {
 		FIRST_LIST,
 		{ 5, ERROR, "Expired", 410, -1, "stop begin watchlist(100)" },
 		{ 5, COMPLETE, "200", 6, 5, "stop drop rest 1-1" },
@@ -220,31 +220,31 @@ static const struct row {
 		FIRST_LIST,
 		{ 5, ERROR, "Expired", 410, -1, "stop begin watchlist(100)" },
 		{ 5, COMPLETE, "200", 5, 5, "commit(200) synced" } } },
-	{ "a list from before what we know is looked at again, and then believed", {
+	{ "a list older than the store is read again, and then accepted", {
 		FIRST_LIST,
 		{ 5, ERROR, "Expired", 410, -1, "stop begin watchlist(100)" },
 		{ 5, COMPLETE, "99", 0, 5, "stop drop rest 1-1" },
 		{ 1000, GO, "", 0, 0, "begin! list(,500)" },
 		{ 5, PAGE, "99", 0, 5, "commit(99) synced watch(99)" } } },
-	{ "an old event again: skipped, and a list tells", {
+	{ "an old event again: skipped, and a list follows", {
 		FIRST_LIST,
 		{ 5, MODIFIED, "105", 0, 0, "" },
 		{ 5, MODIFIED, "105", 0, 0, "" },
 		{ 5, ADDED, "103", 0, 0, "stop begin watchlist(105)" } } },
-	{ "absent: looked for every 30 to 60 s, and at once when discovery has news", {
+	{ "absent: discovered every 30 to 60 s, and at once when discovery finds it", {
 		{ 0, GO, "", 0, 0, "discover" },
 		{ 5, ABSENT, "", 0, 0, "absent rest 30-60" },
 		{ 60000, GO, "", 0, 0, "discover absent" },
 		{ 5, ABSENT, "", 0, 0, "absent rest 30-60" },
 		{ 10, PRESENT, "", 0, 0, "begin watchlist()" } } },
-	{ "404 on the collection: discovery is asked, and may say that it is back", {
+	{ "404 on the collection: discovery is asked, and may find that it is back", {
 		FIRST_LIST,
 		{ 300000, ENDS, "", 0, 0, "watch(100)" },
 		{ 5, FAILS, "NotFound", 404, -1, "absent rest 0.8-1.6" },
 		{ 1600, GO, "", 0, 0, "discover absent" },
 		{ 5, PRESENT, "", 0, 0, "begin watchlist()" },
 		{ 5, FAILS, "NotFound", 404, -1, "drop absent rest 1.6-3.2" } } },
-	{ "discovery that does not answer is asked again; a watch knows better than it", {
+	{ "discovery that does not answer is asked again; a watch outranks it", {
 		{ 0, GO, "", 0, 0, "discover" },
 		{ 30000, GO, "", 0, 0, "discover" },
 		{ 0, PRESENT, "", 0, 0, "begin watchlist()" },
@@ -258,13 +258,13 @@ static const struct row {
 		FIRST_LIST,
 		{ 500000, ENDS, "", 0, 0, "watch(100)" },
 		{ 500000, ENDS, "", 0, 0, "begin watchlist()" } } },
-	{ "words of an older request are nobody's", {
+	{ "what an older request brings is ignored", {
 		FIRST_LIST,
 		{ 2000, BREAKS, "", 0, 0, "watch(100)" },
 		{ 5, STALE, "500", 0, 0, "" },
 		{ 2000, BREAKS, "", 0, 0, "rest 0.8-1.6" },
 		{ 1600, GO, "", 0, 0, "watch(100)" } } },
-	{ "the past is forgotten after two minutes", {
+	{ "failures are forgotten after two minutes", {
 		FIRST_LIST,
 		{ 2000, BREAKS, "", 0, 0, "watch(100)" },
 		{ 0, REFUSED, "", 0, -1, "rest 0.8-1.6" }, { 1600, GO, "", 0, 0, "watch(100)" },
@@ -272,27 +272,27 @@ static const struct row {
 		{ 120000, REFUSED, "", 0, -1, "rest 0.8-1.6" } } },
 };
 
-struct story {
+struct run {
 	struct reflector	r;
 	struct reflector_server	server;
 	int64_t			now;
 	uint32_t		open;		/* id of the request under way */
-	char			said[400];
+	char			steps[400];
 };
 
 static void __attribute__((format(printf, 2, 3)))
-say(struct story *s, const char *fmt, ...)
+append(struct run *s, const char *fmt, ...)
 {
-	const size_t len = strlen(s->said);
+	const size_t len = strlen(s->steps);
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(s->said + len, sizeof(s->said) - len, fmt, ap);
+	vsnprintf(s->steps + len, sizeof(s->steps) - len, fmt, ap);
 	va_end(ap);
 }
 
 static void
-say_ask(struct story *s, const struct reflector_step *step)
+append_request(struct run *s, const struct reflector_step *step)
 {
 	const struct reflector_ask *a = &step->ask;
 	const char *rv = a->rv == NULL ? "" : a->rv;
@@ -303,11 +303,11 @@ say_ask(struct story *s, const struct reflector_step *step)
 		/* With a version there is a match and no limit; with a token nothing but the limit. */
 		assert_true((rv[0] != '\0') == (a->match != NULL) && (rv[0] == '\0' || a->limit == 0));
 		if (a->cont != NULL)
-			say(s, "list(%s)", a->cont);
+			append(s, "list(%s)", a->cont);
 		else if (rv[0] != '\0')
-			say(s, "list(%s)", rv);
+			append(s, "list(%s)", rv);
 		else
-			say(s, "list(,%u)", a->limit);
+			append(s, "list(,%u)", a->limit);
 		assert_true(a->cont == NULL || rv[0] == '\0');
 		return;
 	}
@@ -316,14 +316,14 @@ say_ask(struct story *s, const struct reflector_step *step)
 	assert_int_equal(a->initial_events, step->verb == REFLECT_WATCHLIST);
 	assert_int_equal(a->match != NULL, step->verb == REFLECT_WATCHLIST);
 	assert_true(step->verb == REFLECT_WATCHLIST || rv[0] != '\0');	/* never a plain watch from nowhere */
-	say(s, "%s(%s)", step->verb == REFLECT_WATCHLIST ? "watchlist" : "watch", rv);
+	append(s, "%s(%s)", step->verb == REFLECT_WATCHLIST ? "watchlist" : "watch", rv);
 }
 
-/* Every step up to the next WAIT; how long that is. */
+/* Takes every step up to the next WAIT; returns how long that is. */
 static int64_t
-listen(struct story *s)
+take_steps(struct run *s)
 {
-	s->said[0] = '\0';
+	s->steps[0] = '\0';
 	for (int n = 0;; n++) {
 		const struct reflector_step step = reflector_next(&s->r, s->now);
 
@@ -333,36 +333,36 @@ listen(struct story *s)
 
 			assert_true(step.at_ms > s->now);
 			if (state == KIND_STATE_FORBIDDEN || state == KIND_STATE_ABSENT)
-				say(s, "%s%s", s->said[0] == '\0' ? "" : " ", kind_state_name(state));
+				append(s, "%s%s", s->steps[0] == '\0' ? "" : " ", kind_state_name(state));
 			return step.at_ms - s->now;
 		}
-		say(s, "%s", s->said[0] == '\0' ? "" : " ");
+		append(s, "%s", s->steps[0] == '\0' ? "" : " ");
 		switch (step.verb) {
-		case REFLECT_DISCOVER: say(s, "discover"); break;
-		case REFLECT_BEGIN: say(s, step.accept_rollback ? "begin!" : "begin"); break;
-		case REFLECT_STOP: say(s, "stop"); assert_int_equal(step.id, s->open); break;
-		case REFLECT_COMMIT: say(s, "commit(%s)", step.rv); break;
-		case REFLECT_DROP: say(s, "drop"); break;
-		case REFLECT_SYNCED: say(s, "synced"); break;
-		case REFLECT_ALARM: say(s, "alarm(%s)", reflector_reason_name(step.reason)); break;
-		default: say_ask(s, &step); break;
+		case REFLECT_DISCOVER: append(s, "discover"); break;
+		case REFLECT_BEGIN: append(s, step.accept_rollback ? "begin!" : "begin"); break;
+		case REFLECT_STOP: append(s, "stop"); assert_int_equal(step.id, s->open); break;
+		case REFLECT_COMMIT: append(s, "commit(%s)", step.rv); break;
+		case REFLECT_DROP: append(s, "drop"); break;
+		case REFLECT_SYNCED: append(s, "synced"); break;
+		case REFLECT_ALARM: append(s, "alarm(%s)", reflector_reason_name(step.reason)); break;
+		default: append_request(s, &step); break;
 		}
 	}
 }
 
 static void
-tell(struct story *s, const struct line *l)
+feed(struct run *s, const struct line *l)
 {
 	const struct list_diff p = { .missing = (uint32_t)l->n, .seen = (uint32_t)l->m };
 	struct reflector_failure f = {
-		.status = l->n, .reason = l->rv, .in_stream = l->tell == ERROR,
-		.too_large = l->tell == TOO_LARGE,
-		.refused = l->tell == REFUSED, .retry_after_ms = l->m < 0 ? -1 : l->m * INT64_C(1000),
+		.status = l->n, .reason = l->rv, .in_stream = l->input == ERROR,
+		.too_large = l->input == TOO_LARGE,
+		.refused = l->input == REFUSED, .retry_after_ms = l->m < 0 ? -1 : l->m * INT64_C(1000),
 	};
 	char rv[32];
 	const char *space = strchr(l->rv, ' ');
 
-	switch (l->tell) {
+	switch (l->input) {
 	case PRESENT: reflector_discovered(&s->r, true, s->now); break;
 	case ABSENT: reflector_discovered(&s->r, false, s->now); break;
 	case VERSION: reflector_restart(&s->r, s->now); break;
@@ -395,31 +395,31 @@ tell(struct story *s, const struct line *l)
 	}
 }
 
-/* "... rest 0.8-1.6": what stands before it was said, and the wait is in that range. */
+/* "... rest 0.8-1.6": the steps are those before it, and the wait is in that range. */
 static void
-expect(const struct story *s, const char *want, int64_t wait_ms)
+expect(const struct run *s, const char *want, int64_t wait_ms)
 {
 	const char *rest = strstr(want, "rest ");
 	double least, most;
 
 	if (rest == NULL) {
-		assert_string_equal(s->said, want);
+		assert_string_equal(s->steps, want);
 		return;
 	}
 	assert_int_equal(sscanf(rest, "rest %lf-%lf", &least, &most), 2);
-	assert_true(strncmp(s->said, want, rest > want ? (size_t)(rest - want - 1) : 0) == 0);
-	assert_int_equal(strlen(s->said), rest > want ? rest - want - 1 : 0);
+	assert_true(strncmp(s->steps, want, rest > want ? (size_t)(rest - want - 1) : 0) == 0);
+	assert_int_equal(strlen(s->steps), rest > want ? rest - want - 1 : 0);
 	assert_true((double)wait_ms >= least * 1000 && (double)wait_ms <= most * 1000);
 }
 
 static void
-start(struct story *s, uint64_t seed)
+start(struct run *s, uint64_t seed)
 {
 	static const struct reflector_config config = {
 		.watchlist = true, .page = REFLECTOR_PAGE, .relist_ms = 900 * 1000,
 	};
 
-	*s = (struct story){ .now = 1000000 };
+	*s = (struct run){ .now = 1000000 };
 	reflector_init(&s->r, &config, &s->server, seed);
 }
 
@@ -429,19 +429,19 @@ check_row(void **state)
 	const struct row *r = *state;
 
 	for (uint64_t seed = 1; seed <= 20; seed++) {
-		struct story s;
+		struct run s;
 
 		start(&s, seed);
-		for (const struct line *l = r->lines; l->tell != END; l++) {
+		for (const struct line *l = r->lines; l->input != END; l++) {
 			/* -1: when the open stream has lasted as long as it was meant to */
 			s.now = l->after_ms >= 0 ? s.now + l->after_ms : s.r.deadline_ms - REFLECTOR_GRACE_MS;
-			tell(&s, l);
-			expect(&s, l->want, listen(&s));
+			feed(&s, l);
+			expect(&s, l->want, take_steps(&s));
 		}
 	}
 }
 
-/* Whatever is told in whatever order: the steps come to an end, one request at a time, each well formed. */
+/* Any input in any order: the steps come to an end, one request at a time, each well formed. */
 static void
 nonsense_is_survived(void **state)
 {
@@ -459,59 +459,59 @@ nonsense_is_survived(void **state)
 
 	(void)state;
 	for (int i = 0; i < 300; i++) {
-		struct story s;
+		struct run s;
 
 		start(&s, (uint64_t)i);
 		for (int n = 0; n < 200; n++) {
 			s.now += (int64_t)random_below(&seed, 3) * (int64_t)random_below(&seed, 100000);
-			tell(&s, &nonsense[random_below(&seed, NITEMS(nonsense))]);
-			listen(&s);
+			feed(&s, &nonsense[random_below(&seed, NITEMS(nonsense))]);
+			take_steps(&s);
 		}
 	}
 }
 
 static void
-told(struct story *s, const struct line *lines)
+feed_all(struct run *s, const struct line *lines)
 {
-	listen(s);
-	for (const struct line *l = lines; l->tell != END; l++) {
+	take_steps(s);
+	for (const struct line *l = lines; l->input != END; l++) {
 		s->now += l->after_ms;
-		tell(s, l);
-		listen(s);
+		feed(s, l);
+		take_steps(s);
 	}
 }
 
 static const struct line first_list[] = { FIRST_LIST, { 0, END, "", 0, 0, "" } };
 
-/* What is to be done with an event. */
+/* Which events are listed, live or skipped. */
 static void
 events_are_sorted(void **state)
 {
-	struct story s;
+	struct run s;
 
 	(void)state;
 	start(&s, 1);
-	told(&s, (const struct line[]){ { 5, PRESENT, "", 0, 0, "" }, { 0, END, "", 0, 0, "" } });
+	feed_all(&s, (const struct line[]){ { 5, PRESENT, "", 0, 0, "" }, { 0, END, "", 0, 0, "" } });
 	assert_int_equal(reflector_event(&s.r, s.open, WATCH_ADDED, "90", s.now), TAKE_LISTED);
 	assert_int_equal(reflector_event(&s.r, s.open, WATCH_MODIFIED, "80", s.now), TAKE_LISTED);
 	assert_int_equal(reflector_event(&s.r, s.open, WATCH_DELETED, "95", s.now), TAKE_LIVE);
 	assert_int_equal(reflector_event(&s.r, s.open, WATCH_UNKNOWN, "96", s.now), TAKE_SKIP);
 	assert_int_equal(reflector_item(&s.r, s.open, s.now), TAKE_SKIP);
-	tell(&s, &(struct line){ 0, COMPLETE, "100", 0, 0, "" });
-	listen(&s);
+	feed(&s, &(struct line){ 0, COMPLETE, "100", 0, 0, "" });
+	take_steps(&s);
 	assert_int_equal(reflector_event(&s.r, s.open, WATCH_ADDED, "101", s.now), TAKE_LIVE);
 	assert_int_equal(reflector_event(&s.r, s.open, WATCH_ADDED, "101", s.now), TAKE_SKIP);
 	assert_int_equal(reflector_event(&s.r, s.open, WATCH_DELETED, "102", s.now), TAKE_LIVE);
 	assert_int_equal(reflector_event(&s.r, s.open, WATCH_MODIFIED, "what", s.now), TAKE_LIVE);
 }
 
-/* One object that is older than our word of it is enough; what is ahead of a relist is our own write. */
+/* One object that is older than our version of it is enough; what is newer than a relist is our own write. */
 static void
 one_old_object_is_enough(void **state)
 {
 	static const struct {
 		bool			fresh;
-		struct list_diff	picture;
+		struct list_diff	diff;
 		const char	       *want;
 	} cases[] = {
 		{ false, { .seen = 9 }, "commit(200) synced" },
@@ -522,62 +522,62 @@ one_old_object_is_enough(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < NITEMS(cases); i++) {
-		struct story s;
+		struct run s;
 
 		start(&s, 1);
-		told(&s, first_list);
+		feed_all(&s, first_list);
 		/* Another version asks for the most recent, an expired one for not older than ours. */
-		tell(&s, cases[i].fresh ? &(struct line){ 0, VERSION, "", 0, 0, "" }
+		feed(&s, cases[i].fresh ? &(struct line){ 0, VERSION, "", 0, 0, "" }
 					: &(struct line){ 0, ERROR, "Expired", 410, -1, "" });
-		listen(&s);
-		reflector_bookmark(&s.r, s.open, "200", true, &cases[i].picture, s.now);
-		listen(&s);
-		assert_string_equal(s.said, cases[i].want);
+		take_steps(&s);
+		reflector_bookmark(&s.r, s.open, "200", true, &cases[i].diff, s.now);
+		take_steps(&s);
+		assert_string_equal(s.steps, cases[i].want);
 	}
 }
 
-/* A kind that finds out about the server spares the others. */
+/* What one kind finds out about the server holds for the others. */
 static void
 one_finds_out_for_all(void **state)
 {
-	struct story s, other;
+	struct run s, other;
 
 	(void)state;
 	start(&s, 1);
-	listen(&s);
-	tell(&s, &(struct line){ 0, PRESENT, "", 0, 0, "" });
-	listen(&s);
-	tell(&s, &(struct line){ 0, FAILS, "", 422, -1, "" });
+	take_steps(&s);
+	feed(&s, &(struct line){ 0, PRESENT, "", 0, 0, "" });
+	take_steps(&s);
+	feed(&s, &(struct line){ 0, FAILS, "", 422, -1, "" });
 	assert_true(s.server.no_watchlist);
 	start(&other, 2);
 	other.r.server = &s.server;
-	listen(&other);
-	tell(&other, &(struct line){ 0, PRESENT, "", 0, 0, "" });
-	listen(&other);
-	assert_string_equal(other.said, "begin list(,500)");
+	take_steps(&other);
+	feed(&other, &(struct line){ 0, PRESENT, "", 0, 0, "" });
+	take_steps(&other);
+	assert_string_equal(other.steps, "begin list(,500)");
 }
 
 /* The curve of client-go: 0.8 to 1.6 s at first, 30 to 60 s in the end. */
 static void
 backoff_curve(void **state)
 {
-	struct story s;
+	struct run s;
 	int64_t base_ms = REFLECTOR_BACKOFF_MS, sum_ms = 0;
 
 	(void)state;
 	start(&s, 9);
-	listen(&s);
-	tell(&s, &(struct line){ 0, PRESENT, "", 0, 0, "" });
-	listen(&s);
+	take_steps(&s);
+	feed(&s, &(struct line){ 0, PRESENT, "", 0, 0, "" });
+	take_steps(&s);
 	for (int i = 0; i < 40; i++) {
-		tell(&s, &(struct line){ 0, REFUSED, "", 0, -1, "" });
-		const int64_t wait_ms = listen(&s);
+		feed(&s, &(struct line){ 0, REFUSED, "", 0, -1, "" });
+		const int64_t wait_ms = take_steps(&s);
 
 		assert_in_range(wait_ms, base_ms, 2 * base_ms);
 		base_ms = base_ms * 2 < REFLECTOR_BACKOFF_CAP_MS ? base_ms * 2 : REFLECTOR_BACKOFF_CAP_MS;
 		sum_ms += i < 20 ? 0 : wait_ms;
 		s.now += wait_ms;
-		listen(&s);
+		take_steps(&s);
 	}
 	assert_in_range(sum_ms / 20, 38000, 52000);	/* and spread over its range */
 }

@@ -1,4 +1,4 @@
-/* tests/unit/test_request.c - lines of the control socket: what they order, and what their writer is told. */
+/* tests/unit/test_request.c - lines of the control socket: what they order, and the answer to the writer. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -33,11 +33,11 @@ static const struct row {
 	{ "status of something", "status metrics", "no argument", { 0 } },
 	{ "restart of nothing", "restart", "usage: restart", { 0 } },
 	{ "restart of two", "restart metrics metrics", "usage: restart", { 0 } },
-	{ "restart of a stranger", "restart nobody", "no such actor", { 0 } },
+	{ "restart of an unknown actor", "restart nobody", "no such actor", { 0 } },
 	{ "restart of all", "restart all", "no such actor", { 0 } },
 	{ "level without a level", "level metrics", "usage: level", { 0 } },
 	{ "an unknown level", "level metrics loud", "unknown level", { 0 } },
-	{ "level of a stranger", "level nobody info", "no such actor", { 0 } },
+	{ "level of an unknown actor", "level nobody info", "no such actor", { 0 } },
 	{ "four words", "level metrics info now", "not a request", { 0 } },
 	{ "a word of 385 bytes", "restart " C64 C64 C64 C64 C64 C64 "a", "not a request", { 0 } },
 	{ "an object of 384 bytes", "explain nodes/" C64 C64 C64 C64 C64 N58, NULL,

@@ -75,7 +75,7 @@ static const struct row {
 	{ "double is one",         "a==b",           FIELDS, "a=b",     true,  "a=b" },
 	{ "escaped",               "a=b\\,c\\=d",    FIELDS, "a=b,c=d", true,  "a=b\\,c\\=d" },
 	{ "sorted by text",        "b=1,a!=2,a=3",   FIELDS, "b=1 a=3", true,  "a!=2,a=3,b=1" },
-	{ "says nothing",          "=",              FIELDS, "",        true,  "" },
+	{ "no term",               "=",              FIELDS, "",        true,  "" },
 	{ "empty terms",           ",a=b,",          FIELDS, "a=b",     true,  "a=b" },
 	{ "no field operator",     "a",              FIELDS, NULL, false,
 	  "invalid selector: 'a'; can't understand 'a'" },
@@ -122,7 +122,7 @@ make(const char *text, enum how how, char *err, size_t size)
 }
 
 static const char *
-look_up(const char *key, const void *object)
+value_of(const char *key, const void *object)
 {
 	static char value[128];
 	const size_t len = strlen(key);
@@ -151,7 +151,7 @@ check_row(void **state)
 	}
 	assert_int_equal(selector_print(s, text, sizeof(text)), strlen(r->want));
 	assert_string_equal(text, r->want);
-	assert_int_equal(selector_matches(s, look_up, r->object), r->match);
+	assert_int_equal(selector_matches(s, value_of, r->object), r->match);
 	selector_free(&s);
 	assert_null(s);
 	selector_free(&s);

@@ -51,7 +51,7 @@ static const struct row {
 	{ "down: BEAT",                          IN_DOWN, BEAT(EPOCH, SEQ, NONCE, true, true, KEYS, HASH), IGNORED(IN_DOWN) },
 	{ "down: CLOSE",                         IN_DOWN, CLOSE(EPOCH, NONCE), IGNORED(IN_DOWN) },
 
-	/* HELLO said: only the answer to this very HELLO counts. */
+	/* HELLO sent: only the answer to this very HELLO counts. */
 	{ "hello: BEGIN, our nonce",             IN_HELLO, BEGIN(NONCE), .verb = IN_BEGIN, .next = IN_SNAPSHOT },
 	{ "hello: BEGIN, an older nonce",        IN_HELLO, BEGIN(NONCE - 1), IGNORED(IN_HELLO) },
 	{ "hello: SNAP_ITEMS",                   IN_HELLO, ITEMS(EPOCH, SEQ + 1), IGNORED(IN_HELLO) },
@@ -139,7 +139,7 @@ check_row(void **state)
 	assert_int_equal(s.answer_due, r->answer_due);
 	if (r->seq != 0)
 		assert_int_equal(s.seq, r->seq);
-	/* Ignored and unanswered means untouched: a stranger's frame is no sign of life. */
+	/* An ignored, unanswered frame changes nothing: an unknown sender is no sign of life. */
 	if (r->verb == IN_IGNORE && !r->answer_due)
 		assert_memory_equal(&s, &before, sizeof(s));
 	else if (r->verb != IN_RESYNC && r->state != IN_HELLO)
@@ -270,7 +270,7 @@ acks_come_after_a_moment_or_at_half_a_window(void **state)
 	const union msg_body item = { 0 };
 
 	(void)state;
-	assert_int_equal(session_in_next(&s, true, NOW).verb, IN_WAIT);	/* nothing to say */
+	assert_int_equal(session_in_next(&s, true, NOW).verb, IN_WAIT);	/* nothing to send */
 	for (int n = 1; n <= 2; n++) {		/* the first one sets the time, the others share the ACK */
 		const struct envelope env = { .type = MSG_DELTA, .epoch = EPOCH, .seq = s.seq + 1 };
 

@@ -24,7 +24,7 @@ static const struct row {
 	const char	*name;
 	struct session_out s;
 	struct out_view	 v;
-	int64_t		 after_ms;	/* since heard and said */
+	int64_t		 after_ms;	/* since the last frame received and sent */
 	enum out_verb	 verb;
 	enum msg	 type;
 	uint32_t	 max_items;
@@ -81,7 +81,7 @@ hello_opens_a_session(void **state)
 	session_out_hello(&s, EPOCH, NONCE, 100, NOW);
 	assert_int_equal(s.state, OUT_WAITING);
 	assert_int_equal(s.limit, 100);
-	/* The first word is due at once: the consumer must know that it was heard. */
+	/* The first beat is due at once: it confirms the HELLO to the consumer. */
 	assert_int_equal(session_out_next(&s, &(struct out_view){ 0 }, NOW).verb, OUT_SEND_BEAT);
 	session_out_hello(&s, EPOCH, NONCE, UINT64_MAX, NOW);
 	assert_int_equal(s.limit, SESSION_WINDOW_MAX);
@@ -104,7 +104,7 @@ acks_move_credit_forward_only(void **state)
 	assert_true(session_out_ack(&s, OTHER, 50, 90, NOW + 2));	/* an older session: not even that */
 	assert_int_equal(s.acked, 40);
 	assert_int_equal(s.received_ms, NOW + 1);
-	assert_false(session_out_ack(&s, EPOCH, 51, 40, NOW + 3));	/* never sent: a liar */
+	assert_false(session_out_ack(&s, EPOCH, 51, 40, NOW + 3));	/* never sent: an error */
 	assert_true(session_out_ack(&s, EPOCH, 50, UINT64_MAX, NOW + 4));
 	assert_int_equal(s.limit, 50 + SESSION_WINDOW_MAX);
 	s.state = OUT_CLOSED;

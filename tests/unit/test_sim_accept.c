@@ -50,7 +50,7 @@ check_row(void **state)
 }
 
 static void
-gzip_is_taken_by_who_says_so(void **state)
+gzip_needs_accept_encoding(void **state)
 {
 	(void)state;
 	assert_true(sim_accept_gzip("gzip"));
@@ -68,6 +68,6 @@ main(void)
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].header, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(gzip_is_taken_by_who_says_so);
+	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(gzip_needs_accept_encoding);
 	return cmocka_run_group_tests_name("sim_accept", tests, NULL, NULL);
 }

@@ -78,7 +78,7 @@ a_definition_serves_at_once_and_takes_all_with_it(void **state)
 	a = rig_wait(&r, &c, "ADDED");
 	rig_free(&a);
 	assert_int_equal(code_of(&r, "DELETE", CRDS "/widgets.x.io", ""), 200);
-	a = rig_wait(&r, &c, NULL);		/* the watch tells its end, and ends */
+	a = rig_wait(&r, &c, NULL);		/* the watch sends DELETED, and ends */
 	assert_int_equal(a.end, RIG_COMPLETE);
 	assert_non_null(strstr(a.body, "DELETED"));
 	rig_free(&a);
@@ -168,7 +168,7 @@ evictions_respect_budgets(void **state)
 	assert_int_equal(
 	    code_of(&r, "POST", "/apis/policy/v1/namespaces/default/poddisruptionbudgets", budget),
 	    201);
-	/* Nobody has looked at the budget yet. */
+	/* No controller has evaluated the budget yet. */
 	struct rig_answer a = rig_ask(&r, "POST", PODS "/p/eviction", "", eviction, NULL);
 	assert_int_equal(a.code, 429);
 	assert_non_null(strstr(a.body, "The disruption budget b is still being processed by the server."));
@@ -198,7 +198,7 @@ evictions_respect_budgets(void **state)
 }
 
 static void
-the_audit_tells_who_asked_what(void **state)
+the_audit_lists_who_requested_what(void **state)
 {
 	struct rig r;
 
@@ -248,7 +248,7 @@ main(void)
 		cmocka_unit_test(orphans_go_when_the_last_owner_has),
 		cmocka_unit_test(a_namespace_takes_its_contents_with_it),
 		cmocka_unit_test(evictions_respect_budgets),
-		cmocka_unit_test(the_audit_tells_who_asked_what),
+		cmocka_unit_test(the_audit_lists_who_requested_what),
 		cmocka_unit_test(versions_are_ordered_as_kubernetes_does),
 	};
 

@@ -28,8 +28,8 @@ static const struct row {
 	const char	*name;
 	struct write	 writes[6];
 	const char	*refused;	/* the last write is refused with this text; NULL: it is done */
-	const char	*spec;		/* of the object then; NULL: not looked at */
-	const char	*owners;	/* {"manager operation": fieldsV1}; NULL: not looked at */
+	const char	*spec;		/* of the object then; NULL: not checked */
+	const char	*owners;	/* {"manager operation": fieldsV1}; NULL: not checked */
 } rows[] = {
 	{ "what is applied is owned, defaults are not",
 	  { { APPLY, "a", APPLIED("{'size':3,'rules':[{'id':'x'}],'tags':['t'],'plain':['p'],'free':{"

@@ -93,7 +93,7 @@ static const struct row {
 	    ANY, 0, "RequestWatchProgress", NULL, NULL },
 };
 
-/* Faults that are refused, and the word that says why. */
+/* Faults that are refused, and the word that the reason contains. */
 static const struct {
 	const char	*fault, *why;
 } wrong[] = {
@@ -190,9 +190,9 @@ a_lost_answer_is_a_write_all_the_same(void **state)
 	rig_close(&r);
 }
 
-/* The object is there before its creator hears of it. */
+/* The object is there before its creator receives the answer. */
 static void
-a_late_answer_comes_after_the_deed(void **state)
+a_late_answer_comes_after_the_write(void **state)
 {
 	struct rig r;
 	struct rig_client c;
@@ -339,7 +339,7 @@ main(void)
 	static const struct CMUnitTest more[] = {
 		cmocka_unit_test(wrong_faults_are_refused),
 		cmocka_unit_test(a_lost_answer_is_a_write_all_the_same),
-		cmocka_unit_test(a_late_answer_comes_after_the_deed),
+		cmocka_unit_test(a_late_answer_comes_after_the_write),
 		cmocka_unit_test(the_date_is_another),
 		cmocka_unit_test(a_stale_list_is_of_that_version),
 		cmocka_unit_test(swapped_events_change_places),

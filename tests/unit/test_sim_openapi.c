@@ -1,4 +1,4 @@
-/* tests/unit/test_sim_openapi.c - the documents of /openapi/v3 have what kubectl looks for. */
+/* tests/unit/test_sim_openapi.c - the documents of /openapi/v3 have what kubectl reads. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -69,7 +69,7 @@ the_hash_changes_with_the_schema(void **state)
 }
 
 static void
-a_patch_says_what_it_can_do(void **state)
+a_patch_lists_what_it_accepts(void **state)
 {
 	json_t *patch = json_object_get(json_object_get(json_object_get(custom, "paths"), ITEM), "patch"), *p;
 	json_t *node = json_object_get(json_object_get(json_object_get(core, "paths"),
@@ -147,7 +147,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_index_names_every_version_once),
 		cmocka_unit_test(the_hash_changes_with_the_schema),
-		cmocka_unit_test(a_patch_says_what_it_can_do),
+		cmocka_unit_test(a_patch_lists_what_it_accepts),
 		cmocka_unit_test(a_schema_is_complete),
 		cmocka_unit_test(documents_hang_together),
 		cmocka_unit_test(no_such_version),

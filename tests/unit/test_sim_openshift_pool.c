@@ -1,4 +1,4 @@
-/* tests/unit/test_sim_openshift_pool.c - whose node it is, and what the status of a pool says. */
+/* tests/unit/test_sim_openshift_pool.c - to which pool a node belongs, and the status of a pool. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>

@@ -53,7 +53,7 @@ static const struct decoded {
 	{ "another version", NULL, "", "{'apiVersion':'test.muster.dev/v9','kind':'Gadget'}", "",
 	  "!the API version in the data (test.muster.dev/v9) does not match the expected API version "
 	  "(test.muster.dev/v1)", "[]" },
-	{ "a built-in kind need not say what it is", "Node", "", "{'metadata':{'name':'n'}}", "kind", "'Node'", "[]" },
+	{ "a built-in kind need not name itself", "Node", "", "{'metadata':{'name':'n'}}", "kind", "'Node'", "[]" },
 	{ "zeroes are dropped, as Go drops them", "Node", "",
 	  "{'metadata':{'labels':{},'annotations':{'a':''}},'spec':{'unschedulable':false,'podCIDR':'',"
 	  "'taints':[]}}", "spec", "{}", "[]" },
@@ -120,7 +120,7 @@ static const struct decoded {
 	{ "another built-in kind", "Node", "", "{'apiVersion':'v1','kind':'Pod'}", "",
 	  "!Pod in version \"v1\" cannot be handled as a Node: converting (v1.Pod) to (core.Node): "
 	  "unknown conversion", "[]" },
-	{ "a kind that no one knows", "Node", "", "{'apiVersion':'v1','kind':'Foo'}", "",
+	{ "an unknown kind", "Node", "", "{'apiVersion':'v1','kind':'Foo'}", "",
 	  "!Foo in version \"v1\" cannot be handled as a Node: no kind \"Foo\" is registered for version "
 	  "\"v1\" in scheme \"pkg/runtime/scheme.go:111\"", "[]" },
 	{ "no such version", "Node", "", "{'apiVersion':'v2','kind':'Node'}", "",

@@ -105,7 +105,7 @@ a_lease_of_the_real_server(void **state)
 	    "'holderIdentity':'a','leaseDurationSeconds':15,'renewTime':'2026-01-01T00:00:00.123456Z'}}");
 }
 
-/* Beginnings are broken, or at best less of an object; none is read beyond its end (the sanitizer looks). */
+/* A truncated object is broken, or a smaller object; none is read beyond its end (the sanitizer checks). */
 static void
 every_beginning_of_it(void **state)
 {

@@ -64,7 +64,7 @@ check_schema(const char *where, const json_t *schema)
 }
 
 static void
-what_a_row_says_is_read(void **state)
+every_column_of_a_row_is_read(void **state)
 {
 	const json_t *types = sim_schema_types();
 	const json_t *node = json_object_get(types, "io.k8s.api.core.v1.NodeStatus");
@@ -104,7 +104,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reference_is_there_and_every_key_is_a_field),
-		cmocka_unit_test(what_a_row_says_is_read),
+		cmocka_unit_test(every_column_of_a_row_is_read),
 		cmocka_unit_test(every_kind_that_is_kept_has_a_type),
 	};
 

@@ -55,7 +55,7 @@ static const struct row {
 	{ "none is none", "Pod", "", POD("", ""), "{'gracePeriodSeconds':0}", DELETION_GONE, NULL },
 	{ "asked again", "Pod", "", POD("", GRACE("2026-11-17T03:00:20Z", "30")), NULL, DELETION_MARKED,
 	  POD("", GRACE("2026-11-17T03:00:20Z", "30")) },
-	{ "longer is not heard", "Pod", "", POD("", GRACE("2026-11-17T03:00:20Z", "30")),
+	{ "longer is ignored", "Pod", "", POD("", GRACE("2026-11-17T03:00:20Z", "30")),
 	  "{'gracePeriodSeconds':60}", DELETION_MARKED, POD("", GRACE("2026-11-17T03:00:20Z", "30")) },
 	{ "shorter is", "Pod", "", POD("", GRACE("2026-11-17T03:00:20Z", "30")),
 	  "{'gracePeriodSeconds':15}", DELETION_MARKED, POD("", GRACE("2026-11-17T03:00:05Z", "15")) },

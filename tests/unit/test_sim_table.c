@@ -23,7 +23,7 @@ static const struct row {
 	    "{" META ",'spec':{'unschedulable':true},'status':{'conditions':"
 	    "[{'type':'Ready','status':'Unknown'}]}}",
 	    "['x','NotReady,SchedulingDisabled'" },
-	{ "a node that says nothing", "nodes", "{" META "}", "['x','Unknown','<none>','60m',''" },
+	{ "a node without a status", "nodes", "{" META "}", "['x','Unknown','<none>','60m',''" },
 	{ "roles in order", "nodes",
 	    "{'metadata':{'name':'x','labels':{'node-role.kubernetes.io/worker':'',"
 	    "'kubernetes.io/role':'edge','node-role.kubernetes.io/':'','node-role.kubernetes.io/a':''}}}",

@@ -1,4 +1,4 @@
-/* tests/unit/test_sim_watch.c - WATCH of the simulator: where it begins, what it tells, how it ends. */
+/* tests/unit/test_sim_watch.c - WATCH of the simulator: where it begins, what it sends, how it ends. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
@@ -15,11 +15,11 @@
 /* Four namespaces, then three nodes: the newest version is 7. */
 enum { THREE = 3 };
 
-/* How it begins: what is told before a fourth node is made. */
+/* How it begins: what is sent before a fourth node is made. */
 static const struct row {
 	const char	*name, *query;
 	int		 code, added;
-	bool		 told;			/* that the initial events are over */
+	bool		 end;			/* the end of the initial events is sent */
 	const char	*has, *lacks;
 } rows[] = {
 	{ "without a version: the present first", "", 200, THREE, false, NULL, "BOOKMARK" },
@@ -64,7 +64,7 @@ check_row(void **state)
 	rig_must_order(&r, "POST", "/cluster", "{\"op\":\"add\"}");
 	a = rig_wait(&r, &c, blind ? NULL : "node-00004");
 	assert_int_equal(rig_count(a.body, "\"type\":\"ADDED\""), w->added + (w->code == 200 && !blind));
-	assert_int_equal(strstr(a.body, END) != NULL, w->told);
+	assert_int_equal(strstr(a.body, END) != NULL, w->end);
 	if (w->has != NULL)
 		assert_non_null(strstr(a.body, w->has));
 	if (w->lacks != NULL)
@@ -74,11 +74,11 @@ check_row(void **state)
 	rig_close(&r);
 }
 
-/* What is told of changes, through a selection. */
-static const struct story {
+/* Which changes are sent, through a selection. */
+static const struct script {
 	const char	*name, *query, *orders, *until;
 	const char	*lines[8];	/* in this order; nothing else but bookmarks */
-} stories[] = {
+} scripts[] = {
 	{ "every change", "&resourceVersion=7",
 	    "[{'op':'add'},{'op':'label','names':['node-00001']},{'op':'remove','names':['node-00002']}]",
 	    "DELETED", { "ADDED node-00004 8", "MODIFIED node-00001 9", "DELETED node-00002 10" } },
@@ -90,7 +90,7 @@ static const struct story {
 	    "[{'op':'label','names':['node-00003'],'key':'a','value':'b'},"
 	    "{'op':'label','names':['node-00003'],'key':'a','value':'x'}]",
 	    "DELETED", { "ADDED node-00003 8", "DELETED node-00003 9" } },
-	{ "what is outside is not told", "&resourceVersion=7&fieldSelector=metadata.name%3Dnode-00001",
+	{ "what is outside is not sent", "&resourceVersion=7&fieldSelector=metadata.name%3Dnode-00001",
 	    "[{'op':'heartbeat','names':['node-00002']},{'op':'heartbeat','names':['node-00001']}]",
 	    "MODIFIED", { "MODIFIED node-00001 9" } },
 	{ "after the present, what follows", "" MARKS, "[{'op':'remove','names':['node-00001']}]",
@@ -122,9 +122,9 @@ summary(const char *line, char *buf, size_t size)
 }
 
 static void
-check_story(void **state)
+check_script(void **state)
 {
-	const struct story *s = *state;
+	const struct script *s = *state;
 	struct rig r;
 	struct rig_client c;
 	char path[512], got[128];
@@ -140,7 +140,7 @@ check_story(void **state)
 	while (a.end == RIG_OPEN && a.body[a.len - 1] != '\n') {
 		rig_free(&a);
 		event_base_loop(r.base, EVLOOP_ONCE);
-		a = rig_look(&c);
+		a = rig_parse(&c);
 	}
 	size_t n = 0;
 	char *rest = a.body;
@@ -158,7 +158,7 @@ check_story(void **state)
 	rig_close(&r);
 }
 
-/* A version that is forgotten is told in the stream, as the apiserver does. */
+/* A version that is too old is reported in the stream, as the apiserver does. */
 static void
 too_old_is_an_event(void **state)
 {
@@ -181,7 +181,7 @@ too_old_is_an_event(void **state)
 }
 
 static void
-bookmarks_tell_how_far_it_is(void **state)
+bookmarks_have_the_current_version(void **state)
 {
 	struct rig r;
 	struct rig_client c;
@@ -267,19 +267,19 @@ main(void)
 {
 	static const struct CMUnitTest more[] = {
 		cmocka_unit_test(too_old_is_an_event),
-		cmocka_unit_test(bookmarks_tell_how_far_it_is),
+		cmocka_unit_test(bookmarks_have_the_current_version),
 		cmocka_unit_test(tables_are_watched_too),
 		cmocka_unit_test(a_slow_reader_is_let_go),
 	};
-	struct CMUnitTest tests[NITEMS(rows) + NITEMS(stories) + NITEMS(more)];
+	struct CMUnitTest tests[NITEMS(rows) + NITEMS(scripts) + NITEMS(more)];
 	size_t n = 0;
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[n++] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	for (size_t i = 0; i < NITEMS(stories); i++)
-		tests[n++] = (struct CMUnitTest){ stories[i].name, check_story, NULL, NULL,
-			(void *)(uintptr_t)&stories[i] };
+	for (size_t i = 0; i < NITEMS(scripts); i++)
+		tests[n++] = (struct CMUnitTest){ scripts[i].name, check_script, NULL, NULL,
+			(void *)(uintptr_t)&scripts[i] };
 	memcpy(tests + n, more, sizeof(more));
 	return cmocka_run_group_tests_name("sim_watch", tests, NULL, NULL);
 }

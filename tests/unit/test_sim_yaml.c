@@ -16,7 +16,7 @@ static const struct row {
 	{ "words that are no texts", "[~, null, true, False, yes, off, '']", "[null,null,true,false,true,false,\"\"]" },
 	{ "in quotes they are", "[\"null\", 'true', \"1\"]", "[\"null\",\"true\",\"1\"]" },
 	{ "numbers", "[0, -7, 0x1f, 017, 1e3, 1.5, .5]", "[0,-7,31,15,1000.0,1.5,0.5]" },
-	{ "texts that look like numbers", "[1.2.3, 1m, 10Gi, 0xzz, 1e, '-', 12:30, v1]",
+	{ "texts that resemble numbers", "[1.2.3, 1m, 10Gi, 0xzz, 1e, '-', 12:30, v1]",
 	  "[\"1.2.3\",\"1m\",\"10Gi\",\"0xzz\",\"1e\",\"-\",\"12:30\",\"v1\"]" },
 	{ "a block of text", "a: |\n  x\n  y\n", "{\"a\":\"x\\ny\\n\"}" },
 	{ "a tag makes a text", "a: !!str 1\n", "{\"a\":\"1\"}" },

@@ -14,15 +14,17 @@
 enum { ROOT = 0, SOMEBODY = 4242 };
 
 static char dir[] = "/tmp/muster-spec-XXXXXX";
-static char said[8192];
+static char log_text[8192];
 
 static void
-hear(const char *line, size_t len)
+record_line(const char *line, size_t len)
 {
-	strncat(said, line, len < sizeof(said) - strlen(said) - 1 ? len : sizeof(said) - strlen(said) - 1);
+	const size_t room = sizeof(log_text) - strlen(log_text) - 1;
+
+	strncat(log_text, line, len < room ? len : room);
 }
 
-/* Programs of every child are there, as empty files; only whether they can be run is looked at. */
+/* The program of every child is there, as an empty file; only whether it can be run is checked. */
 static int
 set_up(void **state)
 {
@@ -36,7 +38,7 @@ set_up(void **state)
 		MUST(f != NULL && fchmod(fileno(f), 0755) == 0);
 		fclose(f);
 	}
-	log_set_sink(hear);
+	log_set_sink(record_line);
 	return 0;
 }
 
@@ -69,7 +71,7 @@ load_as(uid_t euid, const char *yaml, char err[SPEC_ERROR_MAX])
 		config_errors_print(errs, stderr);
 	assert_non_null(c);
 	free(errs);
-	said[0] = err[0] = '\0';
+	log_text[0] = err[0] = '\0';
 	struct spec_set *const set =
 	    spec_load(c, &(struct spec_search){ .dirs = { "/nowhere", dir }, .euid = euid }, err,
 		SPEC_ERROR_MAX);
@@ -89,7 +91,7 @@ static const struct row {
 	const char	*logged;	/* a part of the log; NULL: anything */
 	uint64_t	 enabled;	/* mask of roles */
 } rows[] = {
-	{ "nothing said: the defaults", "", NULL, NULL, ROLE_BIT(METRICS) },
+	{ "an empty file: the defaults", "", NULL, NULL, ROLE_BIT(METRICS) },
 	{ "switched off", "actors: {metrics: {enabled: false}}\n", NULL, NULL, 0 },
 	{ "a section alone switches on", "actors: {test-faulty: {mode: ok}}\n", NULL, NULL,
 	    ROLE_BIT(METRICS) | ROLE_BIT(TEST_FAULTY) },
@@ -97,7 +99,7 @@ static const struct row {
 	    "actor enabled, because another needs it", ROLE_BIT(TEST_PRODUCER) | ROLE_BIT(TEST_CONSUMER_2) },
 	{ "needed but switched off", "actors:\n  test-consumer-2: {}\n  test-producer:\n    enabled: false\n",
 	    "t.yaml:4: actor test-consumer-2 needs test-producer", NULL, 0 },
-	{ "B7: insight brings node-state and kube-watcher, and says why",
+	{ "B7: insight brings node-state and kube-watcher, and the log has the reason",
 	    "actors: {metrics: {enabled: false}, insight: {}}\n", NULL,
 	    "\"actor\":\"node-state\",\"needs\":\"insight\"",
 	    ROLE_BIT(KUBE_WATCHER) | ROLE_BIT(NODE_STATE) | ROLE_BIT(INSIGHT) },
@@ -107,7 +109,7 @@ static const struct row {
 	{ "B7: node-state without kube-watcher is refused, naming both",
 	    "actors: {node-state: {}, kube-watcher: {enabled: false}}\n",
 	    "t.yaml:1: actor node-state needs kube-watcher", NULL, 0 },
-	{ "needed, and its section says nothing",
+	{ "needed, and its section does not set enabled",
 	    "actors: {test-consumer-2: {}, test-producer: {keys: 5}}\n", NULL, NULL,
 	    ROLE_BIT(METRICS) | ROLE_BIT(TEST_PRODUCER) | ROLE_BIT(TEST_CONSUMER_2) },
 	{ "an unknown user", "supervisor: {user: no-such-user}\n", "t.yaml:1: supervisor.user", NULL, 0 },
@@ -141,7 +143,7 @@ check_row(void **state)
 	for (size_t i = 0; i < CHILD_MAX; i++)
 		assert_int_equal(set->children[i].enabled, r->enabled >> child_table[i].role & 1);
 	if (r->logged != NULL)
-		assert_non_null(strstr(said, r->logged));
+		assert_non_null(strstr(log_text, r->logged));
 	spec_free(&set);
 	assert_null(set);
 }
@@ -154,7 +156,7 @@ folders_apart_are_not_warned_about(void **state)
 				    "  test-faulty-core: {token-file: /run/cc/b}}\n", err);
 
 	(void)state;
-	assert_null(strstr(said, "credential"));
+	assert_null(strstr(log_text, "credential"));
 	spec_free(&set);
 }
 

@@ -16,7 +16,7 @@
 
 #define RV	"'metadata':{'resourceVersion':'9'}"
 
-/* All that a splitter has said. */
+/* Everything that a splitter has returned. */
 struct seen {
 	char	text[4096];
 	size_t	len, stop_after;
@@ -159,7 +159,7 @@ pb_list(void **state)
 	assert_non_null(strstr(whole.text, "bbb><cc><dddd"));
 	assert_non_null(strstr(whole.text, "ddd> ok rv=9 continue=token"));
 	assert_splits(SPLIT_LIST, PROJECT_PROTO, b.p, b.len, whole.text);
-	/* cut anywhere it is not a list any more; its last fields say nothing, so behind them it is one */
+	/* cut anywhere it is no list any more; its last fields are optional, so without them it is one */
 	for (size_t len = 0; len < b.len; len++) {
 		struct seen s = { .len = 0 };
 
@@ -215,7 +215,7 @@ pb_lists_that_are_none(void **state)
 	    "items");
 }
 
-/* Fields that we do not know, of every wire type, in the list and around it. */
+/* Unknown fields, of every wire type, in the list and around it. */
 static void
 pb_list_of_the_future(void **state)
 {
@@ -327,7 +327,7 @@ limit_in_one_chunk(void **state)
 }
 
 static void
-the_owner_says_stop(void **state)
+the_owner_stops_it(void **state)
 {
 	static const char text[] = "{'a':1}\n{'b':2}\n{'c':3}\n";
 	struct seen s = { .stop_after = 2 };
@@ -386,7 +386,7 @@ main(void)
 		cmocka_unit_test(pb_watch),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(limit_in_one_chunk),
-		cmocka_unit_test(the_owner_says_stop),
+		cmocka_unit_test(the_owner_stops_it),
 		cmocka_unit_test(long_pieces),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(others)];

@@ -1,4 +1,4 @@
-/* tests/unit/test_stat.c - numbers, what is told and how often, labels. */
+/* tests/unit/test_stat.c - values, which changes are reported and how often, labels. */
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -14,17 +14,17 @@
 #include "random.h"
 #include "stat.h"
 
-/* What stat_changed said, one line per series. */
-struct heard {
+/* What stat_changed reported, one line per series. */
+struct report {
 	char	text[4096];
 	size_t	count;
 	void	(*also)(void);	/* done inside the callback, once */
 };
 
 static void
-hear(const struct stat_view *v, void *arg)
+record_series(const struct stat_view *v, void *arg)
 {
-	struct heard *h = arg;
+	struct report *h = arg;
 	const size_t n = strlen(h->text);
 
 	snprintf(h->text + n, sizeof(h->text) - n, "%s{%s} %g%s\n", v->family, v->labels, v->value,
@@ -41,10 +41,10 @@ hear(const struct stat_view *v, void *arg)
 static const char *
 changes(void)
 {
-	static struct heard h;
+	static struct report h;
 
-	h = (struct heard){ 0 };
-	stat_changed(hear, &h);
+	h = (struct report){ 0 };
+	stat_changed(record_series, &h);
 	return h.text;
 }
 
@@ -57,7 +57,7 @@ reset(void **state)
 }
 
 static void
-changed_ones_are_told_once(void **state)
+changes_are_reported_once(void **state)
 {
 	(void)state;
 	struct stat_series *adds = stat_get(STAT_WQ_ADDS, ""), *depth = stat_get(STAT_WQ_DEPTH, "name=\"a\"");
@@ -72,7 +72,7 @@ changed_ones_are_told_once(void **state)
 	stat_add(adds, 1.5);
 	assert_true(stat_value(adds) == 3.5);
 	assert_string_equal(changes(), "workqueue_depth{name=\"a\"} 7\nworkqueue_adds_total{} 3.5\n");
-	stat_set(depth, 7);		/* as it was: nobody is woken */
+	stat_set(depth, 7);		/* as it was: not a change */
 	stat_add(adds, 0);
 	assert_string_equal(changes(), "");
 	stat_add(depth, -3);
@@ -110,7 +110,7 @@ struct histogram {
 };
 
 static void
-hear_histogram(const struct stat_view *v, void *arg)
+record_histogram(const struct stat_view *v, void *arg)
 {
 	struct histogram *h = arg;
 
@@ -131,7 +131,7 @@ histogram_counts_up_to_each_bound(void **state)
 	(void)state;
 	for (size_t i = 0; i < NITEMS(seen); i++)
 		stat_observe(stat_get(STAT_WQ_WORK, ""), seen[i]);
-	stat_changed(hear_histogram, &h);
+	stat_changed(record_histogram, &h);
 	assert_int_equal(h.count, NITEMS(seen));
 	assert_true(fabs(h.sum - (0.005 + 0.0051 + 0.9 + 1 + 59 + 61 + 1e9)) < 1e-3);
 	assert_true(h.n >= 24 && h.n <= 32 && h.n % 2 == 0);
@@ -147,7 +147,7 @@ histogram_counts_up_to_each_bound(void **state)
 }
 
 static void
-dropped_is_told_once_and_forgotten(void **state)
+a_drop_is_reported_once_and_forgotten(void **state)
 {
 	(void)state;
 	stat_set(stat_get(STAT_KEYS, "link=\"x\""), 3);
@@ -157,10 +157,10 @@ dropped_is_told_once_and_forgotten(void **state)
 	assert_string_equal(changes(), "");
 	assert_true(stat_value(stat_get(STAT_KEYS, "link=\"x\"")) == 0);
 	assert_string_equal(changes(), "muster_link_keys{link=\"x\"} 0\n");
-	/* never told, so its end is nobody's business */
+	/* never reported, so its end is not reported either */
 	stat_drop(stat_get(STAT_KEYS, "link=\"y\""));
 	assert_string_equal(changes(), "");
-	/* gone and back before anybody asked: one change */
+	/* gone and back between two calls: one change */
 	stat_set(stat_get(STAT_KEYS, "link=\"x\""), 8);
 	stat_drop(stat_get(STAT_KEYS, "link=\"x\""));
 	stat_set(stat_get(STAT_KEYS, "link=\"x\""), 9);
@@ -176,19 +176,19 @@ count_something(void)
 }
 
 /*
- * The runtime sends what it hears, and sending is counted: that must neither be lost nor go round
- * for ever.
+ * The runtime sends what it receives here, and sending is counted: such a count must neither be lost
+ * nor cause an endless loop.
  */
 static void
-counting_while_being_told(void **state)
+counting_inside_the_callback(void **state)
 {
-	struct heard h = { .also = count_something };
+	struct report h = { .also = count_something };
 
 	(void)state;
 	stat_add(stat_get(STAT_BUS_FRAMES, ""), 1);
 	stat_set(stat_get(STAT_KEYS, "link=\"b\""), 1);
-	stat_changed(hear, &h);
-	/* b was to be told, but had ended by then without anybody having known it */
+	stat_changed(record_series, &h);
+	/* b was to be reported, but had ended by then without ever having been reported */
 	assert_string_equal(h.text, "muster_bus_frames_total{} 1\n");
 	assert_string_equal(changes(), "muster_bus_frames_total{} 2\n"
 	    "muster_bus_frames_total{link=\"new\"} 0\n");
@@ -196,49 +196,49 @@ counting_while_being_told(void **state)
 }
 
 static void
-revive(void)
+set_again(void)
 {
 	stat_set(stat_get(STAT_KEYS, "link=\"a\""), 5);
 }
 
 static void
-revive_and_drop(void)
+set_again_and_drop(void)
 {
-	revive();
+	set_again();
 	stat_drop(stat_get(STAT_KEYS, "link=\"a\""));
 }
 
 static void
-back_while_its_end_is_told(void **state)
+back_while_its_end_is_reported(void **state)
 {
-	struct heard h = { .also = revive };
+	struct report h = { .also = set_again };
 
 	(void)state;
 	stat_set(stat_get(STAT_KEYS, "link=\"a\""), 1);
 	changes();
 	stat_drop(stat_get(STAT_KEYS, "link=\"a\""));
-	stat_changed(hear, &h);
+	stat_changed(record_series, &h);
 	assert_string_equal(h.text, "muster_link_keys{link=\"a\"} 0 gone\n");
 	assert_string_equal(changes(), "muster_link_keys{link=\"a\"} 5\n");
-	h = (struct heard){ .also = revive_and_drop };
+	h = (struct report){ .also = set_again_and_drop };
 	stat_drop(stat_get(STAT_KEYS, "link=\"a\""));
-	stat_changed(hear, &h);
+	stat_changed(record_series, &h);
 	assert_string_equal(h.text, "muster_link_keys{link=\"a\"} 0 gone\n");
 	assert_string_equal(changes(), "");
 	assert_string_equal(changes(), "");
 }
 
-/* Ten thousand label values come and go; the reader's picture always equals the truth. */
+/* Ten thousand label values come and go; the reader's copy always equals the current values. */
 static void
-picture_stays_true(void **state)
+a_readers_copy_stays_equal(void **state)
 {
 	enum { SERIES = 50 };
-	static double truth[SERIES], picture[SERIES];
+	static double current[SERIES], copy[SERIES];
 	uint64_t seed = 5;
 
 	(void)state;
-	memset(truth, 0xff, sizeof(truth));	/* NaN: not there */
-	memset(picture, 0xff, sizeof(picture));
+	memset(current, 0xff, sizeof(current));	/* NaN: not there */
+	memset(copy, 0xff, sizeof(copy));
 	for (int step = 0; step < 100000; step++) {
 		const size_t i = random_below(&seed, SERIES);
 		char labels[32];
@@ -246,26 +246,26 @@ picture_stays_true(void **state)
 		snprintf(labels, sizeof(labels), "n=\"%zu\"", i);
 		if (random_below(&seed, 4) == 0) {
 			stat_drop(stat_get(STAT_KEYS, labels));
-			truth[i] = NAN;
+			current[i] = NAN;
 		} else {
-			truth[i] = (double)random_below(&seed, 3);
-			stat_set(stat_get(STAT_KEYS, labels), truth[i]);
+			current[i] = (double)random_below(&seed, 3);
+			stat_set(stat_get(STAT_KEYS, labels), current[i]);
 		}
 		if (random_below(&seed, 20) != 0)
 			continue;
-		static struct heard h;
-		h = (struct heard){ 0 };
-		stat_changed(hear, &h);
+		static struct report h;
+		h = (struct report){ 0 };
+		stat_changed(record_series, &h);
 		assert_true(h.count <= SERIES);
 		for (char *line = strtok(h.text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
 			size_t n;
 			double v;
 
 			assert_int_equal(sscanf(line, "muster_link_keys{n=\"%zu\"} %lf", &n, &v), 2);
-			picture[n] = strstr(line, "gone") != NULL ? NAN : v;
+			copy[n] = strstr(line, "gone") != NULL ? NAN : v;
 		}
 		for (size_t n = 0; n < SERIES; n++)
-			assert_true(picture[n] == truth[n] || (isnan(picture[n]) && isnan(truth[n])));
+			assert_true(copy[n] == current[n] || (isnan(copy[n]) && isnan(current[n])));
 	}
 }
 
@@ -341,13 +341,13 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, reset, reset)
 	static const struct CMUnitTest others[] = {
-		T(changed_ones_are_told_once),
+		T(changes_are_reported_once),
 		T(numbers_that_are_none_are_dropped),
 		T(histogram_counts_up_to_each_bound),
-		T(dropped_is_told_once_and_forgotten),
-		T(counting_while_being_told),
-		T(back_while_its_end_is_told),
-		T(picture_stays_true),
+		T(a_drop_is_reported_once_and_forgotten),
+		T(counting_inside_the_callback),
+		T(back_while_its_end_is_reported),
+		T(a_readers_copy_stays_equal),
 		T(wrong_use_is_impossible),
 	};
 	struct CMUnitTest tests[NITEMS(label_rows) + NITEMS(others)];

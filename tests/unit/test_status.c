@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_status.c - the status fits its record whatever actors said before they died:
- * their words are left out before anything else is.
+ * tests/unit/test_status.c - the status fits its record whatever actors printed before they died:
+ * their output is left out before anything else is.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 
 static const struct child_spec on = { .enabled = true };
 
-/* All of them have died; each said ten lines of that byte. */
+/* All of them have died; each printed ten lines of that byte. */
 static struct tree *
 dead_tree(char byte)
 {

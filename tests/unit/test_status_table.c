@@ -116,7 +116,7 @@ durations(void **state)
 		    status_duration(time_rows[i].seconds, buf, sizeof(buf)), time_rows[i].want);
 }
 
-/* A status of a thousand bytes is cut, and the line says so. */
+/* A status of a thousand bytes is cut, and the line shows it. */
 static void
 long_texts_are_cut(void **state)
 {

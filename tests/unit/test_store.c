@@ -1,7 +1,6 @@
 /*
- * tests/unit/test_store.c - who knows better: lists, the watch and answers to own writes speak
- * about the same
- * objects, in any order.
+ * tests/unit/test_store.c - which version wins: lists, the watch and answers to own writes report
+ * the same objects, in any order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +20,7 @@ enum action {
 /*
  * rv: of an ANSWER also how far the watch has come, "12@10". want: for reports the change (+ added, ~
  * updated, = replaced, - gone, "" ignored); COMMIT: the keys that went, in order of the alphabet;
- * DIFF: "named missing behind ahead" at version rv; HAS: the version known of key;
+ * DIFF: "seen missing older newer" at version rv; HAS: the version of the key;
  * BAD, BAD_ANSWER: SEEN and ANSWER of an object that cannot be projected (! skipped); UNREADABLE: how
  * many there are; TIME: store_restore_epoch.
  */
@@ -40,7 +39,7 @@ static const struct row {
 	const char	*name;
 	struct line	 lines[16];
 } rows[] = {
-	{ "only what is newer is news", {
+	{ "only what is newer is a change", {
 		{ SEEN, A1, "10", "+" }, { SEEN, A1, "10", "" }, { SEEN, A1, "9", "" }, { SEEN, A1, "11", "~" },
 		{ HAS, A1, "", "11" } } },
 	{ "numbers, not texts", { { SEEN, A1, "9", "+" }, { SEEN, A1, "10", "~" }, { SEEN, A1, "9", "" } } },
@@ -59,7 +58,7 @@ static const struct row {
 	{ "upper case is another uid", {
 		{ SEEN, "a", "aaaaaaaa-0000-4000-8000-00000000000a", "1", "+" },
 		{ DELETED, "a", "AAAAAAAA-0000-4000-8000-00000000000A", "2", "" } } },
-	{ "the end of what nobody knows is no change", { { DELETED, A1, "10", "" } } },
+	{ "the end of an unknown object is no change", { { DELETED, A1, "10", "" } } },
 	{ "what a complete list does not name is gone", {
 		{ SEEN, A1, "10", "+" }, { SEEN, B1, "11", "+" }, { SEEN, C1, "12", "+" },
 		{ BEGIN, "", "", "", "" }, { SEEN, B1, "11", "" }, { DIFF, "", "", "20", "1 2 0 0" },
@@ -74,7 +73,7 @@ static const struct row {
 	{ "an own write is merged at once, and the watch brings nothing new", {
 		{ SEEN, A1, "10", "+" }, { ANSWER, A1, "12@10", "~" }, { SEEN, A1, "11", "" }, { SEEN, A1, "12", "" },
 		{ SEEN, A1, "13", "~" } } },
-	{ "an own create is there before the watch says so", {
+	{ "an own create is there before the watch reports it", {
 		{ ANSWER, A1, "12@10", "+" }, { SEEN, A1, "12", "" }, { ANSWER, A1, "11@12", "" } } },
 	{ "an answer that the watch has overtaken: perhaps it has ended since", {
 		{ SEEN, A1, "10", "+" }, { DELETED, A1, "15", "-" }, { ANSWER, A1, "12@15", "" },
@@ -98,7 +97,7 @@ static const struct row {
 	{ "but no older version than an own write since", {
 		{ SEEN, A1, "50", "+" }, { ACCEPT_ROLLBACK, "", "", "", "" }, { ANSWER, A1, "55@50", "~" },
 		{ SEEN, A1, "50", "" }, { COMMIT, "", "", "52", "" }, { HAS, A1, "", "55" } } },
-	{ "a list that should know our version and does not", {
+	{ "a list that should have our version and does not", {
 		{ SEEN, A1, "50", "+" }, { BEGIN, "", "", "", "" }, { SEEN, A1, "40", "" },
 		{ DIFF, "", "", "60", "1 0 1 0" }, { DIFF, "", "", "50", "1 0 1 0" },
 		{ DIFF, "", "", "45", "1 0 0 1" } } },
@@ -117,7 +116,7 @@ static const struct row {
 		{ BEGIN, "", "", "", "" }, { SEEN, A1, "10", "" }, { DIFF, "", "", "11", "0 0 1 0" },
 		{ COMMIT, "", "", "11", "" }, { TOMBS, "", "", "", "1" },
 		{ BEGIN, "", "", "", "" }, { COMMIT, "", "", "20", "" }, { TOMBS, "", "", "", "0" } } },
-	{ "a list from before it was made says nothing about our delete", {
+	{ "a list from before it was made does not confirm our delete", {
 		{ SEEN, B1, "20", "+" }, { ANSWER, A1, "35@30", "+" }, { REMOVED, A1, "", "-" },
 		{ BEGIN, "", "", "", "" }, { SEEN, B1, "20", "" }, { COMMIT, "", "", "34", "" },
 		{ TOMBS, "", "", "", "1" }, { SEEN, A1, "35", "" },
@@ -316,7 +315,7 @@ memory_is_small(void **state)
 	store_free(&s);
 }
 
-/* Deletes whose end the watch never tells cannot pile up. */
+/* Deletes that the watch never reports cannot pile up. */
 static void
 tombstones_are_bounded(void **state)
 {

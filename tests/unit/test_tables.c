@@ -18,14 +18,14 @@
 #include "writes.h"
 
 static void
-messages_are_told_apart(void **state)
+messages_are_distinct(void **state)
 {
 	(void)state;
 	for (unsigned a = 0; a < MSG_MAX; a++) {
 		const struct msg_row *row = &msg_table[a];
 
 		assert_non_null(row->name);
-		assert_int_not_equal(row->number, 0);	/* 0 is what an empty envelope would say */
+		assert_int_not_equal(row->number, 0);	/* 0 is the type of an empty envelope */
 		assert_int_equal(msg_by_number(row->number), a);
 		assert_int_equal(msg_find(row->name, strlen(row->name)), a);
 		assert_string_equal(msg_name((enum msg)a), row->name);
@@ -60,7 +60,7 @@ what_comes_in_batches(void **state)
 }
 
 static void
-operations_and_outcomes_are_told_apart(void **state)
+operations_and_outcomes_are_distinct(void **state)
 {
 	(void)state;
 	for (unsigned a = 0; a < OP_MAX; a++) {
@@ -75,7 +75,7 @@ operations_and_outcomes_are_told_apart(void **state)
 		for (unsigned b = 0; b < a; b++)
 			assert_string_not_equal(outcome_name((enum outcome)a), outcome_name((enum outcome)b));
 	}
-	assert_int_equal(OUTCOME_OK, 0);	/* what a zeroed result says must be no accident */
+	assert_int_equal(OUTCOME_OK, 0);	/* the outcome of a zeroed result is fixed */
 	assert_string_equal(outcome_name(OUTCOME_MAX), "?");
 	assert_string_equal(outcome_text(OUTCOME_MAX), "?");
 	assert_string_equal(kind_state_name(KIND_STATE_SYNCED), "synced");
@@ -113,7 +113,7 @@ keys_of_objects(void **state)
 }
 
 static void
-roles_are_told_apart(void **state)
+roles_are_distinct(void **state)
 {
 	(void)state;
 	for (unsigned a = 0; a < ROLE_MAX; a++) {
@@ -301,12 +301,12 @@ int
 main(void)
 {
 	static const struct CMUnitTest whole[] = {
-		cmocka_unit_test(messages_are_told_apart),
+		cmocka_unit_test(messages_are_distinct),
 		cmocka_unit_test(unknown_messages),
 		cmocka_unit_test(what_comes_in_batches),
-		cmocka_unit_test(operations_and_outcomes_are_told_apart),
+		cmocka_unit_test(operations_and_outcomes_are_distinct),
 		cmocka_unit_test(keys_of_objects),
-		cmocka_unit_test(roles_are_told_apart),
+		cmocka_unit_test(roles_are_distinct),
 		cmocka_unit_test(links_are_sane),
 		cmocka_unit_test(what_is_no_role_or_message_passes_nowhere),
 		cmocka_unit_test(paths_fit_a_unix_socket),

@@ -45,7 +45,7 @@ static const struct row {
 	    PROJECT_JSON, BODY_OBJECT, "" },
 	{ "protobuf: an object", BODY(WRAPPED_NODE), PROJECT_PROTO, BODY_OBJECT, "" },
 	{ "protobuf: a Status", BODY(WRAPPED_STATUS), PROJECT_PROTO, BODY_STATUS, "" },
-	{ "protobuf: it does not say what", BODY(WRAPPED_NOTHING), PROJECT_PROTO, BODY_NONE, "" },
+	{ "protobuf: it does not name its kind", BODY(WRAPPED_NOTHING), PROJECT_PROTO, BODY_NONE, "" },
 	{ "protobuf: half of it", BODY(WRAPPED_HALF), PROJECT_PROTO, BODY_NONE, "" },
 };
 

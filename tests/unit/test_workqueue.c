@@ -29,7 +29,7 @@ struct step {
 #define ADD(t, k)		{ .op = OP_ADD, .at = (t), .key = (k) }
 #define ADD_INITIAL(t, k)	{ .op = OP_ADD_INITIAL, .at = (t), .key = (k) }
 #define ADD_AFTER(t, k, after)	{ .op = OP_ADD_AFTER, .at = (t), .key = (k), .n = (after) }
-/* That key comes now, having waited and failed so; no key is ready; workqueue_due_ms says so. */
+/* That key comes next, after so long a wait and so many failures; no key is ready; workqueue_due_ms. */
 #define NEXT(t, k, waited, f)	{ .op = OP_NEXT, .at = (t), .key = (k), .n = (waited), .failures = (f) }
 #define NONE(t)			{ .op = OP_NONE, .at = (t) }
 #define FINISH(t, k, r, after)	{ .op = OP_FINISH, .at = (t), .key = (k), .n = (after), .result = (r) }
@@ -259,7 +259,7 @@ trace_is_that_of_the_newest_add(void **state)
 }
 
 static void
-stats_tell_what_is_going_on(void **state)
+stats_follow_the_work(void **state)
 {
 	struct workqueue *q = workqueue_new(1);
 	struct work w;
@@ -375,7 +375,7 @@ main(void)
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test(backoff_doubles_to_the_cap),
 		cmocka_unit_test(trace_is_that_of_the_newest_add),
-		cmocka_unit_test(stats_tell_what_is_going_on),
+		cmocka_unit_test(stats_follow_the_work),
 		cmocka_unit_test(wrong_finish_is_impossible),
 		cmocka_unit_test(memory_follows_the_keys_in_some_state),
 	};

@@ -11,7 +11,7 @@
 
 enum { NOW = 1000000 };
 #define ME		ROLE_TEST_KUBE_1
-#define STRANGER	ROLE_TEST_KUBE_2
+#define OTHER		ROLE_TEST_KUBE_2
 
 /* Leading for so long from NOW on. */
 static struct lease
@@ -55,10 +55,10 @@ static const struct admission {
 	{ "get", OP_GET, ME, "", "nodes", "", 0, 1000, true, 0 },
 	{ "list", OP_LIST, ME, "", "nodes", "", 0, 1000, true, 0 },
 	{ "event", OP_EVENT, ME, "", "nodes", "", 9000, 1000, true, 0 },
-	{ "event without the right", OP_EVENT, STRANGER, "", "nodes", "", 9000, 1000, false, OUTCOME_DENIED },
-	{ "a right for another verb", OP_DELETE, STRANGER, "", "nodes", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "event without the right", OP_EVENT, OTHER, "", "nodes", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "a right for another verb", OP_DELETE, OTHER, "", "nodes", "", 9000, 1000, false, OUTCOME_DENIED },
 	{ "a right for another group", OP_MERGE, ME, "apps", "nodes", "", 9000, 1000, false, OUTCOME_DENIED },
-	{ "a subresource inside", OP_MERGE, STRANGER, "", "nodes/status", "", 9000, 1000, false, OUTCOME_DENIED },
+	{ "a subresource inside", OP_MERGE, OTHER, "", "nodes/status", "", 9000, 1000, false, OUTCOME_DENIED },
 	{ "not leading", OP_MERGE, ME, "", "nodes", "", 0, 1000, false, OUTCOME_NOT_LEADER },
 	{ "leading is over", OP_MERGE, ME, "", "nodes", "", -5000, 1000, false, OUTCOME_NOT_LEADER },
 	{ "too late", OP_MERGE, ME, "", "nodes", "", 9000, 0, false, OUTCOME_EXPIRED },
@@ -120,7 +120,7 @@ static const struct meaning {
 	{ "too large", OP_CREATE, true, 413, "", -1, BODY_NONE, false, OUTCOME_INVALID, MERGE_NOTHING },
 	{ "slow down", OP_MERGE, true, 429, "", 1000, BODY_NONE, true, OUTCOME_LIMITED, MERGE_NOTHING },
 	{ "slow down, longer than the deadline", OP_MERGE, true, 429, "", 60000, BODY_NONE, false, OUTCOME_LIMITED, MERGE_NOTHING },
-	{ "a budget says no", OP_EVICT, true, 429, "", 1000, BODY_NONE, false, OUTCOME_LIMITED, MERGE_NOTHING },
+	{ "a budget refuses", OP_EVICT, true, 429, "", 1000, BODY_NONE, false, OUTCOME_LIMITED, MERGE_NOTHING },
 	{ "never left", OP_CREATE, false, 0, "", -1, BODY_NONE, true, OUTCOME_FAILED, MERGE_NOTHING },
 	{ "left, and no answer", OP_CREATE, true, 0, "", -1, BODY_NONE, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
 	{ "500: done or not", OP_MERGE, true, 500, "InternalError", -1, BODY_NONE, false, OUTCOME_UNKNOWN, MERGE_NOTHING },
@@ -189,7 +189,7 @@ one_per_object_and_role(void **state)
 	plan_init(&p, 0, 1, 1, NOW);
 	const uint32_t slot = send_one(&p, &w);
 	assert_int_equal(plan_admit(&p, &w, &l, NOW).outcome, OUTCOME_BUSY);
-	w.sender = STRANGER;	/* another role may: the server knows the order */
+	w.sender = OTHER;	/* another role may: the server decides the order */
 	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
 	w = a_write(OP_GET);	/* reading is always possible */
 	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
@@ -351,14 +351,14 @@ slots_are_served_in_turn(void **state)
 		w.deadline_ms = NOW + 200000;
 		assert_true(plan_admit(&p, &w, &l, NOW).admitted);
 	}
-	other.sender = STRANGER;
+	other.sender = OTHER;
 	other.deadline_ms = NOW + 200000;
 	assert_true(plan_admit(&p, &other, &l, NOW).admitted);
 	for (int64_t now = NOW;; now += 10) {
 		const struct plan_step s = plan_next(&p, &l, now);
 
 		assert_int_equal(s.verb, PLAN_SEND);
-		if (p.slots[s.slot].sender == STRANGER)
+		if (p.slots[s.slot].sender == OTHER)
 			break;
 		/* answered, and at once another one is in its place */
 		const uint64_t object = p.slots[s.slot].object;

@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_write_table.c - what becomes of a write: each row is a little story told in
- * steps, and what must be true after each of them.
+ * tests/unit/test_write_table.c - what becomes of a write: each row is a script of steps, and what must
+ * be true after each of them.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,10 +36,10 @@ struct step {
 #define QUIET(now)	{ .act = DO_ENDED, .ms = (now), .how = OUTCOME_MAX }
 #define AT(when)	{ .act = DO_AT, .ms = (when) }
 
-static const struct story {
+static const struct script {
 	const char	*name;
 	struct step	 steps[12];
-} stories[] = {
+} scripts[] = {
 	{ "asked, sent, answered", {
 		ADD(1, L1), DUE(1, 0), SENT(1), DUE(0, 0),
 		ANSWERED(1), AT(INT64_MAX), QUIET(INT64_MAX) } },
@@ -60,14 +60,14 @@ static const struct story {
 	{ "what was not sent goes with the next session", {
 		ADD(1, L1), ADD(2, L1), SENT(1), LOST(L1),
 		ENDED(1, 5, UNKNOWN), QUIET(5), DUE(2, 5) } },
-	{ "the session of another link is none of its business", {
+	{ "the session of another link does not affect it", {
 		ADD(1, L1), SENT(1), LOST(L2), QUIET(5), ANSWERED(1) } },
 	{ "no answer to what was not sent", { ADD(1, L1), UNASKED(1), UNASKED(2) } },
 	{ "one answer", { ADD(1, L1), SENT(1), ANSWERED(1), UNASKED(1) } },
 };
 
 static void
-take(struct write_table *t, const struct step *s)
+run_step(struct write_table *t, const struct step *s)
 {
 	enum outcome how = OUTCOME_MAX;
 
@@ -101,13 +101,13 @@ take(struct write_table *t, const struct step *s)
 }
 
 static void
-tell(void **state)
+check_script(void **state)
 {
-	const struct story *story = *state;
+	const struct script *script = *state;
 	struct write_table t = { 0 };
 
-	for (const struct step *s = story->steps; s->act != DO_END; s++)
-		take(&t, s);
+	for (const struct step *s = script->steps; s->act != DO_END; s++)
+		run_step(&t, s);
 }
 
 static void
@@ -135,11 +135,11 @@ int
 main(void)
 {
 	static const struct CMUnitTest whole[] = { cmocka_unit_test(no_more_than_there_is_room_for) };
-	struct CMUnitTest tests[NITEMS(stories)];
+	struct CMUnitTest tests[NITEMS(scripts)];
 
-	for (size_t i = 0; i < NITEMS(stories); i++)
-		tests[i] = (struct CMUnitTest){ stories[i].name, tell, NULL, NULL,
-			(void *)(uintptr_t)&stories[i] };
+	for (size_t i = 0; i < NITEMS(scripts); i++)
+		tests[i] = (struct CMUnitTest){ scripts[i].name, check_script, NULL, NULL,
+			(void *)(uintptr_t)&scripts[i] };
 	const int failed = cmocka_run_group_tests_name("write_table", tests, NULL, NULL);
 	return failed + cmocka_run_group_tests_name("write_table, full", whole, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * tests/unit/web.h - a web server that does exactly what a row of a table says, on the loop of the
+ * tests/unit/web.h - a web server that does exactly what a row of a table states, on the loop of the
  * test itself.
  *
  * Each complete request is answered with `reply` as it stands; then the connection is kept, closed,
@@ -36,7 +36,7 @@ struct web {
 	char			 paths[4096];	/* of all, in order */
 };
 
-/* What `done` said. */
+/* What `done` was called with. */
 struct answer {
 	int	 calls;
 	enum err err;
@@ -209,7 +209,7 @@ world_ask(struct world *w, struct http_request r, struct answer *a)
 	http_send(w->http, &r);
 }
 
-/* What the machine says about proxies is not for these tests. */
+/* These tests ignore the proxies that the machine's environment names. */
 static inline void
 world_without_proxies(void)
 {
