@@ -116,7 +116,7 @@ log_level_name(enum log_level level)
 /*
  * "actor" is whom the line is about. Mostly that is the writer; a line with an ACTOR key of its own
  * (the supervisor on one of its children) names its writer as "by", so that one search for an actor
- * also finds its obituaries.
+ * also finds the lines about its deaths.
  */
 static bool
 head_json(struct line *l, const char *actor, int64_t wall_ms, enum log_level level, const char *msg,

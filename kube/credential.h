@@ -8,7 +8,7 @@
  *	after a 401:		if (credential_unauthorized(c, now_ms)) try once more
  *	TLS refused:		if (credential_tls_refused(c, now_ms)) try once more
  *
- * Laws: what worked is kept until something better is there: a file that cannot be read, is empty
+ * Rules: what worked is kept until something better is there: a file that cannot be read, is empty
  * or holds no PEM, and a certificate that does not fit its key, change nothing but `error`. Files
  * are opened by path every time. All secrets are wiped when they are replaced and at the end.
  * Nothing here prints them.

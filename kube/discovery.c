@@ -85,10 +85,10 @@ discovery_read(struct discovery *d, const char *path, const char *bytes, size_t 
 bool
 discovery_next(const struct discovery *d, char *path, size_t size)
 {
-	struct discovery look = *d;
+	struct discovery copy = *d;
 	struct wanted w;
 
-	for (unsigned at = 0; next_wanted(&look, &at, &w);) {
+	for (unsigned at = 0; next_wanted(&copy, &at, &w);) {
 		if (*w.mark == MARK_LISTED) {
 			group_path(&w, path, size);
 			return true;
@@ -245,7 +245,10 @@ find_version(const json_t *versions, const char *name)
 	return NULL;
 }
 
-/* stale: the list is what an API server that is down said last, or nothing; only what it names is known. */
+/*
+ * stale: the list is the last answer of an API server that is down, or nothing; only what it names
+ * is known.
+ */
 static void
 mark_resource(const struct wanted *w, const json_t *resources, const char *name, bool stale)
 {

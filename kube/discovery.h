@@ -53,7 +53,7 @@ struct discovery {
 void discovery_init(struct discovery *d, const struct discovery_want *wants, size_t nwants);
 /*
  * The body that GET `path` gave, of any of the four sorts of document. False: not one of them, or
- * not of that path; err says why, and nothing was learnt.
+ * not of that path; err has the cause, and nothing has changed.
  */
 bool discovery_read(
     struct discovery *d, const char *path, const char *bytes, size_t len, char *err, size_t size);

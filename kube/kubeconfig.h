@@ -30,7 +30,7 @@ enum {
 #define KUBECONFIG_SERVICE_ACCOUNT	"/var/run/secrets/kubernetes.io/serviceaccount"
 
 struct kubeconfig_exec {
-	char	 *command;		/* with a slash: absolute; without: looked up in PATH */
+	char	 *command;		/* with a slash: absolute; without: searched in PATH */
 	char	**args;			/* without the command; up to NULL */
 	char	**env;			/* "NAME=value", up to NULL */
 	char	 *api_version;		/* client.authentication.k8s.io/v1 or /v1beta1 */

@@ -3,7 +3,7 @@
 #include "project_private.h"
 #include "time.h"
 
-/* The seconds that RFC 3339 can say: years 1 to 9999. */
+/* The seconds that RFC 3339 can express: years 1 to 9999. */
 #define SECONDS_MIN	INT64_C(-62135596800)
 #define SECONDS_MAX	INT64_C(253402300799)
 

@@ -3,7 +3,7 @@
  *
  * Go keeps a quantity as an int64 with a scale where that fits and as a big decimal where not. The
  * two differ only in when the text is printed as it was written, and in whether a number without
- * any digit ("m", ".") is zero or refused; is_small() tells which of them Go would take.
+ * any digit ("m", ".") is zero or refused; is_small() decides which of them Go would accept.
  */
 #include "quantity.h"
 

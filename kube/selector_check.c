@@ -1,6 +1,6 @@
 /*
  * kube/selector_check.c - is this a label key, is this a label value? With the words of apimachinery, which
- * people know from kubectl and search for.
+ * people see in kubectl and search for.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -282,7 +282,7 @@ add_field(struct selector *s, const char *whole, const struct term *t, char *err
 	const size_t value = op + 1 + (op + 1 < t->len && t->text[op + 1] == '=');
 	char *const text = obj_alloc(t->len - value + 1);
 	const bool ok = unescape(text, t->text + value, t->len - value, err, size);
-	/* Go drops a term that says nothing. */
+	/* Go drops an empty term. */
 	if (ok && (op > 0 || text[0] != '\0')) {
 		struct requirement *const r =
 		    selector_add(s, differs ? OP_NOT_EQUALS : OP_EQUALS, t->text, op);

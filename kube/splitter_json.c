@@ -293,7 +293,7 @@ word_is(const struct splitter *c, const char *word)
 	return c->json.word_len == strlen(word) && memcmp(c->json.word, word, c->json.word_len) == 0;
 }
 
-/* One that is too long is cut to the buffer, and then equals none that we know. */
+/* One that is too long is cut to the buffer, and then equals none of ours. */
 static void
 add_to_word(struct splitter *c, char byte)
 {

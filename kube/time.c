@@ -133,7 +133,7 @@ read_date(struct text *t, struct date *d)
 	    && read_byte(t, '-') && read_number(t, 2, &d->day);
 }
 
-/* Go takes an hour of one digit where the layout says 15. */
+/* Go takes an hour of one digit where the layout has 15. */
 static bool
 read_clock(struct text *t, bool strict, struct date *d)
 {

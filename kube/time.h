@@ -1,6 +1,6 @@
 /*
  * kube/time.h - times as Kubernetes writes them: metav1.Time (RFC 3339, seconds), MicroTime (six
- * decimals, always) and the Date header of HTTP, which tells the cluster's time.
+ * decimals, always) and the Date header of HTTP, which has the cluster's time.
  *
  * A time here is microseconds since 1970 in UTC; finer parts are cut, as Go cuts them when it
  * prints. What is accepted is what Go's time.Parse accepts: any offset, any number of decimals

@@ -18,7 +18,7 @@
  *			"metadata.annotations{example.com/ a b}" gives a and b of that prefix, without
  *			it; "{example.com/}" all of that prefix.
  *	protobuf path	the same way in field numbers (k8s.io/api generated.proto); "" for kinds without
- *			protobuf. A letter after the last number says what stands there: t a metav1.Time (as
+ *			protobuf. A letter after the last number gives the type there: t a metav1.Time (as
  *			RFC 3339 text), i an integer, b a bool, q a Quantity; none: a string.
  *			In a kind without protobuf it stands behind a colon in the JSON path: "spec.max:q"
  *			(there q is a string or a number). A map with q is one of quantities. As text, 0

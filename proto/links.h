@@ -32,7 +32,7 @@
 #define KIND_VALUE_BIT(ID, ...)	| MSG_BIT(ID)
 #define KUBE_VALUES	(MSG_BIT(KIND) | MSG_BIT(LEADER) KINDS(KIND_VALUE_BIT))
 
-/* Node facts have a link of their own: a label is no news for insight, a drain none for a claimer. */
+/* Node facts have a link of their own: insight does not need labels, a claimer does not need drains. */
 #define FACT_READERS	(ROLE_BIT(VPSIE_CLAIMER) | ROLE_BIT(LKE_CLAIMER) | TEST_DOWN_BITS)
 
 #define LINKS(L)								\

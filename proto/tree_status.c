@@ -190,7 +190,7 @@ read_words(const json_t *list, struct tree_status_actor *a)
 	}
 }
 
-/* {"signal": 2, "weather": 1}: what is not so is left out. */
+/* {"signal": 2, "exit": 1}: what is not so is left out. */
 static void
 read_deaths(const json_t *o, struct tree_status *t)
 {

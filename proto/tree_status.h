@@ -47,7 +47,7 @@ struct tree_status {
 	struct tree_status_actor actors[];
 };
 
-/* NULL when refused; then why says what is wrong with it. */
+/* NULL when refused; then `why` has the cause. */
 struct tree_status *tree_status_parse(const char *json, size_t len, char *why, size_t size);
 void tree_status_free(struct tree_status **tp);
 

@@ -10,7 +10,7 @@
 
 #include "obj.h"
 
-enum { NOT_SAID = -1 };
+enum { NOT_SET = -1 };
 enum option_type { SWITCH, TEXT, WHOLE, REAL, CRDS };
 
 /* One row: how it is written, where it goes, what may stand there. */
@@ -81,7 +81,7 @@ sim_options_read(struct sim_options *o, int argc, char **argv, char why[OPTIONS_
 	int i, c;
 
 	*o = (struct sim_options){ .control = "127.0.0.1:0", .speed = 1, .seed = 1,
-		.masters = NOT_SAID, .infra = NOT_SAID, .workers = NOT_SAID };
+		.masters = NOT_SET, .infra = NOT_SET, .workers = NOT_SET };
 	for (size_t k = 0; k < NITEMS(rows); k++)
 		table[k] = (struct option){ .name = rows[k].name,
 			.has_arg = rows[k].kind == SWITCH ? no_argument : required_argument };
@@ -193,14 +193,14 @@ check(const struct sim_options *o, char *why)
 static bool
 uses_openshift_options(const struct sim_options *o)
 {
-	return o->masters != NOT_SAID || o->infra != NOT_SAID || o->workers != NOT_SAID || o->release != NULL;
+	return o->masters != NOT_SET || o->infra != NOT_SET || o->workers != NOT_SET || o->release != NULL;
 }
 
 static void
 set_openshift_defaults(struct sim_options *o)
 {
-	o->masters = o->masters != NOT_SAID ? o->masters : 3;
-	o->infra = o->infra != NOT_SAID ? o->infra : 0;
-	o->workers = o->workers != NOT_SAID ? o->workers : 3;
+	o->masters = o->masters != NOT_SET ? o->masters : 3;
+	o->infra = o->infra != NOT_SET ? o->infra : 0;
+	o->workers = o->workers != NOT_SET ? o->workers : 3;
 	o->release = o->release != NULL ? o->release : "4.20.3";
 }

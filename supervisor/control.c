@@ -136,7 +136,7 @@ static void
 on_connect(void *arg, uint32_t events)
 {
 	static const char busy[] = "{\"error\":\"too many clients at once; try again\"}\n";
-	static const char stranger[] =
+	static const char refused[] =
 	    "{\"error\":\"only root and the user of musterd may connect, and no actor\"}\n";
 	int fd = accept4(control.listener.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	struct client *const c = free_slot();
@@ -146,7 +146,7 @@ on_connect(void *arg, uint32_t events)
 	if (fd == -1)
 		return;
 	if (c == NULL || !trusted(fd)) {
-		const char *const text = c == NULL ? busy : stranger;
+		const char *const text = c == NULL ? busy : refused;
 
 		(void)!send(fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 		fd_close(&fd);

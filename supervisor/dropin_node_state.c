@@ -168,7 +168,7 @@ check_metrics(struct dropin *d)
 		dropin_note(d, (struct dropin_note){ .warn = true,
 		    .text = "metrics are served over plain HTTP, to everybody who can reach the address",
 		    .about = flags[FLAG_SECURE].name,
-		    .hint = "the original's default is HTTPS; say --metrics-secure=false if so wanted" });
+		    .hint = "the original's default is HTTPS; use --metrics-secure=false for HTTP" });
 	return DROPIN_OK;
 }
 

@@ -159,7 +159,7 @@ open_log(const struct options *o, const struct config *config, struct tree_setup
 	log_open("musterd", setup->format, level);
 }
 
-/* Before the loop runs a person is looking at us: plain text, exit 100. */
+/* Before the loop runs, errors are for a person at a terminal: plain text, exit 100. */
 static _Noreturn void
 refuse(const char *why)
 {

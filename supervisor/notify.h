@@ -28,7 +28,7 @@ struct note {
 	size_t		body_len;
 };
 
-/* False: not a record we know, *out is undefined. The bytes come from an actor and are not trusted. */
+/* False: an unknown record, *out is undefined. The bytes come from an actor and are not trusted. */
 bool notify_parse(const char *record, size_t len, struct note *out);
 
 #endif

@@ -20,7 +20,7 @@ const char options_usage[] =
     "  --version            print the version\n"
     "  --help               print this\n"
     "\n"
-    "SIGTERM stops in stages, a second one hurries; SIGHUP reads the configuration again.\n";
+    "SIGTERM stops in stages, a second one kills at once; SIGHUP reads the configuration again.\n";
 
 static const struct {
 	const char	*name;

@@ -61,7 +61,7 @@ put_supervisor(struct json *j, const struct tree *t)
 
 	json_bool(j, "confined", t->deps.confine);
 	json_int(j, "log_lines_dropped", (int64_t)log_writer.dropped);
-	json_int(j, "strangers_reported", (int64_t)t->unknown_senders);
+	json_int(j, "unknown_senders", (int64_t)t->unknown_senders);
 	json_int(j, "deaths", (int64_t)t->tally.total);
 	json_open(j, "deaths_by_cause", '{');
 	for (unsigned c = 0; c < CAUSE_MAX; c++) {

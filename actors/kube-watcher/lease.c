@@ -16,12 +16,12 @@ static struct lease_step write_record(
     struct lease *, enum lease_verb, const struct lease_record *, const char *, int64_t);
 static struct lease_step wait_until(const struct lease *, int64_t, int64_t);
 static struct lease_record claim(const struct lease *, int64_t);
-static void on_looked(struct lease *, enum lease_result, const struct lease_seen *, int64_t);
+static void on_read(struct lease *, enum lease_result, const struct lease_seen *, int64_t);
 static void on_written(struct lease *, enum lease_result, const struct lease_seen *, int64_t);
 static void on_released(struct lease *, enum lease_result, int64_t);
 static void remember(struct lease *, const struct lease_seen *, int64_t);
 static void failed_to_write(struct lease *, int64_t);
-static void look_later(struct lease *, int64_t);
+static void read_later(struct lease *, int64_t);
 static bool may_take(const struct lease *, int64_t);
 static bool is_ours(const struct lease *);
 static bool is_free(const struct lease *);
@@ -67,7 +67,7 @@ lease_answered(struct lease *l, enum lease_result result, const struct lease_see
 	MUST(asked != LEASE_WAIT && (result != LEASE_OK || seen != NULL));
 	l->asked = LEASE_WAIT;
 	if (asked == LEASE_GET)
-		on_looked(l, result, seen, now_ms);
+		on_read(l, result, seen, now_ms);
 	else if (l->releasing)
 		on_released(l, result, now_ms);
 	else
@@ -127,7 +127,7 @@ lead_step(struct lease *l, int64_t now_ms, int64_t wall_us)
 	if (!may_take(l, now_ms)) {
 		if (l->hinted)
 			return ask(l, LEASE_GET, "it changed during the last GET", now_ms);
-		look_later(l, now_ms);
+		read_later(l, now_ms);
 		return wait_until(l, l->next_ms, now_ms);
 	}
 	struct lease_record r = claim(l, wall_us);
@@ -208,11 +208,11 @@ claim(const struct lease *l, int64_t wall_us)
 /* ---- Answers ---- */
 
 static void
-on_looked(struct lease *l, enum lease_result result, const struct lease_seen *seen, int64_t now_ms)
+on_read(struct lease *l, enum lease_result result, const struct lease_seen *seen, int64_t now_ms)
 {
 	if (result != LEASE_OK && result != LEASE_MISSING) {
 		l->release_tries += l->stopping;
-		look_later(l, now_ms);
+		read_later(l, now_ms);
 		return;
 	}
 	if (result == LEASE_OK)
@@ -228,8 +228,8 @@ on_looked(struct lease *l, enum lease_result result, const struct lease_seen *se
 }
 
 /*
- * A renewal counts from when it was sent: later the server cannot have taken it. One that comes too late to
- * go on without a gap is no news of any worth.
+ * A renewal counts from when it was sent: later the server cannot have accepted it. An answer that comes too
+ * late to go on leading without a gap changes nothing.
  */
 static void
 on_written(struct lease *l, enum lease_result result, const struct lease_seen *seen, int64_t now_ms)
@@ -286,13 +286,13 @@ failed_to_write(struct lease *l, int64_t now_ms)
 {
 	const bool got = l->got;
 
-	look_later(l, now_ms);
+	read_later(l, now_ms);
 	if (!got)
 		l->next_ms = now_ms;
 }
 
 static void
-look_later(struct lease *l, int64_t now_ms)
+read_later(struct lease *l, int64_t now_ms)
 {
 	int64_t delay_ms = l->retry_ms;
 
@@ -331,10 +331,10 @@ is_free(const struct lease *l)
 static bool
 has_expired(const struct lease *l, int64_t now_ms)
 {
-	const int64_t said_s = l->seen.record.duration_s;
-	const bool longer = said_s <= LEASE_SANE_MS / 1000 && said_s * 1000 > l->duration_ms;
+	const int64_t recorded_s = l->seen.record.duration_s;
+	const bool longer = recorded_s <= LEASE_SANE_MS / 1000 && recorded_s * 1000 > l->duration_ms;
 
-	return now_ms - l->changed_ms > (longer ? said_s * 1000 : l->duration_ms);
+	return now_ms - l->changed_ms > (longer ? recorded_s * 1000 : l->duration_ms);
 }
 
 /* By the holder's own clock: so what the holder before it sent has arrived long ago. */

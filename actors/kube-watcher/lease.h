@@ -7,7 +7,7 @@
  *	renew 2/3 L (10 s)	so long after *sending* our last successful renewal we act, and no longer
  *	retry 2/15 L (2 s)	between two tries; while acquiring up to 1.2 times more by chance
  *
- * Laws
+ * Rules
  * - Nobody's clock is compared with ours: a record expires when *we* saw it unchanged for its duration, in
  *   monotonic time. The times written into it are for people.
  * - We lead from an update that was answered in time until its sending + 2/3 L. An answer that comes after

@@ -312,14 +312,14 @@ may_repeat(const struct plan_slot *s, const struct plan_answer *a, enum outcome 
 }
 
 static int64_t
-backoff_ms(struct plan *p, const struct plan_slot *s, int64_t told_ms)
+backoff_ms(struct plan *p, const struct plan_slot *s, int64_t asked_ms)
 {
 	int64_t delay_ms = PLAN_RETRY_MS;
 
 	for (unsigned i = 0; i < s->tries && delay_ms < PLAN_RETRY_CAP_MS; i++)
 		delay_ms *= 2;
 	delay_ms = random_jitter(&p->random, least(delay_ms, PLAN_RETRY_CAP_MS));
-	return delay_ms > told_ms ? delay_ms : told_ms;
+	return delay_ms > asked_ms ? delay_ms : asked_ms;
 }
 
 static void

@@ -6,7 +6,7 @@
  *	plan_next	send a slot, finish a slot, or wait
  *	plan_answered	how it ended, or that it stays and is sent again
  *
- * Laws
+ * Rules
  * - An outcome is true. OK: done, once. UNKNOWN: sent, and no answer that can be trusted, or done in a
  *   cluster that was restored since: done or not. Any other: not done.
  * - Sent again by itself is only what was certainly not done: it never left (no connection), or 429.

@@ -2,7 +2,7 @@
  * actors/kube-watcher/publisher.h - publishes to the other actors: each gets its own projection, over its
  * own link.
  *
- * Law: a link is ready only when every kind that its actor reads was synced once, or is known to be absent.
+ * Rule: a link is ready only when every kind that its actor reads was synced once, or is known to be absent.
  * So no object is reported gone because a list was not complete yet. Once ready, a link stays ready: a
  * relist changes keys, not readiness, and if RBAC forbids one kind later, the other kinds are not held up.
  */

@@ -258,8 +258,8 @@ reflector_next(struct reflector *r, int64_t now_ms)
 static struct reflector_step
 check_open_request(struct reflector *r, int64_t now_ms)
 {
-	const int64_t patience_ms = r->initial ? REFLECTOR_INITIAL_MS : REFLECTOR_SILENT_MS;
-	const int64_t alarm_ms = r->received_ms + patience_ms;
+	const int64_t limit_ms = r->initial ? REFLECTOR_INITIAL_MS : REFLECTOR_SILENT_MS;
+	const int64_t alarm_ms = r->received_ms + limit_ms;
 
 	if (r->open < OPEN_WATCHLIST || r->alarmed || alarm_ms > r->deadline_ms)
 		return (struct reflector_step){ .verb = REFLECT_WAIT, .at_ms = r->deadline_ms };

@@ -9,7 +9,7 @@
  * it waits for that time or for the next input. Input about a request carries that request's id; input
  * about an older one is ignored, so a late callback cannot do harm.
  *
- * Laws
+ * Rules
  * - An object that is listed is published at once (store_seen); gone is only what a *complete* list
  *   does not contain (COMMIT). A list that breaks off removes nothing (DROP).
  * - Every list is a consistent read, or at least as new as what we have: the first asks for
@@ -56,7 +56,7 @@ enum {
 	REFLECTOR_SLOW_MS	 = 30 * 1000,	/* absent, forbidden: 30 to 60 s */
 	REFLECTOR_CONFIRM_MS	 = 1000,	/* between a suspicious list and its confirmation */
 	REFLECTOR_RELIST_MS	 = 6 * 3600 * 1000,
-	REFLECTOR_PATIENCE	 = 3,		/* failures of one kind of request before another is tried */
+	REFLECTOR_TRIES	 = 3,		/* failures of one kind of request before another is tried */
 };
 
 /* Why a step is taken: label `reason` of the metrics, and the words for the log. */
@@ -181,7 +181,7 @@ struct reflector {
 	enum kind_state	state;
 	enum reflector_reason why;
 	uint32_t	id;			/* of the open request, or of the last one */
-	uint32_t	failures, broken;	/* for the backoff; in a row, for REFLECTOR_PATIENCE */
+	uint32_t	failures, broken;	/* for the backoff; in a row, for REFLECTOR_TRIES */
 	int64_t		failed_ms, rest_ms;	/* the last failure; nothing is asked before rest_ms */
 	int64_t		asked_ms, received_ms, deadline_ms;
 	int64_t		listed_ms;		/* the last complete list */

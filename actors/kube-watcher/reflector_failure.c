@@ -150,7 +150,7 @@ retry(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 static void
 retry_watch(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
-	if (++r->broken >= REFLECTOR_PATIENCE) {
+	if (++r->broken >= REFLECTOR_TRIES) {
 		r->broken = 0;
 		r->want = WANT_LIST;
 	}
@@ -162,7 +162,7 @@ static void
 retry_stream(struct reflector *r, int64_t retry_after_ms, int64_t now_ms)
 {
 	reflector_list_anew(r);
-	if (++r->broken >= REFLECTOR_PATIENCE) {
+	if (++r->broken >= REFLECTOR_TRIES) {
 		r->broken = 0;
 		r->plain = true;
 	}

@@ -35,7 +35,7 @@ struct job {
 	int64_t		 began_ms;
 	uint64_t	 call;
 	uint32_t	 restore_epoch;	/* of the store (store_restore_epoch) when it was sent */
-	struct splitter	*cut;		/* of a LIST */
+	struct splitter	*splitter;		/* of a LIST */
 	char		 cont[REFLECTOR_CONTINUE_MAX], list_rv[PROJECT_RV_MAX + 1];
 	bool		 list_refused;
 	uint32_t	 skipped;	/* objects of a LIST that its sender does not get */
@@ -319,9 +319,9 @@ on_list_data(const void *data, size_t len, void *arg)
 {
 	struct job *const j = arg;
 
-	if (j->cut == NULL)
-		j->cut = splitter_new(SPLIT_LIST, PROJECT_JSON, on_list_item, j);
-	return splitter_feed(j->cut, data, len);
+	if (j->splitter == NULL)
+		j->splitter = splitter_new(SPLIT_LIST, PROJECT_JSON, on_list_item, j);
+	return splitter_feed(j->splitter, data, len);
 }
 
 /* A live list goes to its sender object by object. What changed is published; what it lacks is not gone. */
@@ -383,14 +383,14 @@ on_done(const struct http_response *http, void *arg)
 	const bool orphan = slot->orphan;
 	if (http->status != 0 && (http->status < 200 || http->status > 299))
 		status_read(&answered, http->status, http->body, http->body_len);
-	if (body == BODY_LIST && splitter_list_continue(j->cut)[0] != '\0' && (orphan || left_ms <= 0)) {
+	if (body == BODY_LIST && splitter_list_continue(j->splitter)[0] != '\0' && (orphan || left_ms <= 0)) {
 		body = BODY_NONE;		/* the next page is not needed any more */
-	} else if (body == BODY_LIST && splitter_list_continue(j->cut)[0] != '\0') {
+	} else if (body == BODY_LIST && splitter_list_continue(j->splitter)[0] != '\0') {
 		/* The next page belongs to the same read. */
-		snprintf(j->cont, sizeof(j->cont), "%s", splitter_list_continue(j->cut));
+		snprintf(j->cont, sizeof(j->cont), "%s", splitter_list_continue(j->splitter));
 		if (j->list_rv[0] == '\0')
-			snprintf(j->list_rv, sizeof(j->list_rv), "%s", splitter_list_rv(j->cut));
-		splitter_free(&j->cut);
+			snprintf(j->list_rv, sizeof(j->list_rv), "%s", splitter_list_rv(j->splitter));
+		splitter_free(&j->splitter);
 		send_job(j, left_ms < PLAN_READ_MS ? left_ms : PLAN_READ_MS);
 		return;
 	}
@@ -401,7 +401,7 @@ on_done(const struct http_response *http, void *arg)
 		.predates_restore = j->params.op != OP_LIST && j->restore_epoch != restore_epoch_of(j),
 	}, clock_mono_ms());
 	if (result.again) {
-		splitter_free(&j->cut);
+		splitter_free(&j->splitter);
 		j->cont[0] = '\0';
 		service_drive(s);
 		return;
@@ -444,7 +444,9 @@ body_of(const struct job *j, const struct http_response *http)
 	if (http->status < 200 || http->status > 299 || http->err != E_OK)
 		return BODY_NONE;
 	if (j->params.op == OP_LIST)
-		return j->cut != NULL && !j->list_refused && splitter_end(j->cut) ? BODY_LIST : BODY_NONE;
+		return j->splitter != NULL && !j->list_refused && splitter_end(j->splitter)
+		    ? BODY_LIST
+		    : BODY_NONE;
 	return answer_body(http->body, http->body_len);
 }
 
@@ -453,7 +455,7 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
     char *key, size_t size)
 {
 	static char rv[PROJECT_RV_MAX + 1];	/* the RESULT points here until it is packed */
-	struct informer *const reading = informer_of(j);
+	struct informer *const informer = informer_of(j);
 	struct projected p = { .rv = "" };
 
 	rv[0] = '\0';
@@ -461,19 +463,20 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 	case MERGE_NOTHING:
 		break;
 	case MERGE_FORWARD:
-		snprintf(rv, sizeof(rv), "%s", j->list_rv[0] != '\0' ? j->list_rv : splitter_list_rv(j->cut));
+		snprintf(rv, sizeof(rv), "%s",
+		    j->list_rv[0] != '\0' ? j->list_rv : splitter_list_rv(j->splitter));
 		break;
 	case MERGE_GONE:
-		if (reading != NULL) {
-			informer_removed(reading, j->params.ns, j->params.name, j->params.uid, j->in.trace);
+		if (informer != NULL) {
+			informer_removed(informer, j->params.ns, j->params.name, j->params.uid, j->in.trace);
 			publisher_key(key, size, j->kind, j->params.ns, j->params.name);
 		}
 		break;
 	case MERGE_OBJECT:
-		if (reading != NULL) {
+		if (informer != NULL) {
 			const bool own = op_table[j->params.op].verb != VERB_GET;
 
-			const enum informer_answer answer = informer_answer(reading,
+			const enum informer_answer answer = informer_answer(informer,
 			    answer_form(http->body, http->body_len), http->body, http->body_len, own,
 			    j->in.trace, key, size, &p);
 			if (answer == ANSWER_INVALID)
@@ -579,7 +582,7 @@ forget(struct job *j)
 	if (j->texts != NULL)
 		explicit_bzero((void *)(uintptr_t)j->params.body, j->params.body_len);
 	free(j->texts);
-	splitter_free(&j->cut);
+	splitter_free(&j->splitter);
 	*j = (struct job){ .service = s };
 }
 

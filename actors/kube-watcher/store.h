@@ -6,7 +6,7 @@
  * So each report has a uid and a resourceVersion; the store decides whether it is a change, and the
  * caller publishes changes and nothing else.
  *
- * Laws
+ * Rules
  * - Of one uid only newer versions are published; a version whose order is unknown counts as newer.
  * - Another uid under the same key is another object: the old one is gone, the new one is added.
  * - A key is gone when the watch reports DELETED, when an own delete was done, or when a complete list

@@ -24,12 +24,12 @@
 
 /* One open request. */
 struct stream {
-	struct informer		*reading;	/* NULL: cancelled */
+	struct informer		*informer;	/* NULL: cancelled */
 	uint32_t		 id;		/* the reflector's */
 	uint64_t		 call;		/* access's */
 	enum splitter_shape		 shape;
 	enum project_form	 form;
-	struct splitter		*cut;		/* from the first byte of a 200 on */
+	struct splitter		*splitter;		/* from the first byte of a 200 on */
 	int			 status;
 	bool			 inside;	/* in its own callback */
 	bool			 refused;	/* an object without a name: the answer is invalid */
@@ -40,7 +40,7 @@ static const char *accept_of(const struct informer *, bool);
 static void on_start(int, const char *, void *);
 static bool on_data(const void *, size_t, void *);
 static void on_done(const struct http_response *, void *);
-static bool on_piece(const void *, size_t, void *);
+static bool on_split(const void *, size_t, void *);
 static bool on_object(struct stream *, enum watch_type, const void *, size_t, size_t);
 static bool refuse(struct stream *, const char *);
 static void on_error_event(struct stream *, const void *, size_t);
@@ -62,7 +62,7 @@ stream_start(struct informer *r, const struct reflector_step *step)
 	    KV_S(VERSION, step->ask.rv == NULL ? "" : step->ask.rv));
 	MUST(make_path(r, &step->ask, path, sizeof(path)));	/* our own names and a bounded token fit */
 	stream_forget(r);
-	s->reading = r;
+	s->informer = r;
 	s->id = step->ask.id;
 	s->shape = watch ? SPLIT_WATCH : SPLIT_LIST;
 	r->stream = s;
@@ -131,7 +131,7 @@ stream_forget(struct informer *r)
 	r->stream = NULL;
 	if (s == NULL)
 		return;
-	s->reading = NULL;
+	s->informer = NULL;
 	access_cancel(r->deps.access, s->call);
 	if (!s->inside)
 		free_stream(s);
@@ -140,7 +140,7 @@ stream_forget(struct informer *r)
 static void
 free_stream(struct stream *s)
 {
-	splitter_free(&s->cut);
+	splitter_free(&s->splitter);
 	free(s);
 }
 
@@ -155,7 +155,7 @@ on_start(int status, const char *content_type, void *arg)
 	s->form = strncmp(content_type, FRAMES_TYPE,
 	    strlen(FRAMES_TYPE)) == 0 ? PROJECT_PROTO : PROJECT_JSON;
 	if (status == 200)
-		reflector_accepted(&s->reading->reflector, s->id, clock_mono_ms());
+		reflector_accepted(&s->informer->reflector, s->id, clock_mono_ms());
 }
 
 static bool
@@ -163,22 +163,22 @@ on_data(const void *data, size_t len, void *arg)
 {
 	struct stream *const s = arg;
 
-	if (s->cut == NULL)
-		s->cut = splitter_new(s->shape, s->form, on_piece, s);
+	if (s->splitter == NULL)
+		s->splitter = splitter_new(s->shape, s->form, on_split, s);
 	s->inside = true;
-	const bool more = splitter_feed(s->cut, data, len);
+	const bool more = splitter_feed(s->splitter, data, len);
 	s->inside = false;
-	if (s->reading != NULL)
+	if (s->informer != NULL)
 		return more;
 	free_stream(s);
 	return false;
 }
 
 static bool
-on_piece(const void *bytes, size_t len, void *arg)
+on_split(const void *bytes, size_t len, void *arg)
 {
 	struct stream *const s = arg;
-	struct informer *const r = s->reading;
+	struct informer *const r = s->informer;
 	struct watch_event e;
 	char err[200];
 
@@ -204,13 +204,13 @@ on_piece(const void *bytes, size_t len, void *arg)
 	} else {
 		return on_object(s, e.type, e.object, e.len, e.padding);
 	}
-	return s->reading != NULL;
+	return s->informer != NULL;
 }
 
 static bool
 on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len, size_t padding)
 {
-	struct informer *const r = s->reading;
+	struct informer *const r = s->informer;
 	struct projected *const p = &r->projected;
 	const int64_t now_ms = clock_mono_ms();
 	const bool readable = project(r->projection, s->form, bytes, len, padding, p);
@@ -224,7 +224,7 @@ on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len,
 	    : reflector_event(&r->reflector, s->id, type, p->rv, now_ms);
 	if (t == TAKE_SKIP) {	/* if it was out of order, the stream is over and a list begins */
 		informer_run(r);
-		return s->reading != NULL;
+		return s->informer != NULL;
 	}
 	const struct object_version word = {
 		.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv, .unreadable = !readable,
@@ -240,7 +240,7 @@ on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len,
 static bool
 refuse(struct stream *s, const char *why)
 {
-	struct informer *const r = s->reading;
+	struct informer *const r = s->informer;
 
 	snprintf(r->detail, sizeof(r->detail), "invalid answer: %s", why);
 	log_warnx("invalid answer of the server; trying again",
@@ -253,7 +253,7 @@ refuse(struct stream *s, const char *why)
 static void
 on_error_event(struct stream *s, const void *object, size_t len)
 {
-	struct informer *const r = s->reading;
+	struct informer *const r = s->informer;
 	struct kube_status status;
 
 	status_read(&status, 0, object, len);
@@ -271,7 +271,7 @@ static void
 on_done(const struct http_response *http, void *arg)
 {
 	struct stream *const s = arg;
-	struct informer *const r = s->reading;
+	struct informer *const r = s->informer;
 
 	r->stream = NULL;
 	if (http->status != 200 || s->refused)
@@ -279,8 +279,8 @@ on_done(const struct http_response *http, void *arg)
 	else if (s->shape == SPLIT_LIST)
 		end_list(s, http);
 	else {
-		if (s->cut != NULL)
-			splitter_end(s->cut);	/* half an event is dropped: the next watch sends it */
+		if (s->splitter != NULL)
+			splitter_end(s->splitter);	/* half an event: the next watch sends it */
 		reflector_ended(&r->reflector, s->id, http->err == E_OK, clock_mono_ms());
 	}
 	free_stream(s);
@@ -315,18 +315,19 @@ report_failure(struct informer *r, uint32_t id, const struct http_response *http
 static void
 end_list(struct stream *s, const struct http_response *http)
 {
-	struct informer *const r = s->reading;
+	struct informer *const r = s->informer;
 	const int64_t now_ms = clock_mono_ms();
 
-	if (http->err == E_OK && s->cut != NULL && splitter_end(s->cut)) {
-		const struct list_diff p = store_list_diff(r->store, splitter_list_rv(s->cut));
+	if (http->err == E_OK && s->splitter != NULL && splitter_end(s->splitter)) {
+		const struct list_diff p = store_list_diff(r->store, splitter_list_rv(s->splitter));
 
-		reflector_page(&r->reflector, s->id, splitter_list_rv(s->cut), splitter_list_continue(s->cut),
-		    &p, now_ms);
+		reflector_page(&r->reflector, s->id, splitter_list_rv(s->splitter),
+		    splitter_list_continue(s->splitter), &p, now_ms);
 		return;
 	}
 	snprintf(r->detail, sizeof(r->detail), "the list broke off: %s",
-	    s->cut != NULL && splitter_error(s->cut)[0] != '\0' ? splitter_error(s->cut) : http->error);
+	    s->splitter != NULL && splitter_error(s->splitter)[0] != '\0' ? splitter_error(s->splitter)
+									  : http->error);
 	log_warnx("cannot read a kind; trying again", KV_S(RESOURCE, kind_table[r->kind].resource),
 	    KV_S(WHY, r->detail));
 	reflector_failed(&r->reflector, s->id,

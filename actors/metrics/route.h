@@ -29,7 +29,7 @@ struct route_facts {
 
 /*
  * query: what follows the question mark; may be NULL. The body is added to, from where its text stands.
- * /metrics has no body here: route_is_metrics says that the caller adds it (body.h).
+ * /metrics has no body here: where route_is_metrics is true, the caller adds it (body.h).
  */
 void route_answer(const struct route_facts *f, const char *path, const char *query, struct answer *a);
 bool route_is_metrics(const struct route_facts *f, const char *path);

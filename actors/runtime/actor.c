@@ -477,8 +477,8 @@ on_report(enum role who, uint64_t incarnation, const char *reason, void *arg)
 	const int64_t now_ms = clock_mono_ms();
 
 	/*
-	 * A flood of strangers is one report, and must not hide a peer that turned bad. The counter
-	 * has them all.
+	 * A flood of frames from unknown senders is one report, and must not hide a peer that
+	 * turned bad. The counter has them all.
 	 */
 	if (who == ROLE_NONE && now_ms - a->reported_ms < REPORT_GAP_MS)
 		return;

@@ -25,10 +25,10 @@ struct actor {
 	struct event		*lifeline, *sigterm, *beat, *stats, *tick;
 	msgpack_sbuffer		 buffer;	/* a value being packed */
 	uint64_t		 random;	/* of trace ids */
-	bool			 running;	/* `go` was said */
+	bool			 running;	/* the record `go` has arrived */
 	bool			 ending;	/* the loop shall end */
 	bool			 stop_asked;	/* spec.ending may be at work */
-	bool			 synced;	/* as last told */
+	bool			 synced;	/* as last reported */
 	int			 exit_code;
 	int64_t			 started_us;	/* wall clock */
 	int64_t			 reported_ms, stats_due_ms;

@@ -1,5 +1,5 @@
 /*
- * actors/runtime/bus_hop.c - what the bus remembers and tells of single keys: hops, times, where
+ * actors/runtime/bus_hop.c - what the bus records about single keys: hops, times, where
  * each is held.
  */
 #include <stdio.h>

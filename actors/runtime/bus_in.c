@@ -78,7 +78,7 @@ in_new(struct bus *b, enum link l, enum role producer)
 	/* The supervisor has checked the run directory. */
 	MUST(link_path(path, sizeof(path), b->run_dir, l, producer));
 	/*
-	 * Unguessable: a ROUTER hands an id over to any connection that names it, so that a stranger
+	 * Unguessable: a ROUTER hands an id over to any connection that names it, so that an unknown sender
 	 * could receive our frames.
 	 */
 	random_secret(&nonce, sizeof(nonce));

@@ -1,5 +1,5 @@
 /*
- * actors/runtime/bus_out.c - a link this actor produces: one ROUTER, one view, a session per
+ * actors/runtime/bus_out.c - a link this actor produces: one ROUTER, one store, a session per
  * consumer.
  *
  * Never: trust a routing id. It is self-declared; only a HELLO with the token that the supervisor
@@ -24,7 +24,7 @@ struct bus_out {
 	struct bus		*bus;
 	enum link		 link;
 	struct socket		*socket;
-	struct link_store		*view;
+	struct link_store		*store;
 	struct consumer		 consumers[LINK_STORE_SLOTS];
 	uint32_t		 sessions;	/* opened since the start: makes epochs */
 	int64_t			 refused_ms;	/* when a refused HELLO was last logged */
@@ -72,7 +72,7 @@ out_new(struct bus *b, enum link l)
 		OBJ_FREE(o);
 		return NULL;
 	}
-	o->view = link_store_new();
+	o->store = link_store_new();
 	o->items = bus_traffic(STAT_BUS_ITEMS, l, TAP_OUT);
 	o->frames_out = bus_traffic(STAT_BUS_FRAMES, l, TAP_OUT);
 	o->frames_in = bus_traffic(STAT_BUS_FRAMES, l, TAP_IN);
@@ -88,7 +88,7 @@ out_free(struct bus_out **op)
 		return;
 	OBJ_TAKE(o, op, OUT_MAGIC);
 	socket_free(&o->socket);
-	link_store_free(&o->view);
+	link_store_free(&o->store);
 	timing_free(&o->timing);
 	OBJ_FREE(o);
 }
@@ -96,13 +96,13 @@ out_free(struct bus_out **op)
 struct link_store *
 out_store(struct bus_out *o)
 {
-	return o->view;
+	return o->store;
 }
 
 void
 out_delivered(struct bus_out *o, const struct consumer *c)
 {
-	if (o->timing != NULL && link_store_pending(o->view, c->slot) == 0)
+	if (o->timing != NULL && link_store_pending(o->store, c->slot) == 0)
 		timing_idle(o->timing, (size_t)(c - o->consumers));
 }
 
@@ -117,7 +117,7 @@ out_held(struct bus_out *o, struct wire_str key, struct json *j)
 {
 	struct body_item item;
 
-	if (!link_store_get(o->view, key, &item))
+	if (!link_store_get(o->store, key, &item))
 		return false;
 	json_open(j, NULL, '{');
 	json_strn(j, "key", key.p, key.len);
@@ -142,7 +142,7 @@ delivery_state(const struct bus_out *o, const struct consumer *c, struct wire_st
 {
 	if (c->slot == NO_SLOT)
 		return "waiting";
-	if (link_store_queued(o->view, c->slot, key))
+	if (link_store_queued(o->store, c->slot, key))
 		return "queued";
 	return c->session.acked == c->session.seq ? "acknowledged" : "sent";
 }
@@ -180,7 +180,7 @@ out_stats(struct bus_out *o)
 	for (size_t i = 0; i < NITEMS(o->consumers); i++)
 		open += o->consumers[i].open;
 	bus_gauge(STAT_SESSIONS, o->link, NULL, NULL, open);
-	bus_gauge(STAT_KEYS, o->link, "side", "store", (double)link_store_count(o->view));
+	bus_gauge(STAT_KEYS, o->link, "side", "store", (double)link_store_count(o->store));
 }
 
 struct consumer *
@@ -351,7 +351,7 @@ on_ack(struct bus_out *o, struct consumer *c, const struct frame *f, const union
 	if (f->env.epoch != c->session.epoch)
 		send_close(o, c->id, c->id_len, f->env.epoch, 0, "an older session");
 	else if (c->slot != NO_SLOT)
-		link_store_acked(o->view, c->slot, c->session.acked);
+		link_store_acked(o->store, c->slot, c->session.acked);
 }
 
 static void
@@ -385,8 +385,8 @@ serve(struct bus_out *o, struct consumer *c, int64_t now_ms, int64_t *at_ms)
 {
 	for (int n = 0; n < BUS_TURN_FRAMES; n++) {
 		const struct out_view v = {
-			.ready = link_store_ready(o->view),
-			.pending = c->slot == NO_SLOT ? 0 : link_store_pending(o->view, c->slot),
+			.ready = link_store_ready(o->store),
+			.pending = c->slot == NO_SLOT ? 0 : link_store_pending(o->store, c->slot),
 		};
 		const struct out_step step = session_out_next(&c->session, &v, now_ms);
 
@@ -423,11 +423,11 @@ perform(struct bus_out *o, struct consumer *c, const struct out_step *step, int6
 		body.snap_begin.nonce = c->session.nonce;
 		if (!send_one(o, c, MSG_SNAP_BEGIN, &body))
 			return false;
-		c->slot = link_store_attach(o->view);
+		c->slot = link_store_attach(o->store);
 		MUST(c->slot != NO_SLOT);	/* as many slots as consumers */
 		if (o->timing != NULL)		/* what changed before is part of the snapshot */
 			timing_idle(o->timing, (size_t)(c - o->consumers));
-		session_out_sent(&c->session, step, link_store_pending(o->view, c->slot), 0, now_ms);
+		session_out_sent(&c->session, step, link_store_pending(o->store, c->slot), 0, now_ms);
 		return true;
 	case OUT_SEND_ITEMS:
 		return send_items(o, c, step, now_ms);
@@ -438,8 +438,8 @@ perform(struct bus_out *o, struct consumer *c, const struct out_step *step, int6
 		break;
 	case OUT_SEND_BEAT:
 		body.beat = (struct body_beat){
-			.nonce = c->session.nonce, .ready = link_store_ready(o->view), .exact = step->exact,
-			.count = link_store_count(o->view), .hash = link_store_hash(o->view),
+			.nonce = c->session.nonce, .ready = link_store_ready(o->store), .exact = step->exact,
+			.count = link_store_count(o->store), .hash = link_store_hash(o->store),
 		};
 		if (!send_one(o, c, MSG_BEAT, &body))
 			return false;
@@ -460,7 +460,7 @@ send_items(struct bus_out *o, struct consumer *c, const struct out_step *step, i
 	struct bus *b = o->bus;
 
 	const uint64_t first = c->session.seq + 1;
-	const uint32_t keys = link_store_peek(o->view, c->slot, step->max_items, items, &n);
+	const uint32_t keys = link_store_peek(o->store, c->slot, step->max_items, items, &n);
 	if (n > 0) {
 		msgpack_sbuffer_clear(&b->buffer);
 		frame_begin(&b->buffer, &(struct envelope){
@@ -473,7 +473,7 @@ send_items(struct bus_out *o, struct consumer *c, const struct out_step *step, i
 	}
 	if (n > 0)	/* before the commit, which may free what they show */
 		note_sent(o, c, step->type, items, n);
-	link_store_commit(o->view, c->slot, keys, first);
+	link_store_commit(o->store, c->slot, keys, first);
 	session_out_sent(&c->session, step, keys, n, now_ms);
 	out_delivered(o, c);
 	return true;
@@ -543,7 +543,7 @@ close_consumer(struct bus_out *o, struct consumer *c, const char *reason)
 	if (reason != NULL)
 		send_close(o, c->id, c->id_len, c->session.epoch, c->session.nonce, reason);
 	if (c->slot != NO_SLOT)
-		link_store_detach(o->view, c->slot);
+		link_store_detach(o->store, c->slot);
 	write_server_lost(o->bus, o->link, c->session.epoch);
 	c->open = false;
 }

@@ -95,7 +95,7 @@ bool in_send(struct bus_in *i, enum msg m);
 
 /* write_client.c: the writes this actor requests. NULL until the first one. */
 void write_client_free(struct write_client **ap);
-/* Sends what waits; the earliest time to look again. */
+/* Sends what waits; the earliest time to try again. */
 int64_t write_client_send(struct bus *b, struct bus_in *i, int64_t now_ms);
 /* One item of an answer, or the answer's end. A text: why it is refused. */
 const char *write_client_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item);

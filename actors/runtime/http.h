@@ -6,7 +6,7 @@
  *	http_send(h, &(struct http_request){ .method = "GET", .url = url, .bearer = token, .bearer_len = n,
  *	    .done = on_answer, .arg = claim });
  *
- * Laws: every request has a deadline that also runs while it waits its turn. Everything in the
+ * Rules: every request has a deadline that also runs while it waits its turn. Everything in the
  * request is copied. Callbacks come from the loop, never from inside http_send. Nothing is ever
  * sent twice: a request that may have reached the server and got no answer is E_UNKNOWN unless
  * asking again is harmless (GET, HEAD). Redirects are answers, not followed. A secret is never in

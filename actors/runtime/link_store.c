@@ -32,7 +32,7 @@ struct slot {
 	struct ring	  queue;
 	/* Queue entries that still belong to the snapshot: compaction leaves them. */
 	uint32_t	  snapshot;
-	uint32_t	  ghosts;	/* queued tombstones this consumer never knew */
+	uint32_t	  ghosts;	/* queued tombstones of keys this consumer never had */
 	struct gone_sent *gones;	/* sent, in order, not yet acknowledged */
 	uint32_t	  gones_cap, gones_head, gones_len;
 };

@@ -65,7 +65,7 @@ socket_new(enum socket_kind kind, const char *path, const char *id, struct event
 	/*
 	 * An unknown peer is an error, not a silent loss; one that connects anew takes its name over. Trap
 	 * (measured): now and then libzmq 4.3.4 never closes the descriptor of the connection that lost its
-	 * name. A restarted actor has a new name; a stranger that repeats one for long uses up the
+	 * name. A restarted actor has a new name; an unknown sender that repeats one for long uses up the
 	 * descriptors of this actor, which is then restarted.
 	 */
 	case SOCKET_ROUTER:

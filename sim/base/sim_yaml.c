@@ -22,7 +22,7 @@ static json_t *fail(char *, size_t, int, const char *);
 json_t *
 sim_yaml_parse(const char *text, size_t len, char *err, size_t size)
 {
-	/* JSON first: libyaml knows no surrogate pairs and limits the length of keys. */
+	/* JSON first: libyaml does not read surrogate pairs and limits the length of keys. */
 	json_t *const whole = json_loadb(text, len, 0, NULL);
 
 	if (whole != NULL)

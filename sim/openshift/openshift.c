@@ -18,7 +18,7 @@ static void on_tick(evutil_socket_t, short, void *);
 static bool move(struct openshift *, struct openshift_fleet_node *, json_t *, json_t *);
 static void advance(struct openshift *, struct openshift_fleet_node *, enum openshift_step);
 static bool join(struct openshift *, struct openshift_fleet_node *);
-static void tell(json_t *, const struct openshift_fleet_node *, const char *, const char *);
+static void add_report(json_t *, const struct openshift_fleet_node *, const char *, const char *);
 static size_t after_last(const struct openshift *);
 static void settle_pool(struct openshift *, const struct openshift_pool *, const char *);
 static void settle_version(struct openshift *, const char *);
@@ -155,7 +155,7 @@ move(struct openshift *r, struct openshift_fleet_node *n, json_t *moved, json_t 
 		const bool joined = join(r, n);
 
 		if (joined)
-			tell(moved, n, "step", "joined");
+			add_report(moved, n, "step", "joined");
 		return joined;
 	}
 	const struct openshift_move m = openshift_next(&(struct openshift_node_view){
@@ -166,15 +166,15 @@ move(struct openshift *r, struct openshift_fleet_node *n, json_t *moved, json_t 
 	});
 	if (m.verb == ROLLOUT_ADVANCE) {
 		advance(r, n, m.to);
-		tell(moved, n, "step", openshift_step_row(m.to)->name);
+		add_report(moved, n, "step", openshift_step_row(m.to)->name);
 		return true;
 	}
 	if (m.verb == ROLLOUT_EVICT && openshift_pods_evict(r->sim, n->name, r->manual) > 0) {
-		tell(moved, n, "step", "evicted");
+		add_report(moved, n, "step", "evicted");
 		return true;
 	}
 	if (m.why[0] != '\0')
-		tell(waiting, n, "why", m.why);
+		add_report(waiting, n, "why", m.why);
 	return false;
 }
 
@@ -216,7 +216,7 @@ join(struct openshift *r, struct openshift_fleet_node *n)
 }
 
 static void
-tell(json_t *list, const struct openshift_fleet_node *n, const char *key, const char *what)
+add_report(json_t *list, const struct openshift_fleet_node *n, const char *key, const char *what)
 {
 	if (list != NULL)
 		json_array_append_new(list, json_pack("{s:s, s:s}", "node", n->name, key, what));

@@ -486,7 +486,7 @@ def a_report_without_a_peer_or_about_a_stranger_restarts_no_actor():
         tree.change(test_producer={}, test_faulty={"mode": "report", "target": "-", "count": 2})
         tree.ask("reload")
         tree.wait_log("a sender without a session", 2)
-        assert tree.supervisor()["strangers_reported"] == 2
+        assert tree.supervisor()["unknown_senders"] == 2
         assert not tree.deaths("test-faulty") and not tree.deaths("test-producer")
 
 

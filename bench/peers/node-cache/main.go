@@ -34,11 +34,11 @@ const (
 
 var began = time.Now()
 
-func say(what string) {
+func report(what string) {
 	fmt.Printf("{\"%s\": %.1f}\n", what, float64(time.Since(began).Microseconds())/1000)
 }
 
-// nodeState evaluates each node once and tells the downstream controllers what changed.
+// nodeState evaluates each node once and notifies the downstream controllers of what changed.
 type nodeState struct {
 	client.Client
 	mu     sync.Mutex
@@ -126,7 +126,7 @@ func main() {
 			for !informer.HasSynced() {
 				time.Sleep(time.Millisecond)
 			}
-			say("synced_ms")
+			report("synced_ms")
 		}
 	}()
 	must(manager.Start(ctx))

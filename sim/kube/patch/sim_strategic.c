@@ -258,7 +258,7 @@ merge_values(const json_t *target, const json_t *patch)
 
 /*
  * What `wanted` names in its order, and the rest in the server's. Of one of each, the server's
- * stands first only when the server knew both and had it first.
+ * stands first only when the server had both and had it first.
  */
 static json_t *
 ordered(const json_t *merged, const json_t *wanted, const json_t *server, const char *key)

@@ -30,7 +30,7 @@ const json_t *sim_schema_follow(const json_t *schema);
 /*
  * The schema of a member: of properties, else of additionalProperties; NULL: unknown. whole: the
  * schema is that of a whole object, which has apiVersion, kind and metadata though its schema does
- * not say so.
+ * not list them.
  */
 const json_t *sim_schema_member(const json_t *schema, const char *key, bool whole);
 const json_t *sim_schema_items(const json_t *schema);

@@ -22,7 +22,7 @@ static void at_most(const struct sim_schema_at *at, const json_t *limit, size_t 
 static json_t *as_whole(const json_t *value, const json_t *limit);
 static json_t *tried(const struct sim_schema_at *at, const json_t *schema);
 static size_t count_satisfied(const struct sim_schema_at *at, const json_t *schemas, json_t **nearest);
-static void say(const struct sim_schema_at *at, const char *words, const json_t *limit);
+static void add_error(const struct sim_schema_at *at, const char *words, const json_t *limit);
 
 /* Of the rules about a text only the first that it breaks is reported. */
 static const struct {
@@ -69,7 +69,9 @@ minimum(const struct sim_schema_at *at, const json_t *limit)
 	const double value = json_number_value(at->value), least = json_number_value(whole);
 
 	if (json_is_number(at->value) && (exclusive ? value <= least : value < least))
-		say(at, exclusive ? "should be greater than" : "should be greater than or equal to", whole);
+		add_error(at,
+		    exclusive ? "should be greater than" : "should be greater than or equal to",
+		    whole);
 	json_decref(whole);
 }
 
@@ -81,7 +83,7 @@ maximum(const struct sim_schema_at *at, const json_t *limit)
 	const double value = json_number_value(at->value), most = json_number_value(whole);
 
 	if (json_is_number(at->value) && (exclusive ? value >= most : value > most))
-		say(at, exclusive ? "should be less than" : "should be less than or equal to", whole);
+		add_error(at, exclusive ? "should be less than" : "should be less than or equal to", whole);
 	json_decref(whole);
 }
 
@@ -99,7 +101,7 @@ multiple_of(const struct sim_schema_at *at, const json_t *limit)
 	const double parts = json_number_value(at->value) / json_number_value(limit);
 
 	if (json_is_number(at->value) && floor(parts) != parts)
-		say(at, "should be a multiple of", limit);
+		add_error(at, "should be a multiple of", limit);
 }
 
 static void
@@ -331,7 +333,7 @@ count_satisfied(const struct sim_schema_at *at, const json_t *schemas, json_t **
 }
 
 static void
-say(const struct sim_schema_at *at, const char *words, const json_t *limit)
+add_error(const struct sim_schema_at *at, const char *words, const json_t *limit)
 {
 	char *shown = sim_field_error_value(limit);
 

@@ -98,7 +98,7 @@ sim_watch_is_slow(struct sim_watch *w, int64_t now)
 		w->taken_ms = now;
 	}
 	return now - w->taken_ms >= SLOW_MS
-	    && sim_stream_pending(w->stream) + (w->storage->written - w->told) > WATCH_PENDING_MAX;
+	    && sim_stream_pending(w->stream) + (w->storage->written - w->sent) > WATCH_PENDING_MAX;
 }
 
 void
@@ -146,7 +146,7 @@ send_change(struct sim_watch *w)
 		w->cursor++;
 		if (change->storage != w->storage)
 			return;
-		w->told += sim_change_bytes(change);
+		w->sent += sim_change_bytes(change);
 		sim_watch_event_change(w, change);
 	}
 }
@@ -238,11 +238,11 @@ begin(struct sim_watch *w, const struct watch_start *start, struct sim_request *
 	w->members = gzip;
 	w->taken_ms = clock_mono_ms();
 	w->deadline_ms = w->taken_ms + timeout_ms(c);
-	w->told = w->storage->written;
+	w->sent = w->storage->written;
 	for (uint64_t rv = w->cursor + 1; rv <= sim_store_rv(w->sim->store); rv++) {
 		const struct sim_change *const change = sim_history_get(sim_store_history(w->sim->store), rv);
 
-		w->told -= change != NULL && change->storage == w->storage ? sim_change_bytes(change) : 0;
+		w->sent -= change != NULL && change->storage == w->storage ? sim_change_bytes(change) : 0;
 	}
 	c->rv = start->rv;
 	if (start->initial)

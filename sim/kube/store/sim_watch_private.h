@@ -28,10 +28,10 @@ struct sim_watch {
 	bool			 marks_end;	/* of the initial events, by a bookmark */
 	bool			 bookmarks;
 	bool			 caught_up;
-	size_t			 told;		/* of storage->written: the rest is still to be sent */
+	size_t			 sent;		/* of storage->written: the rest is still to be sent */
 	int64_t			 taken, taken_ms;	/* bytes taken when it last took some */
 	bool			 members;	/* every event is a gzip member of its own */
-	bool			 failing;	/* an ERROR event was its last word */
+	bool			 failing;	/* an ERROR event was its last event */
 	struct evbuffer		*held;		/* an event that lets the next one pass first */
 	int64_t			 bookmark_ms, deadline_ms;
 	struct event		*timer;

@@ -6,7 +6,7 @@
 #include "obj.h"
 #include "sim_watch_private.h"
 
-enum { LOOK_MS = 500 };
+enum { SLOW_CHECK_MS = 500 };
 
 struct sim_watches {
 	uint32_t		 magic;
@@ -14,7 +14,7 @@ struct sim_watches {
 	struct simulator	*sim;
 	struct watch_list	 open;
 	size_t			 n;
-	struct event		*wake, *look;
+	struct event		*wake, *slow_check;
 };
 
 static void each(struct sim_watches *, void (*)(struct sim_watch *, const void *), const void *);
@@ -34,9 +34,9 @@ sim_watches_new(struct simulator *s)
 	TAILQ_INIT(&all->open);
 	all->sim = s;
 	all->wake = event_new(s->base, -1, 0, on_wake, all);
-	all->look = event_new(s->base, -1, EV_PERSIST, on_slow_check, all);
-	MUST(all->wake != NULL && all->look != NULL);
-	event_add(all->look, &(struct timeval){ .tv_usec = LOOK_MS * 1000 });
+	all->slow_check = event_new(s->base, -1, EV_PERSIST, on_slow_check, all);
+	MUST(all->wake != NULL && all->slow_check != NULL);
+	event_add(all->slow_check, &(struct timeval){ .tv_usec = SLOW_CHECK_MS * 1000 });
 	return all;
 }
 
@@ -50,7 +50,7 @@ sim_watches_free(struct sim_watches **wp)
 	OBJ_TAKE(all, wp, WATCHES_MAGIC);
 	MUST(TAILQ_EMPTY(&all->open));		/* the server went first */
 	event_free(all->wake);
-	event_free(all->look);
+	event_free(all->slow_check);
 	OBJ_FREE(all);
 }
 
