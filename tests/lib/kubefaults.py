@@ -93,7 +93,7 @@ def versions(rows):
     return [int(param(row, "resourceVersion") or 0) for row in rows]
 
 
-# -- patience. Rests are only ever measured from below: a busy machine makes them longer, never shorter.
+# -- backoff. Only the lower bound of a rest is checked: a busy machine makes rests longer, never shorter.
 
 def assert_rests(times_s, what, first_s=FIRST_REST_S, at_once=0):
     """What happened at these times happened ever less often. at_once: so many repetitions follow without a
@@ -110,7 +110,7 @@ def asked_at(rows):
 
 
 def wait_patient(server, kinds, verb=None, count=3, **how):
-    """Each of these kinds is asked for so many times at least, with patience."""
+    """Each of these kinds is asked for at least so many times, with backoff."""
     for kind in kinds:
         wait_for(lambda: len(asked(server, kind, verb)) >= count, f"{kind} is asked for {count} times")
         assert_rests(asked_at(asked(server, kind, verb)), f"requests for {kind}", **how)
@@ -125,11 +125,11 @@ def complaints(tree, *words):
 def wait_complaints(tree, *words, count=3, **how):
     """It complains in these words, so many times at least of some kind, and ever less often of each."""
     def by_kind():
-        told = {}
+        logged = {}
         for fact in complaints(tree, *words):
-            told.setdefault((fact["msg"], fact.get("resource")), []).append(logged_at(fact))
-        return told if any(len(times) >= count for times in told.values()) else None
-    for about, times in wait_for(by_kind, f"it says {words} {count} times").items():
+            logged.setdefault((fact["msg"], fact.get("resource")), []).append(logged_at(fact))
+        return logged if any(len(times) >= count for times in logged.values()) else None
+    for about, times in wait_for(by_kind, f"it logs {words} {count} times").items():
         assert_rests(times, f"complaints {about}", **how)
 
 
@@ -185,8 +185,8 @@ def see(server, tree, name, resource="nodes", timeout=60):
     wait_label(tree, resource, name, value, timeout)
 
 
-class News:
-    """What the first test actor was told from here on."""
+class ReceivedChanges:
+    """The changes that the first test actor has received since this object was made."""
 
     def __init__(self, tree):
         self.tree, self.before = tree, tree.counts()
@@ -199,7 +199,7 @@ class News:
     def gone(self):
         """The keys that were reported gone, once each."""
         keys = self.tree.counts()["gone_keys"][len(self.before["gone_keys"]):]
-        assert len(set(keys)) == len(keys), f"told twice: {keys}"
+        assert len(set(keys)) == len(keys), f"reported gone twice: {keys}"
         return set(keys)
 
 
@@ -209,7 +209,7 @@ def memory_kib(pid):
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
 
-# -- a workload that can be foretold
+# -- a workload whose events are known in advance
 
 # 20 events of a few objects: (what, which). A deletion or creation can follow its contrary at once.
 WORK = [("create", "a"), ("create", "b"), ("create", "c"), ("label", "a"), ("label", "b"), ("delete", "c"),
@@ -221,7 +221,7 @@ TYPES = {"create": "ADDED", "label": "MODIFIED", "delete": "DELETED"}
 
 def play(server, resource, group, tree=None):
     """The workload on objects of that group: GROUP-a, GROUP-b, ... With a tree it waits for each step to be
-    seen: what comes too fast is told as one change."""
+    seen: changes that come too fast arrive as one."""
     for number, (what, which) in enumerate(WORK):
         name = f"{group}-{which}"
         if what == "create":

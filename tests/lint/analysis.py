@@ -1,7 +1,7 @@
 """tests/lint/analysis.py BUILD - clang-tidy over every file of a build.
 
-A clean file is looked at again only when it, a header of it, its flags or .clang-tidy has changed. What was
-clean is remembered in $MUSTER_CACHE (else ~/.cache/muster), for every checkout on this machine.
+A clean file is checked again only when it, a header of it, its flags or .clang-tidy has changed. Stamps of
+clean files are kept in $MUSTER_CACHE (else ~/.cache/muster), for every checkout on this machine.
 """
 import concurrent.futures
 import hashlib
@@ -41,8 +41,8 @@ def stamp_of(row, build, ours):
     return STAMPS / digest.hexdigest()
 
 
-def look(row, build, ours):
-    """What clang-tidy says about one file; nothing when it is clean."""
+def check(row, build, ours):
+    """What clang-tidy prints about one file; an empty text when it is clean."""
     stamp = stamp_of(row, build, ours)
     if stamp.exists():
         return ""
@@ -61,9 +61,9 @@ def main():
             if not pathlib.Path(row["file"]).is_relative_to(build)]
     ours, complaints = headers(build), {}
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 2) as pool:
-        for said in pool.map(lambda row: look(row, build, ours), rows):
+        for printed in pool.map(lambda row: check(row, build, ours), rows):
             # A header's complaint comes once per file that includes it.
-            complaints.update(dict.fromkeys(re.split(r"(?m)^(?=\S+:\d+:\d+: error)", said)))
+            complaints.update(dict.fromkeys(re.split(r"(?m)^(?=\S+:\d+:\d+: error)", printed)))
     complaints.pop("", None)
     print("".join(complaints), end="")
     print(f"{len(rows)} files, {len(complaints)} complaints")

@@ -13,14 +13,14 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 NAMES = {"plan.c", "policy.c", "fsm.c", "session.c", "scan.c"}
 ALLOWED = {"memcpy", "memmove", "memset", "memcmp", "memchr", "strlen", "strcmp", "strncmp",
            "obj_panic", "__stack_chk_fail", "_GLOBAL_OFFSET_TABLE_"}
-LAWS = [
+RULES = [
     (r"(m|c|re)alloc|free|strn?dup|obj_(alloc|realloc|strdup|memdup)", "a decision must not allocate"),
     (r"log_\w+|v?[fd]?printf|puts|fatalx?", "a decision must not log: it returns what and why"),
     (r"clock_\w+|time|gettimeofday|now_ms", "a decision must not read a clock: now_ms is handed in"),
-    (r"rand\w*|getrandom|random_seed\w*", "a decision must not roll dice: the seed is handed in"),
+    (r"rand\w*|getrandom|random_seed\w*", "a decision must not use random numbers: the seed is handed in"),
     (r"zmq_\w+|z\w+_(send|recv)\w*|read|write|send\w*|recv\w*|socket|open\w*|close|poll|epoll\w*|curl_\w+",
      "a decision must not do I/O"),
-    (r"getenv|environ|std(in|out|err)|__errno_location", "a decision must not look outside its arguments"),
+    (r"getenv|environ|std(in|out|err)|__errno_location", "a decision must read its arguments only"),
 ]
 WRITABLE = re.compile(r"\.(data|bss|tdata|tbss)(\.(?!rel\.ro).*)?$|\*COM\*$")
 
@@ -50,8 +50,8 @@ def symbols(path):
     return [(row[0], row[2], row[6]) for row in rows if len(row) == 7]
 
 
-def law(symbol):
-    broken = [text for pattern, text in LAWS if re.fullmatch(pattern, symbol)]
+def broken_rule(symbol):
+    broken = [text for pattern, text in RULES if re.fullmatch(pattern, symbol)]
     return broken[0] if broken else "it is not on the allow list"
 
 
@@ -65,7 +65,7 @@ def main():
         shown = re.sub(r"\.c$", ".o", name)
         for symbol, kind, section in table:
             if kind in "Uw" and symbol not in ALLOWED and symbol not in ours:
-                wrong.append(f"{shown}: calls {symbol}: {law(symbol)}")
+                wrong.append(f"{shown}: calls {symbol}: {broken_rule(symbol)}")
             elif kind not in "Uw" and WRITABLE.match(section):
                 wrong.append(f"{shown}: keeps {symbol} in {section}: a decision has no memory of its own")
     print("".join(f"{line}\n" for line in sorted(wrong)), end="")

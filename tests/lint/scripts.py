@@ -25,7 +25,7 @@ def complaints(tree):
         if name not in used:
             yield line, f"imports {name} and does not use it"
     if not ast.get_docstring(tree):
-        yield 1, "a script opens by saying what it is for"
+        yield 1, "a script opens with a docstring: what it is for"
 
 
 def main():

@@ -52,11 +52,11 @@ def wrong_in(programs):
 
 
 def wrong_by_default(folder):
-    """A build that nobody said anything about is one that somebody installs."""
-    said = subprocess.run(["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(folder / "plain")],
+    """A build with default settings is the one that people install."""
+    configured = subprocess.run(["cmake", "-G", "Ninja", "-S", str(ROOT), "-B", str(folder / "plain")],
                           text=True, capture_output=True)
-    if said.returncode != 0:
-        yield f"cmake without a preset fails: {said.stderr}"
+    if configured.returncode != 0:
+        yield f"cmake without a preset fails: {configured.stderr}"
     elif "MUSTER_TEST_ACTORS:BOOL=OFF" not in (folder / "plain/CMakeCache.txt").read_text():
         yield "cmake without a preset compiles the test actors into the product"
 

@@ -20,9 +20,9 @@ WANTED_WIDTH, WIDTH, ROW_WIDTH, LENGTH, TAB = 100, 110, 140, 600, 8
 # Rules on one line of C, comments and strings blanked out: (pattern, in tests too, what is wrong).
 C_LINES = [
     (r"^\s*//", True, "a // comment: /* */ here"),
-    (r"^typedef (?:struct|union)\b[^(]*(?:\{|\b(?!wire_)\w+;)$", True, "a typedef'd struct: say struct NAME"),
+    (r"^typedef (?:struct|union)\b[^(]*(?:\{|\b(?!wire_)\w+;)$", True, "a typedef'd struct: use struct NAME"),
     (r"\b(?:strcpy|strcat|v?sprintf|gets|alloca)\(", False, "unbounded: snprintf, or a checked length"),
-    (r"\b(?:atoi|atol|atoll|atof|strtok)\(", False, "cannot report an error: strtol, and look at the end"),
+    (r"\b(?:atoi|atol|atoll|atof|strtok)\(", False, "cannot report an error: strtol, and check the end"),
     (r"(?<![\w.>])(?:system|popen)\(", False, "a shell: fork and exec"),
     (r"(?<![\w.>])assert\(", False, "MUST() instead: it stays on and leaves last words"),
     (r"(?<![\w.>])(?:sleep|usleep|nanosleep)\(", False, "nothing blocks: a wait is a deadline in the loop"),
@@ -34,7 +34,7 @@ UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b")
 
 
 def files():
-    """(name, path) of every text file that git knows or would add."""
+    """(name, path) of every text file that git tracks or would add."""
     command = "git -c safe.directory=* ls-files -z --cached --others --exclude-standard".split()
     listing = subprocess.run(command, cwd=ROOT, check=True, capture_output=True).stdout.decode()
     for name in sorted(set(filter(None, listing.split("\0")))):

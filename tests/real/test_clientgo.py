@@ -23,9 +23,9 @@ def run(program, server, name):
     done = subprocess.run([program, "-kubeconfig", str(server.kubeconfig), name],
                           text=True, timeout=CASE_S, env=server.environment(), stdin=subprocess.DEVNULL,
                           capture_output=True)
-    # A Go panic begins with its text; what the goroutines did is not told.
-    said = done.stderr.split("\ngoroutine ")[0]
-    assert done.returncode == 0, f"exit code {done.returncode}: {said}"
+    # A Go panic begins with its text; the stacks of the goroutines are left out.
+    why = done.stderr.split("\ngoroutine ")[0]
+    assert done.returncode == 0, f"exit code {done.returncode}: {why}"
 
 
 def add(program, server, name):

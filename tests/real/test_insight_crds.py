@@ -112,9 +112,9 @@ def B5_the_server_finds_nothing_to_warn_about(server):
         crd = server.kube.get("customresourcedefinitions", f"{resource}.openshift.muller.dev")
         conditions = {c["type"]: c["status"] for c in crd["status"]["conditions"]}
         assert conditions == {"NamesAccepted": "True", "Established": "True"}, conditions
-        said = server.kubectl("apply", "--dry-run=server", "-f", ROOT / "deploy/crds" / f"{resource}.yaml")
-        lines = [line for line in said.stderr.splitlines() if "last-applied-configuration" not in line]
-        assert said.returncode == 0 and not lines, said.stderr
+        applied = server.kubectl("apply", "--dry-run=server", "-f", ROOT / "deploy/crds" / f"{resource}.yaml")
+        lines = [line for line in applied.stderr.splitlines() if "last-applied-configuration" not in line]
+        assert applied.returncode == 0 and not lines, applied.stderr
 
 
 @case
@@ -149,7 +149,7 @@ def B5_a_status_in_the_creation_is_dropped_and_spec_is_required(server):
 
 
 @case
-def kubectl_shows_what_people_look_for(server):
+def kubectl_shows_the_most_used_columns(server):
     for resource, short in ((NODES, "npi"), (POOLS, "mcppi")):
         made = fresh(server, resource)
         server.kube.replace(resource, {"metadata": {"name": "w1", "resourceVersion":

@@ -1,4 +1,4 @@
-"""tests/real/test_kubectl.py - kubectl says the same on muster-sim as on the real server.
+"""tests/real/test_kubectl.py - kubectl prints the same on muster-sim as on the real server.
 
 muster-test: parallel
 muster-test: timeout=900

@@ -79,10 +79,10 @@ is_ascii(const char *text)
 	return *text == '\0';
 }
 
-static bool say(bool same, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static bool record(bool same, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 static bool
-say(bool same, const char *fmt, ...)
+record(bool same, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -102,7 +102,7 @@ same_rv(const json_t *q, const json_t *a)
 	    ? orders[json_integer_value(json_object_get(a, "order")) + 1] : RV_UNKNOWN;
 	const enum rv_order got = rv_compare(x, strlen(x), y, strlen(y));
 
-	return say(got == want, "order %d", got);
+	return record(got == want, "order %d", got);
 }
 
 /* The decimal text of what fits, "" of what does not. */
@@ -125,21 +125,21 @@ same_quantity(const json_t *q, const json_t *a)
 	const char *const wrong = quantity_parse(&qx, x, strlen(x));
 
 	if (strlen(x) > QUANTITY_TEXT_MAX)
-		return say(wrong != NULL, "accepted though it is too long");
+		return record(wrong != NULL, "accepted though it is too long");
 	if (wrong != NULL)
-		return say(!accepted(a) && strcmp(wrong, text_of(a, "error")) == 0, "%s", wrong);
+		return record(!accepted(a) && strcmp(wrong, text_of(a, "error")) == 0, "%s", wrong);
 	quantity_print(&qx, text, sizeof(text));
 	number(quantity_value, &qx, value, sizeof(value));
 	number(quantity_milli, &qx, milli, sizeof(milli));
 	const int order = quantity_parse(&qy, y, strlen(y)) == NULL ? quantity_compare(&qx, &qy) : 0;
-	return say(accepted(a) && strcmp(text, text_of(a, "text")) == 0
+	return record(accepted(a) && strcmp(text, text_of(a, "text")) == 0
 	    && order == json_integer_value(json_object_get(a, "order"))
 	    && strcmp(value, text_of(a, "value")) == 0 && strcmp(milli, text_of(a, "milli")) == 0,
 	    "text %s, value %s, milli %s, order %d", text, value, milli, order);
 }
 
 static const char *
-look_up(const char *key, const void *set)
+value_of(const char *key, const void *set)
 {
 	return json_string_value(json_object_get(set, key));
 }
@@ -151,12 +151,12 @@ same_selector(struct selector *s, const char *err, bool same_words, const json_t
 	static char text[SELECTOR_SIZE];
 
 	if (s == NULL)
-		return say(!accepted(a) && (!same_words || strcmp(err, text_of(a, "error")) == 0), "%s", err);
+		return record(!accepted(a) && (!same_words || strcmp(err, text_of(a, "error")) == 0), "%s", err);
 	selector_print(s, text, sizeof(text));
-	const bool match = selector_matches(s, look_up, json_object_get(q, "set"));
+	const bool match = selector_matches(s, value_of, json_object_get(q, "set"));
 	const bool empty = selector_empty(s);
 	selector_free(&s);
-	return say(accepted(a) && strcmp(text, text_of(a, "text")) == 0
+	return record(accepted(a) && strcmp(text, text_of(a, "text")) == 0
 	    && match == json_is_true(json_object_get(a, "match"))
 	    && empty == json_is_true(json_object_get(a, "empty")), "text %s, match %d, empty %d", text, match,
 	    empty);
@@ -200,7 +200,7 @@ same_time(const json_t *q, const json_t *a)
 
 	if (ok)
 		(micro ? time_format_micro : time_format)(us, text, sizeof(text));
-	return say(ok == accepted(a) && us == json_integer_value(json_object_get(a, "micros"))
+	return record(ok == accepted(a) && us == json_integer_value(json_object_get(a, "micros"))
 	    && strcmp(text, text_of(a, "text")) == 0, "ok %d, %lld, %s", ok, (long long)us, text);
 }
 
@@ -212,7 +212,7 @@ same_http(const json_t *q, const json_t *a)
 	int64_t us = 0;
 	const bool ok = time_parse_http(x, strlen(x), &us);
 
-	return say(!ok || (accepted(a) && us == json_integer_value(json_object_get(a, "micros"))),
+	return record(!ok || (accepted(a) && us == json_integer_value(json_object_get(a, "micros"))),
 	    "ok %d, %lld", ok, (long long)us);
 }
 
@@ -224,7 +224,7 @@ same_merge(const json_t *q, const json_t *a)
 	const bool same = accepted(a) && json_equal(result, json_object_get(a, "result"));
 
 	json_decref(result);
-	say(same, "%s", text);
+	record(same, "%s", text);
 	free(text);
 	return same;
 }
@@ -287,19 +287,19 @@ write_questions(FILE *out)
 static char *
 find_oracle(void)
 {
-	static char said[4096];
+	static char output[4096];
 	FILE *const p = popen("PYTHONPATH='" MUSTER_ROOT "/tests/lib' python3 '" MUSTER_ROOT
 	    "/tests/lib/kubetools.py' oracle 2>&1 | grep -v '^#'", "re");
 	char *line;
 
 	MUST(p != NULL);
-	const size_t n = fread(said, 1, sizeof(said) - 1, p);
-	said[n] = '\0';
+	const size_t n = fread(output, 1, sizeof(output) - 1, p);
+	output[n] = '\0';
 	pclose(p);
-	said[strcspn(said, "\n")] = '\0';
-	line = strncmp(said, "oracle /", 8) == 0 ? said + 7 : NULL;
+	output[strcspn(output, "\n")] = '\0';
+	line = strncmp(output, "oracle /", 8) == 0 ? output + 7 : NULL;
 	if (line == NULL)
-		missing = said;
+		missing = output;
 	return line;
 }
 

@@ -25,8 +25,8 @@ INITIAL = {"seconds": 1, "sendInitialEvents": "true", "resourceVersionMatch": "N
            "allowWatchBookmarks": "true"}
 METADATA = ";as=PartialObjectMetadata{};g=meta.k8s.io;v=v1"
 
-# Everything that one side might tell otherwise than the other.
-TEXTS = {"plain": "text", "empty": "", "quotes": 'say "no" \\ / \b\f\n\r\t', "html": "<b>&amp;</b>",
+# Every text that the JSON and the protobuf reader might read differently.
+TEXTS = {"plain": "text", "empty": "", "quotes": 'the "no" \\ / \b\f\n\r\t', "html": "<b>&amp;</b>",
          "accents": "é ñ ß", "wide": "日本語", "far": "😀 \U0010ffff", "separators": "\u2028\u2029",
          "control": "\x01\x1f\x7f\x80", "nul": "a\x00b", "replaced": "\ufffd",
          "json": '{"a":[1,2,{"b":null}]}',
@@ -227,7 +227,7 @@ def the_events_of_a_watch(server):
 
 @case
 def a_version_that_is_too_old(server):
-    """An ERROR in the stream says the same in both."""
+    """An ERROR in the stream is read the same in both forms."""
     server.touch()
     server.compact()
     server.restart()
@@ -247,7 +247,7 @@ def metadata_only(server):
         assert int(lines[-1].split()[2]) == len(names(client, resource))
         lines = both(client, resource, "watch", path, METADATA.format(""), **INITIAL)
         assert lines[-1].endswith(" end"), lines
-    # a namespace is read for its metadata alone, so this is all there is to know of it
+    # a namespace is read for its metadata alone, so both forms must have the same fields
     path = client.path("namespaces", going)
     full = both(client, "namespaces", "object", path)
     assert full == both(client, "namespaces", "object", path, METADATA.format(""))

@@ -1,4 +1,4 @@
-"""tests/real/test_rbac.py - the shipped RBAC is enough, and whatever is taken from it is named.
+"""tests/real/test_rbac.py - the shipped RBAC is enough, and every right that is missing is reported.
 
 A service account has what `muster check --print-rbac` prints, and nothing else but what the test actors need.
 
@@ -60,7 +60,7 @@ def roles(server):
             ("roles", NAMESPACE, server.kube.get("roles", "muster", NAMESPACE))]
 
 
-def tell(tree, uid):
+def send_event(tree, uid):
     for _ in range(3):
         tree.ask("event", group="", resource="nodes", namespace="", name="n1", uid=uid, type="Normal",
                  reason="Tested", action="Testing", note="the rights of an account")
@@ -81,7 +81,7 @@ def the_shipped_rights_are_enough(server):
         tree.write("merge", "nodes", "n1", body={"metadata": {"labels": {"a": "b"}}})
         tree.write("get", "nodes", "n1")
         tree.write("list", "nodes")
-        tell(tree, made["metadata"]["uid"])
+        send_event(tree, made["metadata"]["uid"])
         wait_for(lambda: any(event["regarding"].get("uid") == made["metadata"]["uid"] and event.get("series")
                              for event in server.kube.list("events")["items"]), "an event with its count")
         refused = [row for row in server.audit() if ACCOUNT in row["user"] and row["code"] == 403]
@@ -105,19 +105,19 @@ def a_right_that_is_taken_away_is_named(server):
         restored = copy.deepcopy(role)
         restored["metadata"].pop("resourceVersion")
         server.kube.replace(kind, restored, namespace)
-    assert unnamed == [], f"nobody says, or needs, that these are missing: {unnamed}"
+    assert unnamed == [], f"these rights are not needed, or nothing reports that they are missing: {unnamed}"
 
 
 def named(server, verb, resource, uid):
-    """Something in the log, or in the answer to a write, says that this verb on this resource is not allowed,
-    be it a leader who misses it or a standby."""
+    """Whether a leader or a standby reports, in its log or in the answer to a write, that this verb on this
+    resource is not allowed."""
     about = rf"\b{verb}\b", rf"\b{resource}\b"
-    # Most of them are named at once by either the one or the other; only who is not gets more time.
-    return any(complaint(server, leading, *about, uid, patience_s) for patience_s in (8, 30)
+    # Most of them are reported at once by the leader or by the standby; only the others get more time.
+    return any(complaint(server, leading, *about, uid, timeout_s) for timeout_s in (8, 30)
                for leading in (True, False))
 
 
-def complaint(server, leading, verb, resource, uid, patience_s):
+def complaint(server, leading, verb, resource, uid, timeout_s):
     server.kube.delete_all("leases", NAMESPACE)
     if not leading:
         now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
@@ -126,17 +126,17 @@ def complaint(server, leading, verb, resource, uid, patience_s):
             "acquireTime": now, "renewTime": now}}, NAMESPACE)
     with KubeTree(server, watcher=ELECTING, token=server.account) as tree:
         tree.wait(lambda: tree.kind("pods").get("state") == "synced", "the other kinds are read")
-        said = []
+        messages = []
 
         def there():
             if tree.leads():
-                said.append(tree.begin_write("get", "nodes", "n1").answer()["message"])
-                said.append(tree.begin_write("list", "nodes").answer()["message"])
-                tell(tree, uid)
+                messages.append(tree.begin_write("get", "nodes", "n1").answer()["message"])
+                messages.append(tree.begin_write("list", "nodes").answer()["message"])
+                send_event(tree, uid)
             lines = [line for line in tree.log().splitlines() if re.search('"level":"(warn|error)"', line)]
-            return any(re.search(verb, line) and re.search(resource, line) for line in [*lines, *said])
+            return any(re.search(verb, line) and re.search(resource, line) for line in [*lines, *messages])
         try:
-            return bool(tree.wait(there, "it is named", patience_s, every=0.5))
+            return bool(tree.wait(there, "it is named", timeout_s, every=0.5))
         except AssertionError:
             return False
 

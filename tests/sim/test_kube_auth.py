@@ -68,7 +68,7 @@ def token_file(mount):
 
 
 def accept(server, *tokens):
-    """From now on the server knows these tokens, and the administrator's."""
+    """From now on the server accepts these tokens and the administrator's."""
     rows = [f"{token},{token}-user,{token}-user\n" for token in tokens]
     other = server.folder / "tokens.new"
     other.write_text(f"{ADMIN},admin,admin\n" + "".join(rows))
@@ -119,8 +119,8 @@ def fault_19_a_rotated_token_costs_one_refused_request(server):
         server.interrupt()
         for kind, name in (("nodes", "n1"), ("namespaces", "default")):
             see(server, tree, name, kind)
-        assert len(refused(server)) == 1, "everybody knows the new one"
-        # All at once with an old one: each finds out for itself, at most once, and nobody backs off.
+        assert len(refused(server)) == 1, "every later request has the new token"
+        # Every kind reconnects with an old token: each is refused at most once, and none backs off.
         mount.put(token="third\n")
         accept(server, "third")
         wait_a_second_since_the_last_reading()
@@ -130,7 +130,7 @@ def fault_19_a_rotated_token_costs_one_refused_request(server):
         wait_for(lambda: [row["code"] for row in asked(server, verb="watch")].count(200) == len(KINDS),
                  "every kind is watched again")
         assert len(refused(server)) <= len(KINDS) and lists(server) == []
-        assert complaints(tree, "Unauthorized") == [], "whoever was refused knew how to help himself"
+        assert complaints(tree, "Unauthorized") == [], "a refused request is sent again with the new token"
         for secret in ("first", "second", "third"):
             assert f"{secret}\n" not in tree.log() and f'"{secret}"' not in tree.log()
         assert tree.counts()["gone"] == 0
@@ -146,11 +146,11 @@ def fault_19_a_token_file_that_makes_no_sense_leaves_the_last_good_one(server):
                             (None, "cannot read")):
             mount.put(token=text)
             wait_a_second_since_the_last_reading()
-            # A refusal makes it look into the file; there is nothing of use, and the old one works still.
+            # A refusal makes it read the file again; the file has no token, and the old one still works.
             answer = refuse_one(server, tree)
             assert answer["status"] == 401 and answer["message"], answer
             write(tree, "done")
-            wait_for(lambda: complaints(tree, words), f"it says that the file {words}")
+            wait_for(lambda: complaints(tree, words), f"it logs that the file {words}")
         assert {row["user"] for row in asked(server) if row["code"] == 200} == {"good-user"}
         mount.put(token="better")
         wait_a_second_since_the_last_reading()
@@ -161,14 +161,14 @@ def fault_19_a_token_file_that_makes_no_sense_leaves_the_last_good_one(server):
 
 
 @case
-def fault_19_a_token_that_has_expired_is_asked_for_with_patience(server):
-    accept(server, "mortal")
+def fault_19_requests_with_an_expired_token_back_off(server):
+    accept(server, "old")
     server.kube.create_many("nodes", nodes(3))
-    mount = fresh_mount(server, "expired", token="mortal")
+    mount = fresh_mount(server, "expired", token="old")
     with steady(server, KINDS, watcher=settings(server, mount, user=token_file(mount))) as tree:
         accept(server, "other")
         server.interrupt()
-        wait_for(lambda: len(refused(server)) >= len(KINDS), "nobody is let in")
+        wait_for(lambda: len(refused(server)) >= len(KINDS), "every kind is refused")
         # A refusal within 10 s after the last change may be about what was there before: once more, at once.
         wait_patient(server, KINDS, count=5, at_once=1)
         assert len(tree.objects("nodes")) == 3 and tree.counts()["gone"] == 0
@@ -205,8 +205,8 @@ def copy(pair, to):
     to.certificate.write_bytes(pair.certificate.read_bytes())
 
 
-def in_trouble(server, tree, words):
-    """Connections break, and none can be made: a clear word, few tries, and nothing is gone."""
+def assert_cannot_connect(server, tree, words):
+    """Connections break, none can be made: the log names the reason, tries are few, nothing is gone."""
     server.interrupt()
     wait_complaints(tree, words)
     assert len(tree.objects("nodes")) == 3 and tree.counts()["gone"] == 0
@@ -222,13 +222,13 @@ def fault_20_an_authority_is_replaced_while_it_runs(server):
     chosen = settings(server, mount, {"certificate-authority": str(mount.folder / "ca")}, {"token": ADMIN})
     with steady(server, KINDS, watcher=chosen) as tree:
         with showing(server, new):
-            in_trouble(server, tree, "certificate")
+            assert_cannot_connect(server, tree, "certificate")
             mount.put(ca=second.certificate.read_text())
             wait_for(lambda: tree.write("get", "nodes", "n1", expect=("ok", "failed"))["outcome"] == "ok",
                      "the new one is trusted")
             wait_for(lambda: {row["resource"] for row in asked(server, verb="watch")} == set(KINDS),
-                     "all is well")
-            # As it is done without a gap: for a while both are trusted.
+                     "every kind is watched again")
+            # A rotation without a gap: for a while both authorities are trusted.
             mount.put(ca=first.certificate.read_text() + second.certificate.read_text())
             wait_a_second_since_the_last_reading()
         before = len(complaints(tree, "certificate"))
@@ -246,13 +246,13 @@ def fault_20_a_client_certificate_is_replaced_while_it_runs(server):
     with steady(server, KINDS, watcher=settings(server, mount, user=user)) as tree:
         write(tree, "by-jane")
         assert asked(server)[-1]["user"] == "jane"
-        # Half of a new pair is worth nothing, and the old one still works.
+        # Half of a new pair cannot be used, and the old pair still works.
         mount.put(crt=june.certificate.read_text(), key=jane.key.read_text())
         wait_a_second_since_the_last_reading()
         refuse_one(server, tree)
         write(tree, "by-jane-again")
         assert asked(server)[-1]["user"] == "jane"
-        wait_for(lambda: complaints(tree, "key"), "it says that the two do not fit")
+        wait_for(lambda: complaints(tree, "key"), "it logs that the key does not match")
         mount.put(crt=june.certificate.read_text(), key=june.key.read_text())
         wait_a_second_since_the_last_reading()
         arm(server, "unauthorized", verb="patch")
@@ -264,7 +264,7 @@ def fault_20_a_client_certificate_is_replaced_while_it_runs(server):
 
 
 @case
-def fault_20_an_expired_client_certificate_is_told_and_replaced(server):
+def fault_20_an_expired_client_certificate_is_refused_and_replaced(server):
     server.kube.create_many("nodes", nodes(3))
     late, fresh = (server.authority.sign(name, days=days) for name, days in (("late", -1), ("fresh", 30)))
     mount = fresh_mount(server, "late", crt=fresh.certificate.read_text(), key=fresh.key.read_text())
@@ -275,7 +275,7 @@ def fault_20_an_expired_client_certificate_is_told_and_replaced(server):
         arm(server, "unauthorized", verb="patch")
         assert write(tree, "refused", expect="failed")["status"] == 401
         server.interrupt()
-        wait_for(lambda: len(refused(server)) > len(KINDS), "nobody is let in")
+        wait_for(lambda: len(refused(server)) > len(KINDS), "every kind is refused")
         mount.put(crt=fresh.certificate.read_text(), key=fresh.key.read_text())
         see(server, tree, "n1")
         assert tree.counts()["gone"] == 0
@@ -288,8 +288,8 @@ def fault_20_a_certificate_for_another_name_is_not_accepted(server):
     elsewhere = server.authority.sign("elsewhere", names="DNS:elsewhere.example")
     with steady(server, KINDS, watcher=settings(server, mount, user=token_file(mount))) as tree:
         with showing(server, elsewhere):
-            in_trouble(server, tree, "127.0.0.1")
-            # Who is told to expect that name accepts it.
+            assert_cannot_connect(server, tree, "127.0.0.1")
+            # A client that is configured with that name accepts it.
             named = settings(server, mount, {"tls-server-name": "elsewhere.example"}, token_file(mount))
             with KubeTree(server, watcher=named) as other:
                 other.wait_synced()
@@ -304,11 +304,11 @@ def fault_20_an_expired_certificate_is_not_accepted(server):
     old = server.authority.sign("old", names="IP:127.0.0.1", days=-1)
     with steady(server, KINDS, watcher=settings(server, mount, user=token_file(mount))) as tree:
         with showing(server, old):
-            in_trouble(server, tree, "expired")
+            assert_cannot_connect(server, tree, "expired")
         see(server, tree, "n1")
 
 
-# -- what Landlock shuts away is told with the setting that opens it
+# -- the log names the setting that permits what Landlock has denied
 
 def hinted(tree, setting):
     """The complaints of kube-watcher that name this setting."""
@@ -324,8 +324,8 @@ def a_certificate_in_another_folder_needs_the_credential_dir(server):
     kubeconfig = alone / "kubeconfig"
     kubeconfig.write_bytes(pathlib.Path(watcher["kubeconfig"]).read_bytes())
     with KubeTree(server, watcher={"kubeconfig": str(kubeconfig)}) as tree:
-        told = wait_for(lambda: hinted(tree, "actors.kube-watcher.credential-dir"), "the setting is named")
-        assert f"certificate-authority {server.ca()}: Permission denied" in told[0]["why"], told
+        logged = wait_for(lambda: hinted(tree, "actors.kube-watcher.credential-dir"), "the setting is named")
+        assert f"certificate-authority {server.ca()}: Permission denied" in logged[0]["why"], logged
         assert tree.wait_exit() != 0, "it cannot run so"
 
 
@@ -339,11 +339,11 @@ def a_plugin_needs_its_folder(server):
         "apiVersion": "client.authentication.k8s.io/v1", "interactiveMode": "Never",
         "command": str(plugin.resolve())}})
     with KubeTree(server, watcher=watcher) as tree:
-        told = wait_for(lambda: hinted(tree, "actors.kube-watcher.exec-plugin-dir"), "the setting is named")
-        assert "Permission denied" in told[0]["why"], told
+        logged = wait_for(lambda: hinted(tree, "actors.kube-watcher.exec-plugin-dir"), "the setting is named")
+        assert "Permission denied" in logged[0]["why"], logged
     with KubeTree(server, watcher={**watcher, "exec-plugin-dir": str(server.folder)}) as tree:
         tree.wait_equal("nodes")
-        assert complaints(tree, "plugin") == [], "to wait for its first answer is nothing to complain of"
+        assert complaints(tree, "plugin") == [], "waiting for its first answer is not an error"
 
 
 @case

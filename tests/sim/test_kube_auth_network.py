@@ -1,4 +1,4 @@
-"""tests/sim/test_kube_auth_network.py - the way to the server: names, IPv6, proxies. Fault 21.
+"""tests/sim/test_kube_auth_network.py - connections to the server: host names, IPv6, proxies. Fault 21.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -38,8 +38,8 @@ def kubeconfig(server, name, url, **cluster):
     return {"kubeconfig": str(path), "credential-dir": str(server.folder)}
 
 
-def stays_calm(tree, *words):
-    """It says what is wrong, in these words, ever less often; and nobody is restarted."""
+def assert_backs_off(tree, *words):
+    """It logs what is wrong, in these words and less and less often, and no actor is restarted."""
     wait_complaints(tree, *words)
     row = tree.actor(WATCHER)
     assert (row["state"], row["restarts"], row["synced"]) == ("running", 0, False), row
@@ -50,21 +50,21 @@ def port_of(server):
 
 
 @case
-def fault_21_a_name_that_nobody_knows_is_told_with_patience(server):
+def fault_21_an_unknown_host_name_is_logged_and_backed_off(server):
     with KubeTree(server, watcher=kubeconfig(server, "unknown", f"https://{ELSEWHERE}:6443"),
                   env=proxied()) as tree:
-        stays_calm(tree, ELSEWHERE, "resolve")
+        assert_backs_off(tree, ELSEWHERE, "resolve")
         status = tree.actor(WATCHER)["status"]
-        assert ELSEWHERE in status, f"muster status says {status!r}"
+        assert ELSEWHERE in status, f"muster status prints {status!r}"
 
 
 @case
-def fault_21_a_port_where_nobody_listens_is_told_with_patience(server):
+def fault_21_a_closed_port_is_logged_and_backed_off(server):
     server.kube.create_many("nodes", nodes(3))
     with contextlib.ExitStack() as away:
         away.enter_context(server.unreachable())
         with KubeTree(server, env=proxied()) as tree:
-            stays_calm(tree, "127.0.0.1", "connect")
+            assert_backs_off(tree, "127.0.0.1", "connect")
             away.close()
             tree.wait_synced()
             tree.wait_equal("nodes")
@@ -79,11 +79,11 @@ def fault_21_a_proxy_of_the_environment_is_used(server):
                 see(server, tree, "n1")
                 tree.write("merge", "nodes", "n1", body={"metadata": {"labels": {"value": "through"}}})
                 assert set(proxy.lines()) == {f"CONNECT 127.0.0.1:{port_of(server)} HTTP/1.1"}, proxy.lines()
-                assert not any("authorization" in head.lower() for head in proxy.heads), "it sees no secret"
+                assert not any("authorization" in head.lower() for head in proxy.heads), "a secret"
                 # It breaks, and comes back.
                 proxy.refusal = 502
                 proxy.disconnect()
-                wait_for(lambda: complaints(tree, "502"), "it says what the proxy said")
+                wait_for(lambda: complaints(tree, "502"), "it logs the status of the proxy")
                 assert len(tree.objects("nodes")) == 3
                 proxy.refusal = None
                 see(server, tree, "n1")
@@ -91,7 +91,7 @@ def fault_21_a_proxy_of_the_environment_is_used(server):
 
 
 @case
-def fault_21_who_is_not_to_be_proxied_is_not(server):
+def fault_21_a_server_in_no_proxy_is_connected_directly(server):
     server.kube.create_many("nodes", nodes(3))
     with Proxy() as proxy:
         for exceptions in ("127.0.0.1", "*", "10.0.0.0/8,127.0.0.0/8"):
@@ -104,7 +104,7 @@ def fault_21_who_is_not_to_be_proxied_is_not(server):
 def fault_21_the_kubeconfig_outranks_the_environment(server):
     server.kube.create_many("nodes", nodes(3))
     with Proxy(to=server.url) as proxy, Proxy() as other:
-        # The proxy knows the name: nobody else has to.
+        # Only the proxy resolves the name.
         chosen = kubeconfig(server, "chosen", f"https://{ELSEWHERE}:{port_of(server)}",
                             **{"proxy-url": proxy.url, "tls-server-name": "127.0.0.1"})
         with steady(server, watcher=chosen, env=proxied(HTTPS_PROXY=other.url)) as tree:
@@ -113,15 +113,15 @@ def fault_21_the_kubeconfig_outranks_the_environment(server):
 
 
 @case
-def fault_21_a_proxy_that_lets_nobody_through_is_told_with_patience(server):
+def fault_21_a_refusal_of_the_proxy_is_logged_and_backed_off(server):
     with Proxy() as proxy:
         proxy.refusal = 403
         with KubeTree(server, env=proxied(HTTPS_PROXY=proxy.url)) as tree:
-            stays_calm(tree, "403")
+            assert_backs_off(tree, "403")
             proxy.refusal = None
             tree.wait_synced()
     with KubeTree(server, env=proxied(HTTPS_PROXY="http://127.0.0.1:1")) as tree:
-        stays_calm(tree, "127.0.0.1", "port 1")
+        assert_backs_off(tree, "127.0.0.1", "port 1")
 
 
 @case

@@ -1,4 +1,4 @@
-"""tests/sim/test_kube_faults_history.py - the server tells an old or a wrong story: faults 1, 2, 5, 6, 31.
+"""tests/sim/test_kube_faults_history.py - stale, repeated or expired data: faults 1, 2, 5, 6, 31.
 
 muster-test: parallel
 muster-test: timeout=300
@@ -11,9 +11,9 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
 from kube import rv, typed
-from kubefaults import (News, arm, asked, case, count_work, disarm, ever_deleted, label, lists, node, nodes,
-                        param, play, see, steady, strike, versions, wait_hits, wait_label, wait_patient,
-                        watches)
+from kubefaults import (ReceivedChanges, arm, asked, case, count_work, disarm, ever_deleted, label, lists,
+                        node, nodes, param, play, see, steady, strike, versions, wait_hits, wait_label,
+                        wait_patient, watches)
 from kubeservers import SimServer
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
@@ -35,14 +35,14 @@ def fault_1_a_stale_list_takes_nothing_away_and_nothing_back(server):
     server.kube.create("nodes", node("n10"))
     arm(server, "no_watchlist", verb="watch", count=-1)
     with steady(server) as tree:
-        held, news = tree.objects("nodes"), News(tree)
+        held, received = tree.objects("nodes"), ReceivedChanges(tree)
         stale = arm(server, "stale", verb="list", resource="nodes", rv=old)
         strike(server, "gone_in_stream", resource="nodes")
         wait_hits(server, stale)
-        wait_for(lambda: len(lists(server, "nodes")) == 2 and watches(server, "nodes"), "a second look")
+        wait_for(lambda: len(lists(server, "nodes")) == 2 and watches(server, "nodes"), "a second list")
         assert tree.objects("nodes") == held
         see(server, tree, "n2")
-        assert news.so_far() == (0, 1, 0), news.so_far()
+        assert received.so_far() == (0, 1, 0), received.so_far()
         first, second = lists(server, "nodes")
         assert int(param(first, "resourceVersion")) > old, "not older than what it has"
         assert not param(second, "resourceVersion"), "the most recent there is"
@@ -75,11 +75,11 @@ def fault_1_a_stale_answer_does_not_reach_the_mirror(server):
     old = rv(server.kube.list("nodes"))
     label(server, "nodes", "n1", "new")
     with steady(server) as tree:
-        before, news = tree.objects("nodes"), News(tree)
+        before, received = tree.objects("nodes"), ReceivedChanges(tree)
         stale = arm(server, "stale", verb="get", resource="nodes", rv=old)
         tree.write("get", "nodes", "n1")
         wait_hits(server, stale)
-        assert tree.objects("nodes") == before and news.so_far() == (0, 0, 0)
+        assert tree.objects("nodes") == before and received.so_far() == (0, 0, 0)
         row, = asked(server, "nodes", "get")
         assert param(row, "resourceVersion") is None, "a live read asks for the most recent state"
 
@@ -119,22 +119,22 @@ def fault_2_a_watch_whose_version_is_too_large_keeps_it(server):
 
 
 @case
-def fault_5_what_is_told_twice_is_heard_once(server):
+def fault_5_an_event_sent_twice_is_passed_on_once(server):
     server.kube.create_many("nodes", nodes(3))
     with steady(server) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         twice = arm(server, "duplicate_event", resource="nodes", count=-1)
         play(server, "nodes", "twice", tree)
         see(server, tree, "n1")
         wait_hits(server, twice, count=21)
-        told = (count_work("create"), count_work("label") + 1, count_work("delete"))
-        assert news.so_far() == told, f"{news.so_far()}, not {told}"
-        assert news.gone() == ever_deleted("nodes", "twice")
-        # And once more, when it has long been heard.
+        wanted = (count_work("create"), count_work("label") + 1, count_work("delete"))
+        assert received.so_far() == wanted, f"{received.so_far()}, not {wanted}"
+        assert received.gone() == ever_deleted("nodes", "twice")
+        # And once more, long after it was received.
         newest = typed("nodes", server.kube.get("nodes", "n1"))
         strike(server, "malformed", text=json.dumps({"type": "MODIFIED", "object": newest}), resource="nodes")
         see(server, tree, "n2")
-        assert news.so_far() == (told[0], told[1] + 1, told[2]), news.so_far()
+        assert received.so_far() == (wanted[0], wanted[1] + 1, wanted[2]), received.so_far()
         assert asked(server) == [], "a repetition is no reason to ask"
 
 
@@ -142,43 +142,43 @@ def fault_5_what_is_told_twice_is_heard_once(server):
 def fault_5_events_out_of_order_make_one_list(server):
     server.kube.create_many("nodes", nodes(3))
     with steady(server) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         arm(server, "swap_events", resource="nodes", name="n1")
         label(server, "nodes", "n1", "first")
         label(server, "nodes", "n2", "second")
         for name, value in (("n1", "first"), ("n2", "second")):
             wait_label(tree, "nodes", name, value)
         see(server, tree, "n0")
-        assert news.so_far() == (0, 3, 0), news.so_far()
+        assert received.so_far() == (0, 3, 0), received.so_far()
         assert len(lists(server)) == 1
 
 
 @case
-def fault_5_an_old_event_replayed_brings_nobody_back(server):
+def fault_5_an_old_event_replayed_brings_no_object_back(server):
     server.kube.create_many("nodes", nodes(3))
     line = json.dumps({"type": "ADDED", "object": typed("nodes", server.kube.get("nodes", "n1"))})
     with steady(server) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         server.kube.delete("nodes", "n1")
         wait_for(lambda: tree.fields("nodes/n1") is None, "n1 is gone")
         strike(server, "malformed", text=line, resource="nodes")
         see(server, tree, "n2")
-        assert news.so_far() == (0, 1, 1), news.so_far()
-        assert len(lists(server, "nodes")) == 1, "what cannot be dated is looked up"
+        assert received.so_far() == (0, 1, 1), received.so_far()
+        assert len(lists(server, "nodes")) == 1, "an event whose order is unknown makes a list"
 
 
 @case
 def fault_6_a_410_in_the_stream_is_one_relist(server):
     server.kube.create_many("nodes", nodes(50))
     with steady(server) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         arm(server, "gone_in_stream", resource="nodes", name="n7")
         server.kube.delete("nodes", "n3")
         label(server, "nodes", "n7", "on-its-way")
         server.kube.create("nodes", node("n50"))
         wait_label(tree, "nodes", "n7", "on-its-way")
         see(server, tree, "n8")
-        assert news.so_far() == (1, 2, 1) and news.gone() == {"nodes/n3"}, news.so_far()
+        assert received.so_far() == (1, 2, 1) and received.gone() == {"nodes/n3"}, received.so_far()
         assert len(lists(server, "nodes")) == 1 and len(asked(server)) == 1, asked(server)
 
 
@@ -186,7 +186,7 @@ def fault_6_a_410_in_the_stream_is_one_relist(server):
 def fault_6_a_410_on_connect_is_one_relist_of_each_kind(server):
     server.kube.create_many("nodes", nodes(50))
     with steady(server, KINDS) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
 
         def changes(kube):
             kube.delete("nodes", "n3")
@@ -195,7 +195,7 @@ def fault_6_a_410_on_connect_is_one_relist_of_each_kind(server):
         tree.wait_equal("nodes")
         wait_for(lambda: all(len(lists(server, kind)) == 1 for kind in KINDS), "each kind is listed")
         see(server, tree, "n8")
-        assert news.so_far() == (1, 1, 1) and news.gone() == {"nodes/n3"}, news.so_far()
+        assert received.so_far() == (1, 1, 1) and received.gone() == {"nodes/n3"}, received.so_far()
         assert {kind: len(lists(server, kind)) for kind in KINDS} == dict.fromkeys(KINDS, 1)
 
 
@@ -210,8 +210,8 @@ def fault_6_an_http_410_is_the_same(server):
         assert len(lists(server, "nodes")) == 1 and tree.counts()["gone"] == 0
 
 
-def stays_calm(server, tree):
-    """Whatever a watch brings has expired: asked ever less, nothing gone, and no other kind is touched."""
+def assert_backs_off(server, tree):
+    """Every watch expires: requests back off, nothing is gone, and no other kind is affected."""
     wait_patient(server, ["nodes"], "watch")
     assert len(tree.objects("nodes")) == 5 and tree.counts()["gone"] == 0
     see(server, tree, "default", "namespaces")
@@ -224,7 +224,7 @@ def fault_6_a_server_whose_every_list_expires_is_not_asked_in_a_loop(server):
     with steady(server) as tree:
         arm(server, "gone_in_stream", resource="nodes", count=-1)
         label(server, "nodes", "n1", "x")
-        stays_calm(server, tree)
+        assert_backs_off(server, tree)
 
 
 @case
@@ -234,7 +234,7 @@ def fault_6_a_server_whose_every_watch_expires_is_not_asked_in_a_loop(server):
     with steady(server) as tree:
         arm(server, "status", verb="watch", resource="nodes", code=410, count=-1)
         strike(server, "short_watch", resource="nodes")
-        stays_calm(server, tree)
+        assert_backs_off(server, tree)
 
 
 @case
@@ -242,26 +242,26 @@ def fault_31_an_object_made_again_unseen_is_another_one(server):
     server.kube.create("nodes", node("n1", of="the-first"))
     server.kube.create_many("nodes", nodes(1, start=2))
     with steady(server) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         arm(server, "drop_event", resource="nodes", event="DELETED")
         server.kube.delete("nodes", "n1")
         second = server.kube.create("nodes", node("n1", of="the-second"))["metadata"]["uid"]
         wait_for(lambda: tree.objects("nodes")["nodes/n1"]["uid"] == second, "the second is seen")
         assert tree.fields("nodes/n1")["labels"] == {"of": "the-second"}
-        assert news.so_far() == (1, 0, 1), f"the end of one, the beginning of another, not {news.so_far()}"
+        assert received.so_far() == (1, 0, 1), f"one gone, another added, not {received.so_far()}"
 
 
 @case
 def fault_31_the_end_of_the_first_does_not_end_the_second(server):
     server.kube.create_many("nodes", nodes(3))
     with steady(server) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         arm(server, "swap_events", resource="nodes", event="DELETED")
         server.kube.delete("nodes", "n1")
         second = server.kube.create("nodes", node("n1"))["metadata"]["uid"]
         see(server, tree, "n2")
         assert tree.objects("nodes")["nodes/n1"]["uid"] == second
-        assert news.so_far() == (1, 1, 1), f"the end of one, the beginning of another, not {news.so_far()}"
+        assert received.so_far() == (1, 1, 1), f"one gone, another added, not {received.so_far()}"
 
 
 kubesuite.run(SimServer, prepare=lambda server: server.install(kubecrds.widgets()))

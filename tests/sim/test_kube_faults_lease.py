@@ -1,7 +1,7 @@
 """tests/sim/test_kube_faults_lease.py - a Lease that is refused, deleted or stolen; clocks: faults 17, 18.
 
-That nobody leads before the other's time is over is told by the server's own log: when somebody first
-looked at the Lease, and when he first wrote it.
+That no instance leads before the lease of the other has expired is read from the server's own log: when an
+instance first read the Lease, and when it first wrote it.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -80,8 +80,8 @@ def renewed(server):
 
 
 def assert_patient(server, user=None):
-    """Nobody asks for the Lease in a loop. A try is three requests at most: a renewal, a look, another one.
-    It counts from its sending, so that a slow way makes a rest look shorter."""
+    """Nobody asks for the Lease in a loop. A try is three requests at most: a renewal, a read, a renewal.
+    A try begins when it is sent, so a slow connection makes the measured rest shorter."""
     assert_rests(asked_at(lease_rows(server, user=user)), "requests for the Lease", RETRY_S / 4, at_once=2)
 
 
@@ -137,10 +137,10 @@ def fault_17_a_lease_deleted_with_its_holder_is_waited_for(server):
         server.forget_audit()
         server.kube.delete("leases", "muster", "default")
         wait_for(two.leads, "the other leads")
-        looked, made = (next(row["at_ms"] for row in lease_rows(server, user="two") if row["verb"] == verb)
-                        for verb in ("get", "create"))
-        # The first look may have come before the deletion, but not before the log was forgotten.
-        assert made - looked >= LEASE_S * 1000, f"{made - looked} ms: the dead may still have acted"
+        read, made = (next(row["at_ms"] for row in lease_rows(server, user="two") if row["verb"] == verb)
+                      for verb in ("get", "create"))
+        # The first read may have come before the deletion, but not before the log was emptied.
+        assert made - read >= LEASE_S * 1000, f"{made - read} ms: the lease had not expired"
 
 
 @case
@@ -149,17 +149,17 @@ def fault_17_a_lease_that_is_stolen_is_lost_at_once(server):
     with leader(server, lease_s=3 * LEASE_S) as tree:
         server.kube.merge("leases", "muster", {"spec": {"holderIdentity": "somebody"}}, "default")
         server.forget_audit()
-        wait_for(lambda: not tree.leads(), "the next renewal finds out", every=0.01)
+        wait_for(lambda: not tree.leads(), "the next renewal is refused", every=0.01)
         write(tree, "n1", expect="not-leader")
         kubesuite.pause(2)
         updates = [row["code"] for row in lease_rows(server) if row["verb"] == "update"]
-        assert updates == [409], "a renewal names the version that it renews; then that one has his time"
+        assert updates == [409], "a renewal names its version; then the other keeps the Lease"
         assert lease(server)["spec"]["holderIdentity"] == "somebody"
 
 
 HELD = {"holderIdentity": "x", "leaseDurationSeconds": LEASE_S}
 PAST, FUTURE = "1970-01-01T00:00:00.000000Z", "2999-12-31T23:59:59.000000Z"
-# What a record can say, and how long one has to wait before taking it over.
+# What a record can contain, and how long an instance has to wait before it takes it over.
 RECORDS = {
     "past": ({**HELD, "renewTime": PAST, "acquireTime": PAST}, LEASE_S),
     "future": ({**HELD, "renewTime": FUTURE}, LEASE_S),
@@ -173,7 +173,7 @@ RECORDS = {
 
 
 @case
-def fault_17_whatever_the_record_says_its_holder_gets_his_time(server):
+def fault_17_whatever_the_record_contains_its_holder_keeps_it_until_it_expires(server):
     for name, (spec, _) in RECORDS.items():
         server.kube.create("leases", {"metadata": {"name": name}, "spec": spec}, "default")
     with contextlib.ExitStack() as together:
@@ -182,9 +182,9 @@ def fault_17_whatever_the_record_says_its_holder_gets_his_time(server):
             wait_for(lambda: tree.wait(tree.leads, "it leads"), f"{name} is taken")
         for name, (_, wait_s) in RECORDS.items():
             rows = lease_rows(server, name)
-            looked, taken = (next(row["at_ms"] for row in rows if row["verb"] == verb)
-                             for verb in ("get", "update"))
-            took_s = (taken - looked) / 1000
+            read_ms, taken_ms = (next(row["at_ms"] for row in rows if row["verb"] == verb)
+                                 for verb in ("get", "update"))
+            took_s = (taken_ms - read_ms) / 1000
             assert wait_s <= took_s, f"{name}: taken after {took_s} s, not after {wait_s} s"
             at_once = [row["verb"] for row in rows[:2]] == ["get", "update"]
             assert at_once == (wait_s == 0), f"{name}: {rows[:3]}"

@@ -12,8 +12,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
-from kubefaults import (News, arm, asked, asked_at, assert_rests, case, disarm, hits, holds, label, lists,
-                        memory_kib, node, nodes, param, see, steady, strike, wait_hits, wait_patient, watches)
+from kubefaults import (ReceivedChanges, arm, asked, asked_at, assert_rests, case, disarm, hits, holds, label,
+                        lists, memory_kib, node, nodes, param, see, steady, strike, wait_hits,
+                        wait_patient, watches)
 from kubefaults_proxy import Proxy
 from kubeservers import SimServer
 from kubetree import WATCHER, KubeTree
@@ -37,33 +38,33 @@ def see_all(server, tree, kinds=KINDS):
 
 
 @case
-def fault_7_a_watch_waits_as_it_is_told_and_keeps_its_place(server):
+def fault_7_a_watch_waits_for_retry_after_and_keeps_its_version(server):
     populate(server)
-    told = {"nodes": "2", "pods": "0", "widgets": "abc", "namespaces": None}
+    retry_after = {"nodes": "2", "pods": "0", "widgets": "abc", "namespaces": None}
     with steady(server, KINDS) as tree:
         see_all(server, tree)
         faults = [arm(server, "status", verb="watch", resource=kind, code=429,
-                      **({"retry_after": value} if value else {})) for kind, value in told.items()]
+                      **({"retry_after": value} if value else {})) for kind, value in retry_after.items()]
         strike(server, "short_watch", count=len(KINDS))
         for fault in faults:
             wait_hits(server, fault)
         see_all(server, tree)
-        for kind, value in told.items():
+        for kind, value in retry_after.items():
             refused, taken = watches(server, kind)
             assert (refused["code"], taken["code"]) == (429, 200), (refused, taken)
             assert param(refused, "resourceVersion") == param(taken, "resourceVersion")
-            assert_rests(asked_at([refused, taken]), f"{kind} told {value!r}", 2 if value == "2" else 0.8)
-        assert lists(server) == [], "a 429 says nothing about what is known"
+            assert_rests(asked_at([refused, taken]), f"{kind} after {value!r}", 2 if value == "2" else 0.8)
+        assert lists(server) == [], "a 429 makes no list"
 
 
 @case
-def fault_7_a_watch_that_is_told_an_age_waits_and_harms_no_other(server):
+def fault_7_a_very_long_retry_after_delays_no_other_watch(server):
     populate(server)
     with steady(server, KINDS, check_end=False) as tree:
         busy = arm(server, "status", verb="watch,list", resource="nodes", code=429, retry_after="99999")
         strike(server, "short_watch", resource="nodes")
         wait_hits(server, busy)
-        # Those that have to ask anew meanwhile do not wait with it.
+        # Kinds that have to watch again meanwhile do not wait with it.
         for kind in KINDS[1:]:
             strike(server, "short_watch", resource=kind)
         see_all(server, tree, KINDS[1:])
@@ -75,7 +76,7 @@ def fault_7_a_watch_that_is_told_an_age_waits_and_harms_no_other(server):
 
 
 @case
-def fault_8_a_broken_server_is_asked_ever_less(server):
+def fault_8_requests_to_a_broken_server_back_off(server):
     populate(server)
     with steady(server, KINDS) as tree:
         held = tree.dump()["objects"]
@@ -138,21 +139,21 @@ def a_kind_that_was_read_once_and_is_forbidden_now_keeps_nobody_waiting(server):
 
 
 @case
-def fault_11_a_silent_watch_takes_nobody_else_down(server):
+def fault_11_a_silent_watch_affects_no_other(server):
     populate(server)
     with steady(server, KINDS) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         strike(server, "stall", resource="nodes")
-        label(server, "nodes", "n1", "unheard")
+        label(server, "nodes", "n1", "unseen")
         server.kube.delete("nodes", "n2")
         see_all(server, tree, KINDS[1:])
-        assert not holds(tree, "nodes", "n1", "unheard"), "nothing was wrong with nodes"
-        assert len(tree.objects("nodes")) == 5 and news.gone() == set()
+        assert not holds(tree, "nodes", "n1", "unseen"), "nothing was wrong with nodes"
+        assert len(tree.objects("nodes")) == 5 and received.gone() == set()
         tree.write("merge", "nodes", "n3", body={"metadata": {"labels": {"value": "written"}}})
         assert holds(tree, "nodes", "n3", "written"), "an own write is seen without the watch"
         server.interrupt()
         see_all(server, tree)
-        assert holds(tree, "nodes", "n3", "written") and news.gone() == {"nodes/n2"}
+        assert holds(tree, "nodes", "n3", "written") and received.gone() == {"nodes/n2"}
 
 
 @case

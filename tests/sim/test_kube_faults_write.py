@@ -1,6 +1,6 @@
-"""tests/sim/test_kube_faults_write.py - writes that meet trouble on their way: faults 3, 7, 8, 32.
+"""tests/sim/test_kube_faults_write.py - writes that fail or are interrupted: faults 3, 7, 8, 32.
 
-The law in all of them: an outcome is true. "ok" was done, "unknown" was done or not, anything else was not.
+The rule of all cases: an outcome is true. "ok" was done, "unknown" was done or not, anything else was not.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -12,8 +12,8 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
-from kubefaults import (News, arm, asked, asked_at, assert_rests, case, disarm, hits, node, nodes, see,
-                        steady, wait_hits)
+from kubefaults import (ReceivedChanges, arm, asked, asked_at, assert_rests, case, disarm, hits, node, nodes,
+                        see, steady, wait_hits)
 from kubeservers import SimServer
 from kubetree import WATCHER, KubeTree
 from muster import wait_for
@@ -21,7 +21,7 @@ from muster import wait_for
 WRITES = "create,update,patch,delete"
 HOLD = "test.muster.dev/hold"
 HANG_MS = 60000         # longer than any write waits
-WHILE_MS = 3000         # for what is to happen while the server sits on a write
+WHILE_MS = 3000         # for what is to happen while the server delays a write
 
 
 def whole(resource, body):
@@ -34,7 +34,7 @@ def labelled(value):
     return {"metadata": {"labels": {"value": value}}}
 
 
-# -- fault 3: a workload of every kind of write, each with a way to tell whether it has happened
+# -- fault 3: a workload of every kind of write, each with a check whether it has happened
 
 def uid_of(server, resource, name):
     found = server.kube.find(resource, name)
@@ -50,7 +50,7 @@ def meta_of(server, resource, name):
 
 
 POD = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "nothing"}]}}
-# (verb, resource, name, what else it says, has it happened?), in order.
+# (verb, resource, name, its other arguments, has it happened?), in order.
 STEPS = [
     ("create", "nodes", "a", lambda s: {"body": whole("nodes", node("a", made="here"))},
      lambda s: s.kube.find("nodes", "a")),
@@ -78,7 +78,7 @@ STEPS = [
 ]
 
 
-def picture(server):
+def final_state(server):
     """What there is in the end, without what differs from run to run."""
     def plain(item):
         meta = item["metadata"]
@@ -90,13 +90,13 @@ def picture(server):
 
 def perform(server, tree, step):
     """As an actor does it: again until it has happened. Returns the outcomes, each of which was true."""
-    verb, resource, name, says, happened = step
+    verb, resource, name, arguments, happened = step
     outcomes = []
     while len(outcomes) < 20:
         before = bool(happened(server))
         if before and outcomes:
             return outcomes
-        question = tree.begin_write(verb, resource, name, **says(server))
+        question = tree.begin_write(verb, resource, name, **arguments(server))
         yield question
         outcome = question.answer()["outcome"]
         outcomes.append(outcome)
@@ -107,7 +107,7 @@ def perform(server, tree, step):
         if outcome == "ok":
             return outcomes
         time.sleep(0.05)
-    raise AssertionError(f"{verb} {resource}/{name} came to nothing: {outcomes}")
+    raise AssertionError(f"{verb} {resource}/{name} never happened: {outcomes}")
 
 
 def run_all(server, tree, harm=lambda number, step: None):
@@ -126,7 +126,7 @@ def run_all(server, tree, harm=lambda number, step: None):
 
 
 def check_end(server, tree, reference):
-    assert picture(server) == reference
+    assert final_state(server) == reference
     for resource in ("nodes", "pods", "widgets"):
         tree.wait_equal(resource)
     kubesuite.sweep(server.kube)
@@ -137,7 +137,7 @@ def undisturbed(server):
     with KubeTree(server) as tree:
         tree.wait_synced()
         assert run_all(server, tree) == [["ok"]] * len(STEPS)
-        reference = picture(server)
+        reference = final_state(server)
         check_end(server, tree, reference)
     return reference
 
@@ -165,7 +165,7 @@ def killed(server, fault):
             harm = die_at(server, number, fault)
             outcomes = run_all(server, tree, lambda now, step: harm(tree, now, step))
             assert outcomes[number][0] == "unknown", f"killed in write {number}: {outcomes}"
-            tree.wait(lambda: tree.dump()["fresh"], "the new kube-watcher is heard")
+            tree.wait(lambda: tree.dump()["fresh"], "the new kube-watcher is synced")
             check_end(server, tree, reference)
             assert tree.actor(WATCHER)["restarts"] == 1, tree.actor(WATCHER)
 
@@ -176,7 +176,7 @@ def fault_3_kube_watcher_dies_before_the_server_acts_on_its_nth_write(server):
 
 
 @case
-def fault_3_kube_watcher_dies_before_it_hears_of_its_nth_write(server):
+def fault_3_kube_watcher_dies_before_it_receives_the_answer_to_its_nth_write(server):
     killed(server, "late_answer")
 
 
@@ -198,22 +198,23 @@ def fault_3_the_answer_to_every_write_is_lost(server):
             check_end(server, tree, reference)
 
 
-# -- fault 7 and 8: the server does not want to, or cannot
+# -- fault 7 and 8: the server limits requests, or fails
 
 @case
-def fault_7_a_write_waits_as_it_is_told(server):
+def fault_7_a_write_waits_for_retry_after(server):
     server.kube.create_many("nodes", nodes(5))
     with steady(server) as tree:
-        for number, (told, least_s) in enumerate((("1", 1), ("0", 0), ("abc", 0), (None, 0), ("-5", 0))):
-            arm(server, "status", verb="patch", code=429, **({"retry_after": told} if told else {}))
+        rows = (("1", 1), ("0", 0), ("abc", 0), (None, 0), ("-5", 0))
+        for number, (after, least_s) in enumerate(rows):
+            arm(server, "status", verb="patch", code=429, **({"retry_after": after} if after else {}))
             tree.write("merge", "nodes", f"n{number}", body=labelled("written"))
             refused, taken = asked(server, "nodes", "patch")[-2:]
             assert (refused["code"], taken["code"]) == (429, 200), (refused, taken)
-            assert_rests(asked_at([refused, taken]), f"told {told!r}", least_s)
+            assert_rests(asked_at([refused, taken]), f"after {after!r}", least_s)
 
 
 @case
-def fault_7_a_write_that_is_told_an_age_is_given_back(server):
+def fault_7_a_write_with_a_very_long_retry_after_is_returned_to_its_sender(server):
     server.kube.create_many("nodes", nodes(2))
     with steady(server) as tree:
         arm(server, "status", verb="patch", code=429, retry_after="99999")
@@ -253,7 +254,7 @@ def fault_8_a_write_that_meets_a_server_error_may_have_happened(server):
 # -- the sender of a write dies
 
 def queued(tree):
-    """What was begun before is in kube-watcher's hands: the answer to this comes at once, in their order."""
+    """kube-watcher has received all earlier writes: the answer to this one comes at once, in their order."""
     answer = tree.ask("event", group="", version="v1", resource="nodes", namespace="a/b", name="n", uid="")
     assert answer["outcome"] == "invalid", answer
 
@@ -306,7 +307,7 @@ def a_write_in_flight_is_reported_when_its_sender_is_gone(server):
 def fault_32_an_object_that_ends_during_a_write_stays_ended(server):
     server.kube.create_many("nodes", nodes(3))
     with steady(server) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         late = arm(server, "late_answer", verb="patch", ms=1000)
         question = tree.begin_write("merge", "nodes", "n1", body=labelled("done"))
         wait_for(lambda: meta_of(server, "nodes", "n1").get("labels"), "it is done")
@@ -315,15 +316,15 @@ def fault_32_an_object_that_ends_during_a_write_stays_ended(server):
         assert hits(server, late) == 1
         assert question.answer()["outcome"] == "ok", "it was done, once"
         see(server, tree, "n2")
-        assert news.gone() == {"nodes/n1"} and news.so_far()[0] == 0, "and did not come back"
+        assert received.gone() == {"nodes/n1"} and received.so_far()[0] == 0, "it did not come back"
 
         arm(server, "latency", verb="patch", ms=WHILE_MS)
         question = tree.begin_write("merge", "nodes", "n0", body=labelled("too-late"))
         wait_for(lambda: asked(server, "nodes", "patch")[-1]["name"] == "n0", "the server has it")
         server.kube.delete("nodes", "n0")
         assert question.answer()["outcome"] == "not-found"
-        wait_for(lambda: news.gone() == {"nodes/n0", "nodes/n1"}, "both are gone")
-        assert news.so_far()[0] == 0
+        wait_for(lambda: received.gone() == {"nodes/n0", "nodes/n1"}, "both are gone")
+        assert received.so_far()[0] == 0
 
 
 @case
@@ -331,7 +332,7 @@ def fault_32_the_answer_of_a_deletion_does_not_end_the_next_of_that_name(server)
     first = server.kube.create("nodes", node("n1"))
     server.kube.create("nodes", node("n2"))
     with steady(server) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         arm(server, "late_answer", verb="delete", ms=800)
         question = tree.begin_write("delete", "nodes", "n1", uid=first["metadata"]["uid"])
         wait_for(lambda: server.kube.find("nodes", "n1") is None, "it is done")
@@ -341,7 +342,7 @@ def fault_32_the_answer_of_a_deletion_does_not_end_the_next_of_that_name(server)
         assert question.answer()["outcome"] == "ok"
         see(server, tree, "n2")
         assert tree.objects("nodes")["nodes/n1"]["uid"] == second["metadata"]["uid"]
-        assert news.gone() == {"nodes/n1"}, "once, for the first"
+        assert received.gone() == {"nodes/n1"}, "once, for the first"
 
 
 @case
@@ -358,7 +359,7 @@ def fault_32_a_finalizer_that_a_human_removed_is_not_put_back(server):
                    expect="invalid")
         server.kube.merge("widgets", "w", {"metadata": {"finalizers": None}})
         wait_for(lambda: tree.fields("widgets/default/w") is None, "it is gone")
-        # We have not heard of it yet, or forgot: none of these may bring it back.
+        # Writes of an actor that has not received the deletion yet: none of these may bring it back.
         held = whole("widgets", {"metadata": {"name": "w", "finalizers": [HOLD]}, "spec": {"size": 1}})
         tree.write("json", "widgets", "w", body=[{"op": "remove", "path": "/metadata/finalizers/0"}], uid=uid,
                    expect="not-found")
@@ -366,7 +367,7 @@ def fault_32_a_finalizer_that_a_human_removed_is_not_put_back(server):
         tree.write("apply", "widgets", "w", body=held, uid=uid, expect=("conflict", "not-found"))
         tree.write("delete", "widgets", "w", uid=uid, expect="not-found")
         assert server.kube.find("widgets", "w") is None
-        # A namesake is somebody else's.
+        # Another object of that name is not ours.
         second = server.kube.create("widgets", {"metadata": {"name": "w"}, "spec": {"size": 2}})
         wait_for(lambda: tree.fields("widgets/default/w"), "the second is seen")
         for verb, more in (("merge", {"body": labelled("ours")}), ("apply", {"body": held}), ("delete", {})):

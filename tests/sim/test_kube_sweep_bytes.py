@@ -1,7 +1,7 @@
 """tests/sim/test_kube_sweep_bytes.py - fault 9: a watch breaks after every single byte of an event.
 
-Three kinds are swept at once, one for each way in which a connection can end. A watch that is cut has told
-one event whole, so that the next watch follows at once; that one begins with the event that was cut.
+Three kinds are swept at once, one for each way in which a connection can end. A watch that is cut has sent
+one complete event, so that the next watch follows at once; that one begins with the event that was cut.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -14,8 +14,8 @@ import kubecrds
 import kubesuite
 import tap
 from kube import METADATA_ONLY, rv
-from kubefaults import (News, arm, case, disarm, label, lists, node, nodes, param, see, steady, strike,
-                        versions, wait_hits, wait_label, watches)
+from kubefaults import (ReceivedChanges, arm, case, disarm, label, lists, node, nodes, param, see, steady,
+                        strike, versions, wait_hits, wait_label, watches)
 from kubeservers import SimServer
 
 WAYS = {"nodes": "fin", "namespaces": "reset", "widgets": "clean"}
@@ -62,7 +62,7 @@ def fault_9_a_watch_is_cut_after_every_byte_of_an_event(server):
     populate(server)
     lengths = {resource: event_bytes(server, resource) for resource in WAYS}
     with steady(server, WAYS) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         for number in range(1, max(lengths.values()) + 1):
             swept = [resource for resource in WAYS if number <= lengths[resource]]
             for resource in swept:
@@ -74,7 +74,7 @@ def fault_9_a_watch_is_cut_after_every_byte_of_an_event(server):
         for resource in WAYS:
             see(server, tree, "x", resource)
         total = sum(lengths.values())
-        assert news.so_far() == (0, total + len(WAYS), 0), f"{news.so_far()} for {total} changes"
+        assert received.so_far() == (0, total + len(WAYS), 0), f"{received.so_far()} for {total} changes"
         for resource, length in lengths.items():
             rows = watches(server, resource)
             assert len(rows) == length, f"{length} cuts of {resource}, {len(rows)} watches after them"
@@ -89,7 +89,7 @@ def fault_9_the_first_event_of_a_watch_is_cut(server):
     populate(server)
     lengths = {resource: event_bytes(server, resource) for resource in WAYS}
     with steady(server, WAYS) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         # At once, in the middle, and before the line break: with JSON that is complete, and HTTP too.
         cuts = [arm(server, "cut", verb="watch", resource=resource, how=WAYS[resource], bytes=bytes_)
                 for resource, bytes_ in (("nodes", 0), ("namespaces", lengths["namespaces"] // 2),
@@ -108,7 +108,7 @@ def fault_9_the_first_event_of_a_watch_is_cut(server):
             first, second = watches(server, resource)
             assert param(first, "resourceVersion") == param(second, "resourceVersion"), resource
             assert second["at_ms"] - first["at_ms"] >= 800, "a watch that brings nothing is a failure"
-        assert news.so_far() == (0, 2 * len(WAYS), 0) and lists(server) == []
+        assert received.so_far() == (0, 2 * len(WAYS), 0) and lists(server) == []
 
 
 @case
@@ -120,7 +120,7 @@ def fault_9_a_list_that_is_cut_takes_nothing_away(server):
         if old_server:
             arm(server, "no_watchlist", verb="watch", count=-1)
         with steady(server, WAYS) as tree:
-            news = News(tree)
+            received = ReceivedChanges(tree)
             arm(server, "drop_event", resource="nodes", event="DELETED")
             server.kube.delete("nodes", f"n{old_server:d}")
             cuts = [arm(server, "cut", verb=verb, resource=resource, how=WAYS[resource], bytes=bytes_)
@@ -133,7 +133,7 @@ def fault_9_a_list_that_is_cut_takes_nothing_away(server):
             tree.wait_equal("nodes")
             for resource in WAYS:
                 see(server, tree, "x", resource)
-            assert news.gone() == {f"nodes/n{old_server:d}"}, news.gone()
+            assert received.gone() == {f"nodes/n{old_server:d}"}, received.gone()
             assert {resource: len(lists(server, resource)) for resource in WAYS} == dict.fromkeys(WAYS, 2)
 
 

@@ -1,4 +1,4 @@
-"""tests/sim/test_kube_sweep_events.py - fault 4: of a workload, each event is once the one that gets lost.
+"""tests/sim/test_kube_sweep_events.py - fault 4: each event of a workload is lost once.
 
 The workload is played once per event of its own, each time on objects of a group of its own, so that one
 stream has all the losses and one list must find them all.
@@ -13,8 +13,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubesuite
 import tap
-from kubefaults import (TYPES, WORK, News, arm, asked, case, ever_deleted, hits, key_of, label, lists, node,
-                        play, see, steady, strike, wait_label)
+from kubefaults import (TYPES, WORK, ReceivedChanges, arm, asked, case, ever_deleted, hits, key_of, label,
+                        lists, node, play, see, steady, strike, wait_label)
 from kubeservers import SimServer
 
 GROUPS = [f"g{number}" for number in range(len(WORK))]
@@ -30,25 +30,25 @@ def forget(server, resource, number):
 
 def sweep(server, tree, resource):
     """All losses; then a relist. Returns the keys that were reported gone before it, and with it."""
-    news = News(tree)
+    received = ReceivedChanges(tree)
     losses = [forget(server, resource, number) for number in range(len(WORK))]
     for group in GROUPS:
         play(server, resource, group)
     see(server, tree, "fence", resource)        # whatever is to come has come
     assert [hits(server, loss) for loss in losses] == [1] * len(WORK), "each event was lost once"
-    assert asked(server, resource) == [], "nobody can notice"
-    early = news.gone()
-    # The version to go on from has moved past what was lost: only a list tells.
+    assert asked(server, resource) == [], "a lost event cannot be noticed"
+    early = received.gone()
+    # The version to go on from has moved past what was lost: only a list finds it.
     strike(server, "short_watch", resource=resource)
     see(server, tree, "fence", resource)
-    assert lists(server, resource) == [] and news.gone() == early
+    assert lists(server, resource) == [] and received.gone() == early
     strike(server, "gone_in_stream", resource=resource)
     tree.wait_equal(resource)
     assert len(lists(server, resource)) == 1
-    return early, news.gone()
+    return early, received.gone()
 
 
-def unheard_ends(resource):
+def lost_deletions(resource):
     """Objects whose last event is their end, and it was lost."""
     return {key_of(resource, f"{GROUPS[number]}-{which}") for number, (what, which) in enumerate(WORK)
             if what == "delete" and not any(later == which for _, later in WORK[number + 1:])}
@@ -58,11 +58,11 @@ def check(server, resource):
     server.kube.create(resource, node("fence"))
     with steady(server, (resource,)) as tree:
         early, late = sweep(server, tree, resource)
-        ends = unheard_ends(resource)
+        ends = lost_deletions(resource)
         deleted = set().union(*(ever_deleted(resource, group) for group in GROUPS))
         assert late <= deleted, f"never deleted: {late - deleted}"
         assert ends and ends.isdisjoint(early) and ends <= late, f"not found by the list: {ends - late}"
-        tap.note(f"{len(WORK)} losses in {len(WORK) ** 2} events: {len(early)} ends were told by the stream, "
+        tap.note(f"{len(WORK)} losses in {len(WORK) ** 2} events: {len(early)} deletions by the stream, "
                  f"{len(late) - len(early)} more by the list")
 
 
@@ -81,7 +81,7 @@ def fault_4_the_next_change_of_an_object_heals_its_loss(server):
     for name in ("n1", "n2", "n3"):
         server.kube.create("nodes", node(name))
     with steady(server) as tree:
-        news = News(tree)
+        received = ReceivedChanges(tree)
         arm(server, "drop_event", resource="nodes", name="n1")
         arm(server, "drop_event", resource="nodes", name="new", event="ADDED")
         arm(server, "drop_event", resource="nodes", name="n3", event="DELETED")
@@ -95,7 +95,7 @@ def fault_4_the_next_change_of_an_object_heals_its_loss(server):
         wait_label(tree, "nodes", "n1", "seen")
         wait_label(tree, "nodes", "new", "seen")
         tree.wait_equal("nodes")
-        assert asked(server) == [] and news.gone() == {"nodes/n3"}
+        assert asked(server) == [] and received.gone() == {"nodes/n3"}
 
 
 kubesuite.run(SimServer, prepare=lambda server: server.install(kubecrds.widgets()))

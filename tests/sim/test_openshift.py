@@ -229,9 +229,9 @@ def nodes_come_and_go_meanwhile():
         assert cluster.pool("worker")["status"]["machineCount"] == 4
         # A Node that is registered through the API joins, too.
         labels = {"node-role.kubernetes.io/worker": ""}
-        cluster.kube.create("nodes", {"metadata": {"name": "stranger", "labels": labels}})
-        assert cluster.step() == {"stranger": "joined"}
-        assert cluster.releases()[mco(cluster.node("stranger"))["currentConfig"]] == "4.20.4"
+        cluster.kube.create("nodes", {"metadata": {"name": "registered", "labels": labels}})
+        assert cluster.step() == {"registered": "joined"}
+        assert cluster.releases()[mco(cluster.node("registered"))["currentConfig"]] == "4.20.4"
 
 
 @tap.case

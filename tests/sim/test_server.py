@@ -13,7 +13,7 @@ from kubesuite import expect_error
 
 
 def a_406_lists_what_is_served(server):
-    """The simulator writes no protobuf, and does not say that it does (issue 10.16)."""
+    """The simulator writes no protobuf and does not list it (issue 10.16)."""
     for resource in ("nodes", "widgets"):
         refused = expect_error(406, "NotAcceptable", server.kube.list, resource,
                                accept="application/vnd.kubernetes.protobuf")

@@ -1,4 +1,4 @@
-// tests/real/oracle/main.go - what Go says of quantities, selectors, versions, times and merge patches.
+// tests/real/oracle/main.go - Go's answers about quantities, selectors, versions, times and merge patches.
 //
 // Reads one case per line (JSON) and answers with one line each, in order. tests/real/test_oracle.c asks
 // and compares. It is only ever an oracle: nothing of it is in the product.
@@ -104,15 +104,15 @@ func quantity(q *question) (answer, error) {
 // "" when it does not fit (Value() would wrap round or answer 0). A negative big decimal is off by up to
 // two in Go, against its own documentation ("away from 0"), so the documented number is computed here.
 func scaled(q resource.Quantity, scale inf.Scale) string {
-	said := q.ScaledValue(resource.Scale(-scale))
+	value := q.ScaledValue(resource.Scale(-scale))
 	exact := new(inf.Dec).Round(q.AsDec(), scale, inf.RoundUp).UnscaledBig()
 	if !exact.IsInt64() {
 		return ""
 	}
 	if q.Sign() < 0 {
-		said = exact.Int64()
+		value = exact.Int64()
 	}
-	return strconv.FormatInt(said, 10)
+	return strconv.FormatInt(value, 10)
 }
 
 func labelText(q *question) (answer, error) {

@@ -52,7 +52,7 @@ func (t *test) deleteNode(n int) {
 	must(t.nodes().Delete(t.ctx, t.name(n), opts.delete))
 }
 
-// A follower is an informer with what its handlers were told.
+// A follower is an informer with what its handlers received.
 type follower struct {
 	sync.Mutex
 	informer cache.SharedIndexInformer
@@ -206,9 +206,9 @@ func informerCut(t *test) {
 func informerSelector(t *test) {
 	t.createNodes(0, 5)
 	f := t.nodeFollower()
-	stranger := t.node(5)
-	stranger.Labels = map[string]string{"run": "somebody-else"}
-	_, err := t.nodes().Create(t.ctx, stranger, opts.create)
+	unselected := t.node(5)
+	unselected.Labels = map[string]string{"run": "somebody-else"}
+	_, err := t.nodes().Create(t.ctx, unselected, opts.create)
 	must(err)
 	// An object that leaves the selection is a deletion for who watches it, and one that enters is new.
 	move := func(n int, run string) {
@@ -279,6 +279,6 @@ func pagedList(t *test) {
 		pages, len(names), len(versions))
 	options.Continue = "rubbish"
 	_, err := t.nodes().List(t.ctx, options)
-	said := err != nil && strings.Contains(err.Error(), "continue key is not valid")
-	check(apierrors.IsBadRequest(err) && said, "a bad token: %v", err)
+	named := err != nil && strings.Contains(err.Error(), "continue key is not valid")
+	check(apierrors.IsBadRequest(err) && named, "a bad token: %v", err)
 }

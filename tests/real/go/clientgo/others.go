@@ -101,9 +101,9 @@ func eventRecorder(t *test) {
 		return len(mine) == 1 && mine[0].Series != nil && mine[0].Series.Count >= 2
 	})
 	event := found()[0]
-	said := []string{event.Reason, event.Action, event.Type, event.ReportingController}
+	got := []string{event.Reason, event.Action, event.Type, event.ReportingController}
 	wanted := []string{"Tested", "Testing", "Warning", "clientgo"}
-	check(slices.Equal(said, wanted) && strings.Contains(event.Note, t.mark), "event: %v", event)
+	check(slices.Equal(got, wanted) && strings.Contains(event.Note, t.mark), "event: %v", event)
 	// The same through the old API group: one store, two names.
 	old, err := t.typed.CoreV1().Events(metav1.NamespaceDefault).Get(t.ctx, event.Name, opts.get)
 	must(err)
