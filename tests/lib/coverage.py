@@ -1,4 +1,4 @@
-"""tests/lib/coverage.py COMMAND... - runs it on the coverage build, then tells what share of each file ran.
+"""tests/lib/coverage.py COMMAND... - runs it on the coverage build, then prints what share of each file ran.
 
 The command's last line stays the last line: the table stands before it.
 """

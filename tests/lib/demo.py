@@ -3,7 +3,7 @@
     muster-sim  ->  kube-watcher  ->  node-state  ->  insight  ->  kube-watcher  ->  muster-sim
 
 What is drawn is read from the API server, as any client would: the insights that muster keeps there. The
-story goes by progress, not by the clock, so it is the same on a slow machine.
+scenario waits for progress, not for the clock, so it is the same on a slow machine.
 """
 import argparse
 import os
@@ -25,7 +25,7 @@ AT_ONCE = 4                     # workers
 OLD, NEW = "4.20.3", "4.20.4"
 SECONDS = 25
 WAVE_S, WAVES = 51, 7           # of a node in the world's time; of workers, with some time to spare
-PATIENCE = 10                   # times as long as it should take
+TIMEOUT_FACTOR = 10             # times as long as it should take
 COUNTED = re.compile(r"^oue_downstream_notification_duration_seconds_count\{.*\} (\d+)", re.M)
 
 
@@ -73,7 +73,7 @@ class Fleet:
         self.total = self.last = 0
         self.rate, self.rated = 0.0, time.monotonic()
 
-    def look(self):
+    def refresh(self):
         self.pools = self.listed(POOL_INSIGHTS)
         self.nodes = self.listed(NODE_INSIGHTS)
         self.phases |= {reason(item) for item in self.nodes.values()}
@@ -90,9 +90,9 @@ class Fleet:
         now, seen = time.monotonic(), self.tree.notifications()
         if seen is None or now - self.rated < 0.5:
             return
-        news = seen - self.last if seen >= self.last else seen      # a new incarnation begins at 0
-        self.total += news
-        self.rate, self.rated, self.last = news / (now - self.rated), now, seen
+        added = seen - self.last if seen >= self.last else seen      # a new incarnation begins at 0
+        self.total += added
+        self.rate, self.rated, self.last = added / (now - self.rated), now, seen
 
     def seconds(self):
         return time.monotonic() - self.began
@@ -113,17 +113,17 @@ def reason(insight):
     return condition(insight, "Updating").get("reason", "")
 
 
-class Story:
-    """What happens meanwhile. Each step waits for its condition, acts, and prints a line."""
+class Scenario:
+    """What happens during the update. Each step waits for its condition, acts, and prints a line."""
 
     def __init__(self, world, tree, fleet, view):
         self.world, self.tree, self.fleet, self.view = world, tree, fleet, view
-        self.sick, self.back_s = None, None
-        self.chapters = [self.degrade, self.recover, self.kill, self.unpause]
+        self.degraded, self.back_s = None, None
+        self.steps = [self.degrade, self.recover, self.kill, self.unpause]
 
-    def turn(self):
-        if self.chapters and self.chapters[0]():
-            self.chapters.pop(0)
+    def advance(self):
+        if self.steps and self.steps[0]():
+            self.steps.pop(0)
 
     def degrade(self):
         """A worker whose config is being applied."""
@@ -131,14 +131,14 @@ class Story:
                    if name.startswith("worker") and reason(item) == "Updating"]
         if not at_work or self.fleet.done("worker") < SIZES["workers"] // 6:
             return False
-        self.sick = at_work[0]
-        self.world.do("degrade", names=[self.sick])
-        self.view.say(f"the daemon of {self.sick} fails: its node is degraded")
+        self.degraded = at_work[0]
+        self.world.do("degrade", names=[self.degraded])
+        self.view.report(f"the daemon of {self.degraded} fails: its node is degraded")
         return True
 
     def recover(self):
         """Once its insight and that of its pool show it, and a moment to read it."""
-        insight = self.fleet.nodes[self.sick]
+        insight = self.fleet.nodes[self.degraded]
         if condition(insight, "Degraded").get("status") != "True":
             return False
         if self.fleet.pools["worker"]["status"]["assessment"] != "Degraded":
@@ -146,7 +146,7 @@ class Story:
         self.view.draw(self.fleet)
         self.view.rest(3)
         self.world.do("recover")
-        self.view.say(f"{self.sick} recovers")
+        self.view.report(f"{self.degraded} recovers")
         return True
 
     def kill(self):
@@ -154,14 +154,14 @@ class Story:
             return False
         row, began = self.tree.actor("node-state"), time.monotonic()
         os.kill(row["pid"], signal.SIGKILL)
-        self.view.say("kill -9 node-state, in the middle of it")
+        self.view.report("kill -9 node-state, in the middle of it")
 
         def back():
             now = self.tree.actor("node-state")
             return now["incarnation"] > row["incarnation"] and now["state"] == "running" and now["synced"]
         wait_for(back, "node-state is back", every=0.02)
         self.back_s = time.monotonic() - began
-        self.view.say(f"node-state is back and complete after {self.back_s * 1000:.0f} ms")
+        self.view.report(f"node-state is back and complete after {self.back_s * 1000:.0f} ms")
         return True
 
     def unpause(self):
@@ -170,26 +170,27 @@ class Story:
         if done("master") < SIZES["masters"] or done("worker") < SIZES["workers"] * 2 // 3:
             return False
         self.world.do("unpause", pool="infra")
-        self.view.say("infra is no longer paused")
+        self.view.report("infra is no longer paused")
         return True
 
 
 def roll(world, tree, fleet, view, seconds):
     """The update from its order to its end."""
-    story, deadline = Story(world, tree, fleet, view), time.monotonic() + PATIENCE * max(seconds, 6)
+    scenario = Scenario(world, tree, fleet, view)
+    deadline = time.monotonic() + TIMEOUT_FACTOR * max(seconds, 6)
     fleet.began = time.monotonic()
     world.do("pause", pool="infra")
     world.do("rollout", version=NEW)
-    view.say(f"oc adm upgrade --to={NEW}; infra is paused")
-    while story.chapters or not fleet.complete():
+    view.report(f"oc adm upgrade --to={NEW}; infra is paused")
+    while scenario.steps or not fleet.complete():
         if time.monotonic() > deadline:
-            raise AssertionError(f"the update is not over after {PATIENCE} times {seconds} s")
-        fleet.look()
-        story.turn()
+            raise AssertionError(f"the update is not over after {TIMEOUT_FACTOR} times {seconds} s")
+        fleet.refresh()
+        scenario.advance()
         view.draw(fleet)
         time.sleep(0.1)
     view.draw(fleet, last=True)
-    return story
+    return scenario
 
 
 def stay(tree, server):
@@ -205,7 +206,7 @@ def stay(tree, server):
         print()
 
 
-def summary(fleet, story, up_s, roll_s):
+def summary(fleet, scenario, up_s, roll_s):
     headline("summary")
     wrong = fleet.recreated + (sum(SIZES.values()) - len(fleet.nodes))
     print(f"- {len(fleet.nodes)} nodes in {len(fleet.pools)} pools went from {OLD} to {NEW} "
@@ -213,9 +214,9 @@ def summary(fleet, story, up_s, roll_s):
           f"- phases seen: {', '.join(sorted(fleet.phases - {''}))}\n"
           f"- about {fleet.total} notifications from node-state; "
           "each insight is written only when it changes\n"
-          f"- {story.sick} was degraded, and its pool with it, until it recovered; "
+          f"- {scenario.degraded} was degraded, and its pool with it, until it recovered; "
           "infra waited while paused\n"
-          f"- node-state was killed and was back after {story.back_s * 1000:.0f} ms; "
+          f"- node-state was killed and was back after {scenario.back_s * 1000:.0f} ms; "
           f"{'nothing was lost: no insight vanished or was made again' if not wrong else f'{wrong} lost'}\n"
           "Try ./dev demo --stay, and in another terminal: muster explain node/worker-00, muster trace "
           "node/worker-00,\n"
@@ -237,30 +238,31 @@ def main():
         world = Cluster(server)
         world.do("pool", name="worker", max_unavailable=AT_ONCE)
         headline(f"muster-sim serves an OpenShift {OLD} of {sum(SIZES.values())} nodes, "
-                 f"{speed:.0f} times as fast as life")
+                 f"{speed:.0f} times as fast as real time")
         with Tree(server) as tree, open(tree.log_path, errors="replace") as log:
             began = time.monotonic()
             headline("musterd starts kube-watcher, node-state, insight and metrics")
             tree.wait_running()
             fleet = Fleet(server, tree)
-            wait_for(lambda: fleet.look() or (len(fleet.nodes), len(fleet.pools)) == (sum(SIZES.values()), 3),
+            wanted = sum(SIZES.values()), 3
+            wait_for(lambda: fleet.refresh() or (len(fleet.nodes), len(fleet.pools)) == wanted,
                      "an insight for every node and pool")
             up_s = time.monotonic() - began
             print(log.read(), end="")
             show(tree, "status")
             headline(f"the update to {NEW}, from the insights in the API server")
             view = View()
-            story = roll(world, tree, fleet, view, asked.seconds)
+            scenario = roll(world, tree, fleet, view, asked.seconds)
             roll_s = fleet.seconds()
             headline("and why a node is as it is")
-            show(tree, "explain", f"node/{story.sick}", most=30)
+            show(tree, "explain", f"node/{scenario.degraded}", most=30)
             if asked.stay:
                 stay(tree, server)
             headline("stop, stage by stage")
             log.read()
             code = tree.stop()
             print(log.read(), end="")
-    sys.exit(summary(fleet, story, up_s, roll_s) or code)
+    sys.exit(summary(fleet, scenario, up_s, roll_s) or code)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ import time
 
 from openshift import condition
 
-BAR, EVERY_S, TOLD = 24, 2.0, 5
+BAR, EVERY_S, EVENTS_SHOWN = 24, 2.0, 5
 ORDER = ("Completed", "Rebooting", "Updating", "Draining", "Paused", "Pending")
 COLORS = {"Completed": 32, "Progressing": 36, "Degraded": 31, "Excluded": 33, "Pending": 0}
 
@@ -15,12 +15,12 @@ class View:
     def __init__(self):
         self.terminal = sys.stdout.isatty()
         self.drawn, self.next_s = 0, 0.0
-        self.told = collections.deque(maxlen=TOLD)
+        self.events = collections.deque(maxlen=EVENTS_SHOWN)
 
-    def say(self, text):
-        """Something happened."""
+    def report(self, text):
+        """Shows one line about what has just happened."""
         if self.terminal:
-            self.told.append(text)
+            self.events.append(text)
         else:
             print(f"  -> {text}", flush=True)
 
@@ -31,7 +31,7 @@ class View:
     def draw(self, fleet, last=False):
         if self.terminal:
             wide = shutil.get_terminal_size().columns - 1
-            lines = [line[:wide] for line in self.picture(fleet)]
+            lines = [line[:wide] for line in self.screen_lines(fleet)]
             wipe = f"\x1b[{self.drawn}A\x1b[J" if self.drawn else ""
             print(wipe + "\n".join(map(self.colored, lines)), flush=True)
             self.drawn = len(lines)
@@ -42,7 +42,7 @@ class View:
                               for name, status in states)
             print(f"{fleet.seconds():5.1f} s  {pools}  {fleet.rate:.0f} notifications/s", flush=True)
 
-    def picture(self, fleet):
+    def screen_lines(self, fleet):
         yield (f"{fleet.seconds():5.1f} s   {fleet.done()} of {len(fleet.nodes)} nodes updated   "
                f"{fleet.rate:.0f} notifications/s, {fleet.total} in all")
         yield ""
@@ -51,7 +51,7 @@ class View:
         yield ""
         yield from under_way(fleet.nodes)
         yield ""
-        yield from (f"  -> {text}" for text in self.told)
+        yield from (f"  -> {text}" for text in self.events)
 
     def colored(self, line):
         """The assessment in its colour."""

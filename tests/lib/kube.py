@@ -33,7 +33,7 @@ class Resource:
         return self.base.split("/", 1)[1]
 
 
-# By plural; a name after a dot tells versions apart. Tests with other kinds add rows.
+# The key is the plural; a suffix after a dot is the version. Tests with other kinds add rows.
 RESOURCES = {
     "nodes": Resource("api/v1", "Node", namespaced=False),
     "namespaces": Resource("api/v1", "Namespace", namespaced=False),

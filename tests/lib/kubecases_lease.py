@@ -1,6 +1,6 @@
 """tests/lib/kubecases_lease.py - two musterd on one API server: one leads, the other waits. Fault 16.
 
-Each musterd has a user of its own, so that the audit log tells whose request was whose.
+Each musterd has a user of its own, so that the audit log shows which of them sent a request.
 """
 import contextlib
 import os
@@ -101,20 +101,20 @@ def fault_16_a_frozen_leader_is_replaced_and_writes_nothing_when_it_wakes(server
         began = time.monotonic()
         try:
             # The question waits in the socket; the frozen actor finds it when it wakes.
-            question = leader.begin_write("merge", "nodes", "n1", body=by("ghost"))
+            question = leader.begin_write("merge", "nodes", "n1", body=by("frozen"))
             wait_for(standby.leads, "the standby leads")
             took_s = time.monotonic() - began
             tap.note(f"a lease of {SHORT_S} s: the other leads {took_s:.1f} s after the freeze")
             assert took_s > SHORT_S * 0.5, "it did not wait for the lease to run out"
             standby.write("merge", "nodes", "n1", body=by("standby"))
             before = len(written(server, leader.user))
-            assert before > 0, "the log tells whose writes are whose"
+            assert before > 0, "the log has the writes of each user"
         finally:
             for pid in frozen:
                 os.kill(pid, signal.SIGCONT)
         answer = question.answer()
         assert answer is None or answer["outcome"] == "not-leader", answer
-        leader.wait(lambda: leader.dump()["fresh"] and not leader.leads(), "the old leader knows it is none")
+        leader.wait(lambda: leader.dump()["fresh"] and not leader.leads(), "the old leader no longer leads")
         leader.wait_equal("nodes")
         kubesuite.pause(SHORT_S)
         after = [row for row in written(server, leader.user)[before:] if row["code"] < 300]

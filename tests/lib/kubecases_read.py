@@ -1,6 +1,6 @@
 """tests/lib/kubecases_read.py - kube-watcher reads: what its consumers hold is what the server has.
 
-The law in all of them: nothing is ever reported gone that is not, whoever dies.
+The rule of all cases: an object that exists is never reported gone, whichever process dies.
 """
 import kubecrds
 import kubesuite
@@ -34,7 +34,7 @@ def widget(name, **spec):
 
 
 def gone(tree, number=1):
-    """Every key that was ever reported gone, and the proof that each was told once."""
+    """Every key that was ever reported gone. Checks that each was reported once."""
     counts = tree.counts(number)
     assert counts["gone"] == len(counts["gone_keys"]), counts
     return set(counts["gone_keys"])
@@ -86,7 +86,7 @@ def kinds_of_every_form_are_held(server):
 
 
 @case
-def what_nobody_asked_for_wakes_nobody(server):
+def a_change_of_unrequested_fields_notifies_nobody(server):
     server.kube.create_many("nodes", nodes(2))
     server.kube.create("pods", pod("p1"))
     with KubeTree(server, readers=2) as tree:
@@ -104,9 +104,9 @@ def what_nobody_asked_for_wakes_nobody(server):
         for number in (1, 2):
             wait_label(tree, "n1", "fence", number)
         wait_for(lambda: tree.fields("pods/default/p1")["phase"] == "Running", "the phase is seen")
-        news = [tree.counts(number)["updated"] - earlier["updated"]
-                for number, earlier in zip((1, 2), before)]
-        assert news == [3, 2], f"the condition, the fence, and for the first the phase: not {news}"
+        updates = [tree.counts(number)["updated"] - earlier["updated"]
+                   for number, earlier in zip((1, 2), before)]
+        assert updates == [3, 2], f"the condition, the fence, and for the first the phase: not {updates}"
 
 
 @case

@@ -108,7 +108,7 @@ def keys_come_sorted_in_custom_resources_and_as_in_go_elsewhere(server):
 
 
 @case
-def refusals_say_why(server):
+def refusals_have_a_reason(server):
     server.kube.create("nodes", node("twice"))
     expect_error(409, "AlreadyExists", server.kube.create, "nodes", node("twice"))
     expect_error(404, "NotFound", server.kube.get, "nodes", "nobody")
@@ -126,7 +126,7 @@ def refusals_say_why(server):
 
 
 @case
-def a_watch_tells_every_change_from_its_version_on(server):
+def a_watch_sends_every_change_after_its_version(server):
     begin = server.kube.list("nodes")["metadata"]["resourceVersion"]
     server.kube.create("nodes", node("seen"))
     server.kube.merge("nodes", "seen", {"metadata": {"labels": {"a": "b"}}})
@@ -150,7 +150,7 @@ def a_watch_with_a_selector_sees_entering_and_leaving(server):
 
 
 @case
-def a_watch_list_begins_with_everything_and_says_where_it_ends(server):
+def a_watch_list_begins_with_everything_and_marks_its_end(server):
     for number in range(SOME):
         server.kube.create("widgets", widget(f"wl-{number}", size=number))
     names, live = set(), None
@@ -342,7 +342,7 @@ def both_versions_of_a_kind_show_one_object(server):
 
 
 @case
-def the_audit_log_tells_who_asked_what(server):
+def the_audit_log_has_every_request_and_its_client(server):
     robot = server.client(user_agent="robot/7")
     robot.create("nodes", node("audited"))
     expect_error(404, "NotFound", robot.get, "nodes", "unaudited")

@@ -1,6 +1,6 @@
 """tests/lib/kubecases_write.py - kube-watcher writes for others: every verb, every outcome.
 
-The law in all of them: after the answer to a write, its sender never holds a state older than that write.
+The rule of all cases: after the answer to a write, its sender never holds a state older than that write.
 """
 import kubecrds
 import kubesuite
@@ -46,7 +46,7 @@ def check_rv(server, answer, resource, name):
 
 
 @case
-def every_verb_does_what_it_says(server):
+def every_verb_has_its_effect(server):
     with KubeTree(server) as tree:
         tree.wait_synced()
         answer = tree.write("create", "nodes", "n1", body=node("n1", color="red"))
@@ -302,7 +302,7 @@ def a_write_without_an_answer_is_unknown(server):
             tree.write("merge", "nodes", "n1", body=labelled("unknown"), timeout_ms=2000, expect="unknown")
         finally:
             server.resume()
-        # It may have happened, or still happen; a live read tells, and the next write is answered again.
+        # It may have happened, or still happen; a live read shows it, and the next write is answered again.
         answer = tree.write("get", "nodes", "n1", timeout_ms=20000)
         assert len(answer["objects"]) == 1
         tree.write("merge", "nodes", "n1", body=labelled("after"), timeout_ms=20000)
@@ -319,13 +319,13 @@ def a_write_that_never_left_did_not_happen(server):
                        expect=("failed", "expired", "unknown"))
             answer = tree.write("merge", "nodes", "n1", body=labelled("lost"), timeout_ms=2000,
                                 expect=("failed", "expired"))
-            assert answer["message"], "and says why"
+            assert answer["message"], "the answer has a reason"
         tree.write("merge", "nodes", "n1", body={"metadata": {"labels": {"other": "x"}}}, timeout_ms=20000)
         assert "value" not in server.kube.get("nodes", "n1")["metadata"]["labels"]
 
 
 @case
-def events_are_told_once_and_counted(server):
+def events_are_written_once_and_counted(server):
     made = server.kube.create("nodes", node("n1"))
     with KubeTree(server) as tree:
         tree.wait_synced()

@@ -1,8 +1,8 @@
 """tests/lib/kubescript.py - what people do with kubectl, as scripts whose transcripts can be compared.
 
-A script is a name and steps. The same script runs on two servers; what kubectl says, and how it ends, must be
-the same on both once ages, versions, uids, times and ports are written in one way. Each step also says
-whether it must succeed, so that two servers cannot agree on being wrong.
+A script is a name and steps. The same script runs on two servers; what kubectl prints, and its exit code,
+must be the same on both once ages, versions, uids, times and ports are written in one way. Each step also
+has the exit code it must end with, so that the same failure on both servers is found.
 """
 import dataclasses
 import json
@@ -282,22 +282,22 @@ SCRIPTS = {
 
 
 class Transcript:
-    """Runs scripts on one server, each in an empty world, and keeps what was said."""
+    """Runs scripts on one server, each on an empty server, and returns what kubectl printed."""
 
     def __init__(self, server):
         self.server = server
 
     def run(self, name):
-        """[(title, what it said)] of every step; a step that ends as it should not is an AssertionError."""
+        """[(title, its output)] of every step; a step with a wrong exit code is an AssertionError."""
         kubesuite.sweep(self.server.kube)
-        return [(one.title(), self.say(one)) for one in SCRIPTS[name]]
+        return [(one.title(), self.run_step(one)) for one in SCRIPTS[name]]
 
-    def say(self, one):
+    def run_step(self, one):
         done = self.server.kubectl(*one.words, stdin=one.stdin())
-        said = normal(done.stdout) + "".join(f"! {line}\n" for line in normal(done.stderr).splitlines())
+        printed = normal(done.stdout) + "".join(f"! {line}\n" for line in normal(done.stderr).splitlines())
         assert done.returncode == one.code, (
-            f"{self.server.name}: {one.title()} ended with {done.returncode}, not {one.code}:\n{said}")
-        return said
+            f"{self.server.name}: {one.title()} ended with {done.returncode}, not {one.code}:\n{printed}")
+        return printed
 
 
 class Watching:

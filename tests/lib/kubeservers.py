@@ -309,7 +309,7 @@ class RealServer(Server):
         self.restart()
 
     def forget_audit(self):
-        """From now on audit() tells only what comes after."""
+        """From now on audit() returns only later requests."""
         self.audit_from = self.audit_log.stat().st_size if self.audit_log.exists() else 0
 
     def audit(self):
@@ -368,7 +368,7 @@ class SimServer(Server):
         self.order("DELETE", "audit")
 
     def audit(self):
-        """As RealServer.audit tells it."""
+        """The same rows as RealServer.audit."""
         return [{**row, "code": row["code"] or 0} for row in self.order("GET", "audit")]
 
     def stop(self, number=signal.SIGKILL):

@@ -1,7 +1,7 @@
 """tests/lib/kubesteps.py - requests whose answers kube-apiserver and muster-sim must have in common.
 
 A script is a list of steps, in order; each may build on what the ones before it left behind. KNOWN lists
-what differs and is meant to (docs/simulator.md tells why).
+what differs and is meant to (docs/simulator.md has the reasons).
 """
 import dataclasses
 import fnmatch

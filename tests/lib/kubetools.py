@@ -39,7 +39,7 @@ KUBERNETES = "1.35.4"
 
 
 class Missing(Exception):
-    """A tool that cannot be had here; its text says why and what to do."""
+    """A tool that is not available here; its text is the reason and what to do."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -158,12 +158,12 @@ def have(name):
             shutil.rmtree(killed, ignore_errors=True)
         work = pathlib.Path(tempfile.mkdtemp(prefix=f".{name}@", dir=CACHE))
         try:
-            _say(f"{name} {TOOLS[name].version}: to be kept in {program.parent}")
+            _log(f"{name} {TOOLS[name].version}: to be kept in {program.parent}")
             began = time.monotonic()
             TOOLS[name].make(name, work)
             work.chmod(0o755)
             work.rename(program.parent)
-            _say(f"{name}: built in {time.monotonic() - began:.0f} s")
+            _log(f"{name}: built in {time.monotonic() - began:.0f} s")
         finally:
             shutil.rmtree(work, ignore_errors=True)
     return program
@@ -193,23 +193,23 @@ def find_go():
     for folder in [*os.environ.get("PATH", "").split(":"), *GO_PLACES]:
         go = pathlib.Path(folder or ".") / "go"
         if os.access(go, os.X_OK) and go.is_file():
-            said = subprocess.run([str(go), "version"], capture_output=True, text=True).stdout
-            number = re.search(r"go(\d+)\.(\d+)", said)
+            output = subprocess.run([str(go), "version"], capture_output=True, text=True).stdout
+            number = re.search(r"go(\d+)\.(\d+)", output)
             if number and tuple(map(int, number.groups())) >= GO_OLDEST:
                 return str(go)
     raise Missing(GO_MISSING)
 
 
 def _download(name, version):
-    """What `go mod download` says of a module. Only its files are wanted, so it may ask for a newer Go."""
+    """What `go mod download` prints about a module. Only its files are used, so it may need a newer Go."""
     with tempfile.TemporaryDirectory(prefix="muster-go-") as nowhere:
         command = [find_go(), "mod", "download", "-json", f"{name}@{version}"]
-        said = subprocess.run(command, cwd=nowhere, env=_environment(), stdin=subprocess.DEVNULL,
+        done = subprocess.run(command, cwd=nowhere, env=_environment(), stdin=subprocess.DEVNULL,
                               text=True, capture_output=True)
     try:
-        found = json.loads(said.stdout)
+        found = json.loads(done.stdout)
     except ValueError:
-        raise Missing(f"{name} {version} could not be fetched: {said.stderr}") from None
+        raise Missing(f"{name} {version} could not be fetched: {done.stderr}") from None
     if "Zip" not in found:
         raise Missing(f"{name} {version} could not be fetched: {found.get('Error')}")
     return found
@@ -229,7 +229,7 @@ class _lock:
         try:
             fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            _say(f"{self.name}: somebody builds it, waiting")
+            _log(f"{self.name}: another process builds it, waiting")
             fcntl.flock(self.file, fcntl.LOCK_EX)
 
     def __exit__(self, *_):
@@ -240,24 +240,25 @@ def _run(name, command, folder, packages=0):
     """stdout of a command that must succeed. Its stderr is counted for the progress, and shown on failure."""
     child = subprocess.Popen(command, cwd=folder, env=_environment(), stdin=subprocess.DEVNULL, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_lowly)
-    said, began = [], time.monotonic()
+    lines, began = [], time.monotonic()
 
     def listen():
         shown = began
         for line in child.stderr:
-            said.append(line)
+            lines.append(line)
             if time.monotonic() - shown > PROGRESS_S:
                 shown = time.monotonic()
-                fetched = sum(text.startswith("go: downloading") for text in said)
-                done = f"{len(said) - fetched} of {packages} packages" if packages else f"{fetched} downloads"
-                _say(f"{name}: {done} after {shown - began:.0f} s")
+                fetched = sum(text.startswith("go: downloading") for text in lines)
+                done = (f"{len(lines) - fetched} of {packages} packages" if packages
+                        else f"{fetched} downloads")
+                _log(f"{name}: {done} after {shown - began:.0f} s")
 
     listener = threading.Thread(target=listen)
     listener.start()
     output = child.stdout.read()
     listener.join()
     if child.wait() != 0:
-        raise Missing(f"{name} cannot be built: `{' '.join(command)}` said\n{''.join(said[-20:])}")
+        raise Missing(f"{name} cannot be built: `{' '.join(command)}` printed\n{''.join(lines[-20:])}")
     return output
 
 
@@ -266,7 +267,7 @@ def _lowly():
     procs.die_with_parent()
 
 
-def _say(text):
+def _log(text):
     """stderr: stdout belongs to TAP, or to the answer."""
     print(f"# {text}", file=sys.stderr, flush=True)
 

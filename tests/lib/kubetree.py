@@ -1,4 +1,4 @@
-"""tests/lib/kubetree.py - a musterd with kube-watcher on a given API server, and test actors that tell all.
+"""tests/lib/kubetree.py - a musterd with kube-watcher on a given API server, and test actors.
 
     with KubeTree(server) as tree:
         tree.wait_equal("nodes")                        # the mirror equals the server
@@ -105,7 +105,7 @@ class KubeTree(muster.Muster):
         return wait_for(patient, what, timeout, every)
 
     def wait_synced(self, timeout=60):
-        """Until every actor runs, and the test actors hold a complete picture."""
+        """Until every actor runs, and the test actors hold a complete state."""
         self.wait_running(timeout=timeout)
         for number in range(1, len(self.readers) + 1):
             self.wait(lambda: self.dump(number)["fresh"], f"{reader(number)} is fresh", timeout)
@@ -204,7 +204,7 @@ def _rows(*columns):
     return lambda items: [[str(item.get(column, "")) for column in columns] for item in items or []]
 
 
-# What the fields of tests/actors/kinds.def mean, said a second time: resource -> field -> from the object.
+# A second implementation of the fields of tests/actors/kinds.def: resource -> field -> from the object.
 PROJECTIONS = {
     "nodes": {
         "labels": _labels,

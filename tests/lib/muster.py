@@ -24,12 +24,12 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("MUSTER_PRESET", "debug")
 BIN = pathlib.Path(os.environ.get("MUSTER_BIN", ROOT / "build" / PRESET / "bin"))
 LOG_TAIL = 60
-# Root has to say whom its actors run as. The tests run as whoever starts them, root included.
+# Root has to set the user of its actors. The tests run as the user who starts them, root included.
 USER = {"user": "root"} if os.geteuid() == 0 else {}
 
 
 def wait_for(fact, what, timeout=60, every=0.05):
-    """Returns fact() as soon as it is true. An AssertionError says what did not come about."""
+    """Returns fact() as soon as it is true. An AssertionError has what did not become true."""
     deadline = time.monotonic() + timeout
     while True:
         value = fact()

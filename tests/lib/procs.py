@@ -24,7 +24,7 @@ class Process:
 
 
 def freeze(pid):
-    """SIGSTOP. The signal is sent at once; that every thread has heard it is another matter."""
+    """Sends SIGSTOP and waits until every thread of the process has stopped."""
     os.kill(pid, signal.SIGSTOP)
     deadline = time.monotonic() + 60
     while not all((task / "stat").read_text().rpartition(")")[2].split()[0] == "T"
@@ -40,7 +40,7 @@ def table():
         try:
             found[int(entry.name)] = Process(entry)
         except (OSError, ValueError):
-            continue        # it ended while we looked
+            continue        # it ended while we read it
     return found
 
 

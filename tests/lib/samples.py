@@ -18,7 +18,7 @@ import muster
 from muster import wait_for
 
 PRODUCER = "test-producer"
-LOOKS = 10
+READINGS = 10
 
 
 def consumer(number):
@@ -61,7 +61,7 @@ class Samples(muster.Muster):
             assert complaint not in self.log(), f"the log has {complaint!r}"
 
     def write(self):
-        """The configuration as self.consumers, self.metrics and self.settings say."""
+        """Writes the configuration that self.consumers, self.metrics and self.settings describe."""
         actors = {name: {**self.settings.get(name, {}), "dump": str(self.dump(name))}
                   for name in [PRODUCER, *self.consumers]}
         actors[PRODUCER]["settle-file"] = str(self.settle_file)
@@ -94,7 +94,7 @@ class Samples(muster.Muster):
         wait_for(again, f"{name} came back", timeout)
 
     def counts(self, name):
-        """What a consumer's status says: added, updated, gone, worked, keys, fresh; at first nothing."""
+        """The counts in a consumer's status: added, updated, gone, worked, keys, fresh; at first empty."""
         return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", self.actor(name)["status"])}
 
     def told(self, name):
@@ -141,7 +141,7 @@ class Samples(muster.Muster):
         self.settle_file.unlink(missing_ok=True)
 
     def descriptors(self):
-        """name -> open descriptors, of musterd too; empty when we may not look (actors are not dumpable)."""
+        """name -> open descriptors, of musterd too; empty when unreadable (actors are not dumpable)."""
         rows = self.actors()
         pids = {"musterd": self.process.pid, **{name: rows[name]["pid"] for name in self.everyone()}}
         try:
@@ -151,23 +151,23 @@ class Samples(muster.Muster):
 
     def steady_descriptors(self):
         """The same once every actor has found its peers, and without what is open for a moment (a question to
-        musterd, a scrape): the least of several looks, twice the same."""
+        musterd, a scrape): the least of several readings, twice the same."""
         if self.metrics:
             self.wait_counted()
         seen = [None]
 
         def steady():
-            looks = []
-            for _ in range(LOOKS):
-                looks.append(self.descriptors())
+            readings = []
+            for _ in range(READINGS):
+                readings.append(self.descriptors())
                 time.sleep(0.05)
-            seen.append({name: min(look[name] for look in looks) for name in looks[0]})
+            seen.append({name: min(reading[name] for reading in readings) for name in readings[0]})
             return seen[-1] == seen[-2]
         wait_for(steady, "the number of descriptors stays the same")
         return seen[-1]
 
     def wait_counted(self):
-        """Until the metrics actor hears from everyone: it finds its peers when it likes."""
+        """Until the metrics actor has counters of every actor; it connects to them after they start."""
         def all_of_them():
             page = self.scrape()
             return all(any(f'actor="{name}"' in series for series in page) for name in self.everyone())
@@ -205,7 +205,7 @@ class Samples(muster.Muster):
 
 
 def resident_kib(pid):
-    """0 with sanitizers: they keep what was freed, so that growth tells nothing."""
+    """0 with sanitizers: they keep what was freed, so that growth has no meaning."""
     if b"__asan_init" in (muster.BIN / "musterd").read_bytes():
         return 0
     for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():

@@ -1,10 +1,10 @@
 """tests/lib/suites.py - runs test programs, counts their cases, ends with `N passed, M failed`.
 
 Called by ./dev test with runs of the form PRESET:SUITE[/PROGRAM][:valgrind]. A program speaks TAP (cmocka
-and tap.py do), or is one case, decided by its exit code. Its source may say, in a comment, how to run it:
+and tap.py do), or is one case, decided by its exit code. Directives in a comment of its source:
 
-    muster-test: parallel           may run beside any others; unit tests may
-    muster-test: alone              unless they say this
+    muster-test: parallel           may run beside others, as unit tests do without this
+    muster-test: alone              of a unit test: must not run beside others
     muster-test: timeout=600        seconds, instead of the default
     muster-test: needs=promtool     a tool; without it the program is skipped, or failed when CI=true
     muster-test: no-valgrind=WHY    left out of the valgrind run
@@ -46,7 +46,7 @@ class Program:
     def __init__(self, suite, source, name=None):
         self.suite, self.source, self.name = suite, source, name or source.stem
         head = source.read_text(errors="replace")[:4000]
-        self.told = dict(re.findall(r"muster-test: ([a-z-]+)(?:=([^*\n]*))?", head))
+        self.directives = dict(re.findall(r"muster-test: ([a-z-]+)(?:=([^*\n]*))?", head))
 
     def command(self, build, options):
         if self.suite == "dst":
@@ -59,19 +59,19 @@ class Program:
         return [str(build / "tests" / self.suite / self.name)]
 
     def parallel(self):
-        return "parallel" in self.told or (self.suite == "unit" and "alone" not in self.told)
+        return "parallel" in self.directives or (self.suite == "unit" and "alone" not in self.directives)
 
     def dst_s(self, preset, options):
-        """The sanitizers look for errors on the way; how many histories there are is for the other build."""
+        """Fewer seconds with sanitizers: their build checks for errors, the debug build counts histories."""
         return options.seconds if preset == "debug" or options.seconds_given else min(options.seconds, 10)
 
     def timeout_s(self, options):
         if self.suite == "dst":
             return options.timeout + 2 * options.seconds
-        return float(self.told.get("timeout", options.timeout))
+        return float(self.directives.get("timeout", options.timeout))
 
     def missing_tool(self):
-        tools = [t.strip() for t in self.told.get("needs", "").split(",") if t.strip()]
+        tools = [t.strip() for t in self.directives.get("needs", "").split(",") if t.strip()]
         return next((t for t in tools if not has_tool(t)), None)
 
 
@@ -297,7 +297,7 @@ def left_behind():
 
 
 def can_valgrind(program):
-    why = program.told.get("no-valgrind")
+    why = program.directives.get("no-valgrind")
     if why:
         print(f"  {f'unit/{program.name} valgrind':<40} left out: {why.strip()}")
     return program.source.suffix == ".c" and why is None

@@ -17,7 +17,7 @@ _cases = []
 
 
 class Skip(Exception):
-    """Raised by a case that cannot run here; its text says why. A failure when CI=true."""
+    """Raised by a case that cannot run here; its text is the reason. A failure when CI=true."""
 
 
 def case(function):

@@ -1,7 +1,7 @@
 """tests/lib/tree.py - a musterd whose actors are muster-test-faulty: the supervisor alone is tested.
 
-muster-test-faulty speaks the lifeline by hand, misbehaves as its setting `mode` says, and prints what
-it hears. Links to it stand in for other programs. musterd is asked on its control socket.
+muster-test-faulty has its own implementation of the lifeline, fails in the way that its setting `mode` names,
+and prints what it receives. Links to it replace other programs. musterd is asked on its control socket.
 """
 import json
 import pathlib
@@ -13,13 +13,13 @@ from muster import BIN, Muster, wait_for
 
 MUSTERD = str(BIN / "musterd")
 SANITIZED = b"__asan_init" in (BIN / "musterd").read_bytes()
-BEAT_S = 2      # three of them missed, and the watchdog bites: a busy machine needs a moment
+BEAT_S = 2      # the watchdog kills after three missed ones; a busy machine needs some time
 ON, OFF = {"enabled": True}, {"enabled": False}
 EXIT_CONFIG = 100
 
 
 class Tree(Muster):
-    """metrics is off unless actors says otherwise."""
+    """metrics is off unless actors enables it."""
 
     def __init__(self, actors, supervisor=None, stand_ins=(), **more):
         self.actors_config = actors
@@ -94,7 +94,7 @@ def alive(pid):
 
 
 def run(*arguments, config=None):
-    """musterd as a command that ends by itself: (exit code, what it said)."""
+    """musterd as a command that ends by itself: (exit code, output)."""
     with Muster(config or {}) as place:
         command = [MUSTERD, "--config", str(place.config), "--run-dir", str(place.run_dir), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)

@@ -151,7 +151,8 @@ same_selector(struct selector *s, const char *err, bool same_words, const json_t
 	static char text[SELECTOR_SIZE];
 
 	if (s == NULL)
-		return record(!accepted(a) && (!same_words || strcmp(err, text_of(a, "error")) == 0), "%s", err);
+		return record(!accepted(a) && (!same_words || strcmp(err, text_of(a, "error")) == 0), "%s",
+		    err);
 	selector_print(s, text, sizeof(text));
 	const bool match = selector_matches(s, value_of, json_object_get(q, "set"));
 	const bool empty = selector_empty(s);
