@@ -1,6 +1,6 @@
 /*
- * tests/fuzz/fuzz_control.c - bytes that unknown_senders hand to musterd: requests of the control socket,
- * and records that actors send on their lifelines. The first byte chooses: R a request, anything
+ * tests/fuzz/fuzz_control.c - bytes that unknown senders send to musterd: requests of the control socket,
+ * and records that actors send on their lifelines. The first byte selects: R a request, anything
  * else a record.
  */
 #include <stddef.h>

@@ -1,11 +1,11 @@
 /*
- * tests/fuzz/fuzz_frame.c - hostile bytes against the edge of every process: scan, envelope, every
+ * tests/fuzz/fuzz_frame.c - hostile bytes for the input of every process: scan, envelope, every
  * codec, the printer.
  *
  * First byte 0: the rest is a frame. First byte 1 + m: the rest is a value of message m. What is
  * accepted must come out the same after another trip, be what msgpack-c reads in it, print and be redacted;
- * whatever comes, no allocation may follow a length that only was declared. Seeds: `test_msg
- * --write-corpus tests/fuzz/corpus/fuzz_frame`, and a few lies written by hand.
+ * no allocation may follow a length that is only declared. Seeds: `test_msg
+ * --write-corpus tests/fuzz/corpus/fuzz_frame`, and a few wrong lengths written by hand.
  */
 #include <sanitizer/allocator_interface.h>
 #include <stdint.h>
@@ -91,7 +91,7 @@ accepted(enum msg m, const union msg_body *body)
 	msg_arena_free(&arena);
 }
 
-/* Our reader and the library's take the same bytes for one object. */
+/* Our reader and the library's accept the same bytes as one object. */
 static void
 as_msgpack_reads_it(const uint8_t *bytes, size_t len, size_t used)
 {

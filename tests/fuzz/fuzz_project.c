@@ -1,6 +1,6 @@
 /*
- * tests/fuzz/fuzz_project.c - whatever bytes stand where an object should: it is refused in words,
- * or becomes bodies that the other end takes, the same ones every time.
+ * tests/fuzz/fuzz_project.c - any bytes as an object: it is refused with an error,
+ * or becomes bodies that the receiver accepts, the same ones every time.
  *
  * Input: kind and form (1 byte), then the object; it is also opened as a watch event and read as a
  * bookmark.
@@ -41,7 +41,7 @@ check_bodies(enum kind k, const struct projected *out)
 	MUST(out->name[0] != '\0' && out->uid[0] != '\0' && out->rv[0] != '\0' && out->error[0] == '\0');
 }
 
-/* Once where it stands, once with room behind it and other bytes there: nothing depends on what follows. */
+/* Once in place, once with room and other bytes behind it: the result does not depend on what follows. */
 static void
 project_twice(enum kind k, enum project_form form, const uint8_t *bytes, size_t len)
 {

@@ -69,7 +69,7 @@ read_discovery(const char *path, const char *body, size_t len)
 		discovery_result(&d, i, &result);
 		known |= result.state != DISCOVERY_UNKNOWN;
 	}
-	/* what was refused taught nothing */
+	/* a refused document changes no result */
 	MUST(ok || (!known && !discovery_next(&d, next, sizeof(next))));
 }
 

@@ -1,6 +1,6 @@
 /*
- * tests/fuzz/fuzz_write.c - any bytes as the body of a WRITE, on the way that kube-watcher takes with
- * it: check, admission, request or Event.
+ * tests/fuzz/fuzz_write.c - any bytes as the body of a WRITE, through the stages of kube-watcher:
+ * check, admission, request or Event.
  *
  * The first byte is the operation; then come ten lines (group, version, resource, namespace, name,
  * subresource, uid, rv, labels, fields); the rest is the body. Rule: no input ends the process; what is

@@ -1,6 +1,6 @@
 /*
  * tests/unit/sim_values.h - JSON in C tables, and the resources that the tests of the simulator's
- * semantics speak of.
+ * semantics use.
  */
 #ifndef MUSTER_TESTS_SIM_VALUES_H
 #define MUSTER_TESTS_SIM_VALUES_H

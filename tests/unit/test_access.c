@@ -28,7 +28,7 @@ struct rig {
 	int		   lost;
 };
 
-/* What became of a call, and as the how many-th. */
+/* The answer to a call, and its place in the order of the answers. */
 struct outcome {
 	struct answer	answer;
 	int		order;
@@ -126,7 +126,7 @@ turn(struct rig *r, int64_t ms)
 	}
 }
 
-/* How many times the plugin was started; waits for that. */
+/* Waits until the plugin was started that many times. */
 static void
 wait_runs(struct rig *r, size_t want)
 {

@@ -1,4 +1,4 @@
-/* tests/unit/test_boot.c - records of the supervisor: taken whole, or refused by name. */
+/* tests/unit/test_boot.c - records of the supervisor: accepted whole, or refused with the field's name. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

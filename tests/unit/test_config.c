@@ -1,4 +1,4 @@
-/* tests/unit/test_config.c - whole files: what is refused, with which words, and what is read. */
+/* tests/unit/test_config.c - whole files: what is refused, with which error, and what is read. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* tests/unit/test_config_check.c - `muster check` as people see it: exit code, both outputs. */
+/* tests/unit/test_config_check.c - `muster check`: exit code, stdout and stderr. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -62,7 +62,7 @@ static const struct row {
 	{ "the reference", .args = { "--print-reference" }, .out = "# Configuration\n..." },
 };
 
-/* Lets a stream write into a memory file; *saved is what it had. */
+/* Redirects a stream to a memory file; *saved is what it wrote to before. */
 static int
 redirect(FILE *stream, int *saved)
 {
@@ -75,7 +75,7 @@ redirect(FILE *stream, int *saved)
 	return fd;
 }
 
-/* Gives the stream back; what it wrote, with the name of the file as FILE. */
+/* Restores the stream; returns what it wrote, with the name of the file as FILE. */
 static char *
 collect(FILE *stream, int fd, int saved, const char *file)
 {

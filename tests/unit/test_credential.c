@@ -1,6 +1,6 @@
 /*
  * tests/unit/test_credential.c - what to send now: when it is read again, and files and
- * certificates that change under it. Time is handed in.
+ * certificates that change under it. The test sets the time.
  */
 #include "credential_rig.h"
 #include "kube/credential_plan.h"
@@ -145,7 +145,7 @@ no_trust_reads_the_authority_at_once(void **state)
 	put("a", ca[0]);
 	struct credential *c = credential(", certificate-authority: a", "token: t");
 	now += 20 * S;
-	assert_false(credential_tls_refused(c, now));	/* nothing new: the server is to blame */
+	assert_false(credential_tls_refused(c, now));	/* nothing new: the fault is the server's */
 	put("a", ca[1]);
 	now += S / 2;
 	assert_false(credential_tls_refused(c, now));	/* not twice within a second */
@@ -211,7 +211,7 @@ the_start_is_strict(void **state)
 	refused("", "client-certificate: c, client-key: c", "the client key is no private key");
 	refused("", "client-certificate: c, client-key: k",
 	    "the client key does not belong to the client certificate");
-	/* a certificate authority that is missing is not saved by a token that can be read */
+	/* a missing certificate authority is an error even if the token can be read */
 	put("t", "tok");
 	refused(", certificate-authority: missing", "tokenFile: t", "cannot read certificate-authority ");
 	/* but a token beside the file is a token */
@@ -242,7 +242,7 @@ certificates_rotate_in_pairs(void **state)
 	assert_string_equal(first.cert, cert[0]);
 	assert_string_equal(first.key, key[0]);
 	assert_null(first.token);
-	/* unchanged bytes move nothing */
+	/* unchanged bytes change nothing */
 	put("c", cert[0]);
 	now += 60 * S;
 	assert_false(credential_tick(c, now));
@@ -261,7 +261,7 @@ certificates_rotate_in_pairs(void **state)
 	assert_string_equal(second.key, key[1]);
 	assert_true(second.generation > first.generation);
 	assert_null(second.error);
-	/* caught while it is being written */
+	/* read while it is being written */
 	put("ca", "-----BEGIN CERTIFICATE-----\nMIIB");
 	now += 60 * S;
 	assert_false(credential_tick(c, now));

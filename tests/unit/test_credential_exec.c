@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_credential_exec.c - credentials from a plugin: asked, renewed, refused, failing.
- * The helper and the plugin are real; time is handed in.
+ * tests/unit/test_credential_exec.c - credentials from a plugin: requested, renewed, refused, failed.
+ * The helper and the plugin are real; the test sets the time.
  *
  * muster-test: no-valgrind=runs plugins
  */

@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_envelope.c - frames: what is refused, with which words, and body after body of
- * what is not.
+ * tests/unit/test_envelope.c - frames: what is refused, with which error, and each body of a
+ * frame that is accepted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,7 +21,7 @@
 static const struct row {
 	const char	*name, *bytes;
 	size_t		 len;
-	const char	*refusal;	/* NULL: taken */
+	const char	*refusal;	/* NULL: accepted */
 } rows[] = {
 	{ "an ACK",                       FRAME(ACK_ENVELOPE ACK_BODY), NULL },
 	{ "numbers written wide",         FRAME("\x94\xcf\0\0\0\0\0\0\0\6\xcd\0\1\xcc\2\3" ACK_BODY), NULL },

@@ -183,7 +183,7 @@ static const struct run {
 	{ "silent", "exit 1", 0, NULL, "plugin %: exit 1" },
 	{ "killed", "kill -9 $$", 0, NULL, "plugin %: killed by SIGKILL" },
 	{ "slow", "echo waiting >&2; exec sleep 100", 300, NULL, "plugin %: no answer within 300 ms: waiting" },
-	{ "deaf and slow", "trap '' TERM INT; while :; do sleep 1; done", 300, NULL, "plugin %: no answer within 300 ms" },
+	{ "ignores SIGTERM and is slow", "trap '' TERM INT; while :; do sleep 1; done", 300, NULL, "plugin %: no answer within 300 ms" },
 	{ "endless", "exec cat /dev/zero", 0, NULL, "plugin %: it printed more than 1048576 bytes" },
 	{ "many words", "yes complaint | head -n 30000 >&2; exit 1", 0, NULL, "plugin %: exit 1: complaint" },
 	{ "long words", "head -c 50000 /dev/zero | tr '\\0' x >&2; exit 1", 0, NULL, "plugin %: exit 1: xxxxxxxx" },
@@ -277,7 +277,7 @@ pid_from(const char *name)
 	return pid;
 }
 
-/* Gone, or dead and not yet buried by whoever inherited it. */
+/* The process is gone, or a zombie that its new parent has not reaped yet. */
 static void
 wait_until_dead(pid_t pid)
 {
@@ -303,7 +303,7 @@ wait_until_dead(pid_t pid)
 
 /* However the actor ends, helper and plugin end with it. */
 static void
-all_die_with_the_actor(void **state)
+all_end_with_the_actor(void **state)
 {
 	const pid_t actor = fork();
 
@@ -324,9 +324,9 @@ all_die_with_the_actor(void **state)
 	wait_until_dead(plugin);
 }
 
-/* Even when its socket is not closed, because somebody else has it open. */
+/* They end even when the socket is not closed, because another process has it open. */
 static void
-an_open_socket_saves_nobody(void **state)
+an_open_socket_keeps_nothing_running(void **state)
 {
 	const pid_t actor = fork();
 
@@ -358,9 +358,9 @@ an_open_socket_saves_nobody(void **state)
 	kill(holder, SIGKILL);
 }
 
-/* Who is late takes its children along. */
+/* A plugin that times out is ended with its children. */
 static void
-a_late_family_ends_together(void **state)
+a_late_plugin_ends_with_its_children(void **state)
 {
 	struct exec_plugin *p = plugin_for("sleep 100 & echo $! >$DIR/.c; mv $DIR/.c $DIR/child; wait", 300);
 	struct bytes out = { NULL, 0 };
@@ -384,7 +384,7 @@ freeing_ends_them_too(void **state)
 	const pid_t plugin = pid_from("pid");
 	exec_plugin_free(&p);
 	wait_until_dead(plugin);
-	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* nothing unburied */
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);	/* no zombie is left */
 }
 
 static void
@@ -446,9 +446,9 @@ main(void)
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test_setup_teardown(large_output_comes_whole, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(not_there, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(all_die_with_the_actor, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(an_open_socket_saves_nobody, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(a_late_family_ends_together, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(all_end_with_the_actor, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(an_open_socket_keeps_nothing_running, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(a_late_plugin_ends_with_its_children, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(freeing_ends_them_too, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(a_dead_helper_is_reported, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(leftovers_do_not_hold_us_up, make_dir, remove_dir),

@@ -1,4 +1,4 @@
-/* tests/unit/test_health.c - /healthz, /readyz, the page and every other path: facts in, answer out. */
+/* tests/unit/test_health.c - /healthz, /readyz, the page and every other path: the answer for given facts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

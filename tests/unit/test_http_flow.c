@@ -16,7 +16,7 @@ struct stream {
 	struct world	*w;
 	char		text[256];
 	int		pieces, starts;
-	enum { TAKE, REFUSE, CANCEL, CANCEL_AT_START } mood;
+	enum { TAKE, REFUSE, CANCEL, CANCEL_AT_START } mode;
 	uint64_t	id;
 	struct answer	second;
 };
@@ -29,9 +29,9 @@ take_piece(const void *data, size_t len, void *arg)
 	snprintf(s->text + strlen(s->text), sizeof(s->text) - strlen(s->text), "%.*s", (int)len,
 	    (const char *)data);
 	s->pieces++;
-	for (int i = 0; i < 2 && s->mood == CANCEL; i++)	/* twice, as a confused caller might */
+	for (int i = 0; i < 2 && s->mode == CANCEL; i++)	/* a second cancel does no harm */
 		http_cancel(s->w->http, s->id);
-	return s->mood != REFUSE;
+	return s->mode != REFUSE;
 }
 
 static void
@@ -42,7 +42,7 @@ note_start(int status, const char *content_type, void *arg)
 	s->starts++;
 	snprintf(s->text + strlen(s->text), sizeof(s->text) - strlen(s->text), "<%d %s>", status,
 	    content_type);
-	if (s->mood == CANCEL_AT_START)
+	if (s->mode == CANCEL_AT_START)
 		http_cancel(s->w->http, s->id);
 }
 
@@ -121,7 +121,7 @@ static void
 stream_cancelled_at_its_start(void **state)
 {
 	struct world *const w = *state;
-	struct stream s = { .w = w, .mood = CANCEL_AT_START };
+	struct stream s = { .w = w, .mode = CANCEL_AT_START };
 	struct answer next;
 
 	w->web.reply = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\none";
@@ -164,7 +164,7 @@ option_of(int fd, int level, int name)
 	return value;
 }
 
-/* A server that has vanished is noticed within a minute, and small requests go at once. */
+/* A server that is gone is detected within a minute, and small requests go at once. */
 static void
 fault_11_a_dead_peer_is_noticed(void **state)
 {
@@ -223,7 +223,7 @@ static void
 stream_refused_by_the_reader(void **state)
 {
 	struct world *const w = *state;
-	struct stream s = { .mood = REFUSE };
+	struct stream s = { .mode = REFUSE };
 
 	w->web.reply = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n";
 	begin_stream(w, &s);
@@ -236,7 +236,7 @@ static void
 stream_cancelled_from_inside(void **state)
 {
 	struct world *const w = *state;
-	struct stream s = { .mood = CANCEL };
+	struct stream s = { .mode = CANCEL };
 	struct answer next;
 
 	w->web.reply = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n4\r\ntwo\n\r\n";
@@ -320,7 +320,7 @@ cancel_the_other(const struct http_response *r, void *arg)
 	web_record(r, arg);
 }
 
-/* Both end in the same turn of the loop; the first one's callback does not want the second any more. */
+/* Both end in the same turn of the loop; the first one's callback cancels the second. */
 static void
 cancelled_by_the_callback_of_another(void **state)
 {
@@ -378,8 +378,8 @@ connection_is_kept(void **state)
 }
 
 /*
- * A kept connection that dies under a request: curl repeats it by itself. Fine for a GET; a POST
- * must be seen once.
+ * A kept connection that is closed during a request: curl repeats the request by itself. That is right
+ * for a GET; a POST must be sent once.
  */
 static void
 nothing_is_sent_twice(void **state)

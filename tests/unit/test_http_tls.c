@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_http_tls.c - whom the HTTP client trusts: a real TLS server (openssl s_server)
+ * tests/unit/test_http_tls.c - which servers the HTTP client trusts: a real TLS server (openssl s_server)
  * with a certificate for kube.test and 127.0.0.1, reached at 127.0.0.1 and (the wrong name)
  * localhost.
  */
@@ -132,7 +132,7 @@ serve(int which)
 	while (tls.port[which] == 0 && fgets(line, sizeof(line), f) != NULL)
 		sscanf(line, "ACCEPT 127.0.0.1:%d", &tls.port[which]);
 	assert_int_not_equal(tls.port[which], 0);
-	/* The pipe stays open: without a reader the server would die of its own output. */
+	/* The pipe stays open: without a reader SIGPIPE would end the server. */
 }
 
 static int
@@ -286,7 +286,7 @@ client_certificate(void **state)
 
 /*
  * A kept connection was opened with a certificate, under an authority: after either is rotated it
- * must not be used again, or we would go on as whom we were, trusting whom we trusted.
+ * must not be used again, or the old identity and the old authority would stay in use.
  */
 static void
 what_was_rotated_connects_anew(void **state)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/keytab.c"	/* what collides is nobody's business but its own */
+#include "base/keytab.c"	/* collisions are internal to it */
 #include "obj.h"
 #include "random.h"
 

@@ -134,7 +134,7 @@ check_row(void **state)
 	assert_string_equal(text, r->wanted);
 }
 
-/* Something else in its place teaches nothing. */
+/* Another document in its place changes nothing. */
 static void
 not_a_document(void **state)
 {
@@ -171,7 +171,7 @@ not_a_document(void **state)
 	free(huge);
 }
 
-/* Odd members are stepped over. */
+/* Unexpected members are skipped. */
 static void
 odd_members(void **state)
 {

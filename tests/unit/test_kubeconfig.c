@@ -24,7 +24,7 @@
 #define BY(x)	HEAD CLUSTER USER(x)
 #define V1	"apiVersion: client.authentication.k8s.io/v1"
 
-/* Each one is refused with exactly these words. */
+/* Each one is refused with exactly this error. */
 static const struct row {
 	const char	*name, *text, *context, *want;
 } rows[] = {
@@ -199,7 +199,7 @@ every_field_is_read(void **state)
 	assert_string_equal(k->proxy_url, "socks5://p:1080");
 	assert_true(k->disable_compression);
 	assert_false(k->insecure);
-	assert_null(k->ca_file);		/* data beats it */
+	assert_null(k->ca_file);		/* the data outranks it */
 	assert_string_equal(k->ca_data.data, "ca");
 	assert_string_equal(k->cert_data.data, "cert");
 	assert_string_equal(k->key_file, "/d/../key.pem");
@@ -407,7 +407,7 @@ a_pod_has_its_own(void **state)
 	assert_non_null(strstr(err, "its port is not a number"));
 }
 
-/* Whatever is wrong with a secret, the complaint does not hold it. */
+/* Whatever is wrong with a secret, the error does not contain it. */
 static void
 secrets_are_not_printed(void **state)
 {

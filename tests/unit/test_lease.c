@@ -146,11 +146,11 @@ static const struct row {
 		{ 0, GO, "", 0, "get", 0 },
 		{ 100, READ, "me+", 1, "update me t7", 0 },
 		{ 100, DONE, "", 0, "wait 1.9-1.9", 9900 } }, true, 7 },
-	{ "nonsense in it: our own duration, counted from when we saw it", {
+	{ "invalid values in it: our own duration, counted from when we read it", {
 		{ 0, GO, "", 0, "get", 0 },
-		{ 100, READ, "ghost", 1, "wait 2-4.4", 0 },
-		{ 14900, GO, "", 0, "get", 0 }, { 50, READ, "ghost", 1, "wait 2-4.4", 0 },
-		{ 4400, GO, "", 0, "get", 0 }, { 0, READ, "ghost", 1, "update me t0", 0 } }, true, 0 },
+		{ 100, READ, "wrong", 1, "wait 2-4.4", 0 },
+		{ 14900, GO, "", 0, "get", 0 }, { 50, READ, "wrong", 1, "wait 2-4.4", 0 },
+		{ 4400, GO, "", 0, "get", 0 }, { 0, READ, "wrong", 1, "update me t0", 0 } }, true, 0 },
 	{ "a holder with a longer lease has its time", {
 		{ 0, GO, "", 0, "get", 0 },
 		{ 100, READ, "long", 1, "wait 2-4.4", 0 },
@@ -203,11 +203,11 @@ struct run {
 static struct lease_seen
 record_of(const char *holder, int digest)
 {
-	const bool nonsense = strcmp(holder, "ghost") == 0, longer = strcmp(holder, "long") == 0;
+	const bool wrong = strcmp(holder, "wrong") == 0, longer = strcmp(holder, "long") == 0;
 	struct lease_seen s = {
-		.record = { .duration_s = nonsense ? -3 : longer ? 60 : 15,
-		    .transitions = nonsense ? INT64_MAX : 7,
-		    .acquire_us = nonsense ? 0 : 5000000, .renew_us = nonsense ? 0 : 9000000 },
+		.record = { .duration_s = wrong ? -3 : longer ? 60 : 15,
+		    .transitions = wrong ? INT64_MAX : 7,
+		    .acquire_us = wrong ? 0 : 5000000, .renew_us = wrong ? 0 : 9000000 },
 		.digest = (uint64_t)digest, .rv = "55",
 	};
 	const bool long_ago = holder[0] != '\0' && holder[strlen(holder) - 1] == '+';

@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_lifeline.c - records over a real socket pair: whole or refused, never a wait,
- * never SIGPIPE.
+ * tests/unit/test_lifeline.c - records over a real socket pair: whole or refused, without blocking
+ * and without SIGPIPE.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -139,11 +139,11 @@ dead_peer_is_end_of_file(void **state)
 	p->them = -1;
 	assert_int_equal(lifeline_recv(p->us, got, sizeof(got)), 10);
 	assert_int_equal(lifeline_recv(p->us, got, sizeof(got)), 0);
-	assert_false(lifeline_send(p->us, "anyone?"));	/* and no SIGPIPE, or this test would be dead */
+	assert_false(lifeline_send(p->us, "a record"));	/* and no SIGPIPE, which would end this test */
 	assert_int_equal(errno, EPIPE);
 }
 
-/* The kernel resets the pair then; without care that reads as an error, and an orphan would live on. */
+/* The kernel resets the pair then; taken for an error, it would leave an orphan process running. */
 static void
 peer_dead_with_our_record_unread_is_end_of_file(void **state)
 {

@@ -420,7 +420,7 @@ secrets(void **state)
 	assert_false(secret_equal(&s, "xbcd", 4));
 	assert_false(secret_equal(&s, "abc", 3));
 	assert_false(secret_equal(&s, "abcde", 5));
-	assert_false(secret_equal(&none, "", 0));	/* no secret opens nothing */
+	assert_false(secret_equal(&none, "", 0));	/* an empty secret matches nothing */
 	secret_wipe(&s);
 	assert_memory_equal(&s, &none, sizeof(s));
 }

@@ -1,4 +1,4 @@
-/* tests/unit/test_logpipe.c - a child's output: lines out, last words kept, nobody ever waits. */
+/* tests/unit/test_logpipe.c - a child's output: lines pass, the last ones are kept, nothing blocks. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

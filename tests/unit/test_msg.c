@@ -1,7 +1,7 @@
 /*
- * tests/unit/test_msg.c - codecs: every message there and back, and nothing but the exact shape gets in.
+ * tests/unit/test_msg.c - codecs: every message packed and unpacked, and only the exact shape is accepted.
  *
- * Grown from messages.h like the codecs themselves: a new message is tested the moment it is in the schema.
+ * Generated from messages.h like the codecs: a new message is tested as soon as it is in the schema.
  * `test_msg --write-corpus DIR` writes one seed per message and form for tests/fuzz/fuzz_frame.c.
  */
 #include <float.h>

@@ -367,7 +367,7 @@ b3_the_cluster_version_enqueues_all(void **state)
 	expect_phase(w, "nodes/w1", EVAL_CHANGED, "Completed", "Pending");
 }
 
-/* Defect: a node that went was dropped without a word. */
+/* Defect: a node that went was dropped without a result. */
 static void
 b4_a_deleted_node_is_gone(void **state)
 {

@@ -39,7 +39,7 @@ static const struct row {
 	{ "cut within a varint", BYTES("\x08\x80"), "!cut within a number" },
 	{ "cut within a fixed one", BYTES("\x0d\x01\x02\x03"), "!cut within a number" },
 	{ "one byte short", BYTES("\x0a\x04" "abc"), "!declares more bytes than it has" },
-	{ "a length that lies", BYTES("\x0a\x05" "abc"), "!declares more bytes than it has" },
+	{ "a length beyond the end", BYTES("\x0a\x05" "abc"), "!declares more bytes than it has" },
 	{ "a length of 2^64-1", BYTES("\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"), "!declares more bytes than it has" },
 };
 

@@ -84,10 +84,10 @@ static const struct verdict_row {
 	    VERDICT_STAY_STOPPED, false },
 	{ "verdict: exit 111 of a transient one", { .cause = CAUSE_EXIT, .restart = RESTART_TRANSIENT },
 	    VERDICT_RESTART, false },
-	{ "verdict: a temporary one rests", { .cause = CAUSE_SIGNAL, .restart = RESTART_TEMPORARY }, VERDICT_STAY_STOPPED, false },
-	{ "verdict: the watchdog's victim returns", { .cause = CAUSE_WATCHDOG }, VERDICT_RESTART, false },
-	{ "verdict: nobody returns into a stop", { .cause = CAUSE_SIGNAL, .tree_stopping = true }, VERDICT_STAY_STOPPED, false },
-	{ "verdict: nobody escalates in a stop", { .cause = CAUSE_CONFIG, .core = true, .tree_stopping = true },
+	{ "verdict: a temporary one stays stopped", { .cause = CAUSE_SIGNAL, .restart = RESTART_TEMPORARY }, VERDICT_STAY_STOPPED, false },
+	{ "verdict: killed by the watchdog: restarts", { .cause = CAUSE_WATCHDOG }, VERDICT_RESTART, false },
+	{ "verdict: no restart during a stop", { .cause = CAUSE_SIGNAL, .tree_stopping = true }, VERDICT_STAY_STOPPED, false },
+	{ "verdict: no escalation during a stop", { .cause = CAUSE_CONFIG, .core = true, .tree_stopping = true },
 	    VERDICT_STAY_STOPPED, false },
 };
 

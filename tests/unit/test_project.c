@@ -193,7 +193,7 @@ check_row(void **state)
 	assert_null(p);
 }
 
-/* ---- What is refused, and in which words ---- */
+/* ---- What is refused, and with which error ---- */
 
 static const struct refusal {
 	const char	*name;
@@ -319,7 +319,7 @@ pb_of_another_content(void **state)
 
 /* Text that is not UTF-8 becomes what Go's JSON would show for it; no field is lost for it. */
 static void
-text_is_mended_alike(void **state)
+text_is_sanitized_alike(void **state)
 {
 	const char *json = json_text(META_WITH("'annotations':{'a':'x\xff\xc3','b':'\xc3\xa9'},"
 	    "'labels':{'\xed\xa0\x80':''}"));
@@ -473,7 +473,7 @@ main(void)
 {
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test(pb_refusals), cmocka_unit_test(pb_of_another_content),
-		cmocka_unit_test(text_is_mended_alike), cmocka_unit_test(first_one_wins),
+		cmocka_unit_test(text_is_sanitized_alike), cmocka_unit_test(first_one_wins),
 		cmocka_unit_test(first_column_wins),
 		cmocka_unit_test(names_of_the_object), cmocka_unit_test(metadata_alone),
 	};

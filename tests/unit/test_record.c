@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_record.c - a value at rest: stored, compared, handed out, and no byte of a
- * neighbour taken for its own.
+ * tests/unit/test_record.c - a stored value: written, compared, read back, without a byte of
+ * a neighbour.
  */
 #include <setjmp.h>
 #include <stdarg.h>

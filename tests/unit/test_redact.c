@@ -173,7 +173,7 @@ every_secret_field_of_every_message_is_hidden(void **state)
 		assert_int_equal(occurrences(&out, OBJECT), 0);
 		assert_int_equal(occurrences(&out, PLAIN), counts[IS_str] + counts[IS_bin]);
 	}
-	/* HELLO's token, SEALED's password. A new one is welcome: count it. */
+	/* HELLO's token, SEALED's password. For a new one, raise the count. */
 	assert_int_equal(secrets, 2);
 	assert_int_equal(objects, 2);	/* WRITE's body, RAW's json */
 	msgpack_sbuffer_destroy(&out);

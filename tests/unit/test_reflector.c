@@ -443,9 +443,9 @@ check_row(void **state)
 
 /* Any input in any order: the steps come to an end, one request at a time, each well formed. */
 static void
-nonsense_is_survived(void **state)
+any_input_is_handled(void **state)
 {
-	static const struct line nonsense[] = {
+	static const struct line inputs[] = {
 		{ 0, GO, "", 0, 0, "" }, { 0, PRESENT, "", 0, 0, "" }, { 0, ABSENT, "", 0, 0, "" },
 		{ 0, ACCEPT, "", 0, 0, "" }, { 0, PAGE, "", 0, 0, "" }, { 0, PAGE, "5 again", 9, 1, "" },
 		{ 0, ADDED, "", 0, 0, "" }, { 0, MODIFIED, "x", 0, 0, "" }, { 0, DELETED, "0", 0, 0, "" },
@@ -464,7 +464,7 @@ nonsense_is_survived(void **state)
 		start(&s, (uint64_t)i);
 		for (int n = 0; n < 200; n++) {
 			s.now += (int64_t)random_below(&seed, 3) * (int64_t)random_below(&seed, 100000);
-			feed(&s, &nonsense[random_below(&seed, NITEMS(nonsense))]);
+			feed(&s, &inputs[random_below(&seed, NITEMS(inputs))]);
 			take_steps(&s);
 		}
 	}
@@ -591,7 +591,7 @@ main(void)
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[n++] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(nonsense_is_survived);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(any_input_is_handled);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(events_are_sorted);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(one_old_object_is_enough);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(one_finds_out_for_all);

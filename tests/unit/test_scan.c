@@ -1,4 +1,4 @@
-/* tests/unit/test_scan.c - the pre-scan: every msgpack head, every lie about a length, every limit. */
+/* tests/unit/test_scan.c - the pre-scan: every msgpack head, every wrong length, every limit. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* tests/unit/test_session.c - the consumer's machine: every state against every frame, and its clocks. */
+/* tests/unit/test_session.c - the consumer's state machine: every state with every frame, timeouts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -306,7 +306,7 @@ the_smallest_window_comes_to_rest(void **state)
 	assert_int_equal(session_in_next(&s, true, NOW).verb, IN_WAIT);
 }
 
-/* A beat in a live session ends a row of bad luck; before that, each new start waits longer. */
+/* A beat in a live session resets the backoff; before that, each new start waits longer. */
 static void
 backoff_is_forgotten_on_proof(void **state)
 {

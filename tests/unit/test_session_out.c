@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_session_out.c - the producer's machine: what it sends when, and what an ACK may
+ * tests/unit/test_session_out.c - the producer's state machine: what it sends when, and what an ACK may
  * do to it.
  */
 #include <setjmp.h>
@@ -35,21 +35,21 @@ static const struct row {
 	{ "waiting: not ready, beat not yet due", { .state = OUT_WAITING }, { false, 0 }, 999, NOTHING_BEFORE(1000) },
 	{ "waiting: not ready, beat", { .state = OUT_WAITING }, { false, 0 }, 1000, .verb = OUT_SEND_BEAT },
 	{ "waiting: ready, snapshot begins", { .state = OUT_WAITING }, { true, 0 }, 0, .verb = OUT_SEND_BEGIN },
-	{ "waiting: mute for 10 s", { .state = OUT_WAITING }, { false, 0 }, 10000, .verb = OUT_CLOSE },
+	{ "waiting: nothing received for 10 s", { .state = OUT_WAITING }, { false, 0 }, 10000, .verb = OUT_CLOSE },
 	{ "snapshot: as many as are left", SNAPSHOT(0, 100, 5), { true, 9 }, 0, SENDS(SNAP_ITEMS, 5) },
 	{ "snapshot: one batch at a time", SNAPSHOT(0, 1000, 500), { true, 500 }, 0, SENDS(SNAP_ITEMS, SESSION_BATCH) },
 	{ "snapshot: no more than credit", SNAPSHOT(7, 10, 500), { true, 500 }, 0, SENDS(SNAP_ITEMS, 3) },
 	{ "snapshot: out of credit", SNAPSHOT(10, 10, 5), { true, 5 }, 0, NOTHING_BEFORE(1000) },
 	{ "snapshot: out of credit, beat is not exact", SNAPSHOT(10, 10, 5), { true, 5 }, 1000, .verb = OUT_SEND_BEAT },
 	{ "snapshot: its end needs no credit", SNAPSHOT(10, 10, 0), { true, 3 }, 0, .verb = OUT_SEND_END },
-	{ "snapshot: mute for 10 s", SNAPSHOT(0, 9, 5), { true, 5 }, 10000, .verb = OUT_CLOSE },
+	{ "snapshot: nothing received for 10 s", SNAPSHOT(0, 9, 5), { true, 5 }, 10000, .verb = OUT_CLOSE },
 	{ "live: deltas", LIVE(0, 100), { true, 3 }, 0, SENDS(DELTA, 3) },
 	{ "live: deltas up to credit", LIVE(8, 10), { true, 3 }, 0, SENDS(DELTA, 2) },
 	{ "live: out of credit", LIVE(10, 10), { true, 3 }, 5, NOTHING_BEFORE(1000) },
 	{ "live: out of credit, beat is not exact", LIVE(10, 10), { true, 3 }, 1000, .verb = OUT_SEND_BEAT },
 	{ "live: nothing new", LIVE(0, 10), { true, 0 }, 5, NOTHING_BEFORE(1000) },
 	{ "live: nothing new, exact beat", LIVE(0, 10), { true, 0 }, 1000, .verb = OUT_SEND_BEAT, .exact = true },
-	{ "live: mute for 10 s", LIVE(0, 10), { true, 3 }, 10000, .verb = OUT_CLOSE },
+	{ "live: nothing received for 10 s", LIVE(0, 10), { true, 3 }, 10000, .verb = OUT_CLOSE },
 	{ "live: an ACK took credit away", LIVE(10, 5), { true, 3 }, 0, NOTHING_BEFORE(1000) },
 };
 
@@ -97,11 +97,11 @@ acks_move_credit_forward_only(void **state)
 	assert_int_equal(s.acked, 40);
 	assert_int_equal(s.limit, 80);
 	assert_int_equal(s.received_ms, NOW);
-	assert_true(session_out_ack(&s, EPOCH, 30, 90, NOW + 1));	/* overtaken: alive, no more */
+	assert_true(session_out_ack(&s, EPOCH, 30, 90, NOW + 1));	/* overtaken: only a sign of life */
 	assert_int_equal(s.acked, 40);
 	assert_int_equal(s.limit, 80);
 	assert_int_equal(s.received_ms, NOW + 1);
-	assert_true(session_out_ack(&s, OTHER, 50, 90, NOW + 2));	/* an older session: not even that */
+	assert_true(session_out_ack(&s, OTHER, 50, 90, NOW + 2));	/* of an older session: ignored */
 	assert_int_equal(s.acked, 40);
 	assert_int_equal(s.received_ms, NOW + 1);
 	assert_false(session_out_ack(&s, EPOCH, 51, 40, NOW + 3));	/* never sent: an error */

@@ -301,9 +301,9 @@ now_hits_open_watches(void **state)
 	rig_close(&r);
 }
 
-/* Whoever still waits when the server ends, in a delay, a stall or a watch, is let go of. */
+/* When the server ends, every open request is closed, in a delay, a stall or a watch. */
 static void
-the_end_lets_go_of_everybody(void **state)
+the_end_closes_every_request(void **state)
 {
 	struct rig r;
 	struct rig_client c[3];
@@ -344,7 +344,7 @@ main(void)
 		cmocka_unit_test(a_stale_list_is_of_that_version),
 		cmocka_unit_test(swapped_events_change_places),
 		cmocka_unit_test(now_hits_open_watches),
-		cmocka_unit_test(the_end_lets_go_of_everybody),
+		cmocka_unit_test(the_end_closes_every_request),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(more)];
 

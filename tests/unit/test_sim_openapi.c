@@ -106,7 +106,7 @@ a_schema_is_complete(void **state)
 	    "{'type':'integer','minimum':1,'maximum':100}");
 }
 
-/* Every reference leads somewhere, and none of our own words gets out. */
+/* Every reference has a target, and none of our own keywords is shown. */
 static void
 check_published(const json_t *document, const json_t *value)
 {
@@ -127,7 +127,7 @@ check_published(const json_t *document, const json_t *value)
 }
 
 static void
-documents_hang_together(void **state)
+references_have_targets(void **state)
 {
 	(void)state;
 	check_published(custom, custom);
@@ -149,7 +149,7 @@ main(void)
 		cmocka_unit_test(the_hash_changes_with_the_schema),
 		cmocka_unit_test(a_patch_lists_what_it_accepts),
 		cmocka_unit_test(a_schema_is_complete),
-		cmocka_unit_test(documents_hang_together),
+		cmocka_unit_test(references_have_targets),
 		cmocka_unit_test(no_such_version),
 	};
 

@@ -74,7 +74,7 @@ check_pace(void **state)
 
 /* From idle to idle through every step once, in the order of the enum. */
 static void
-the_way_is_a_circle(void **state)
+the_steps_form_a_cycle(void **state)
 {
 	enum openshift_step at = ROLLOUT_IDLE;
 
@@ -106,7 +106,7 @@ int
 main(void)
 {
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(paces) + 2] = {
-		cmocka_unit_test(the_way_is_a_circle),
+		cmocka_unit_test(the_steps_form_a_cycle),
 		cmocka_unit_test(every_step_has_a_row),
 	};
 	size_t n = 2;

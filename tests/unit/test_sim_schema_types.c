@@ -1,6 +1,6 @@
 /*
- * tests/unit/test_sim_schema_types.c - the table of built-in types hangs together, and every built-
- * in kind is in it.
+ * tests/unit/test_sim_schema_types.c - the table of built-in types is consistent, and every
+ * built-in kind is in it.
  */
 #include <setjmp.h>
 #include <stdarg.h>

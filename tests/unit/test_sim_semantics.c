@@ -1,6 +1,6 @@
 /*
  * tests/unit/test_sim_semantics.c - create, update, patch: what the server sets and what it
- * refuses, in the words of kube-apiserver 1.35 (tests/real/test_sim_semantics.py asks it the same).
+ * refuses, with the texts of kube-apiserver 1.35 (tests/real/test_sim_semantics.py asks it the same).
  */
 #include <setjmp.h>
 #include <stdarg.h>

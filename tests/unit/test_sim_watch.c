@@ -51,8 +51,8 @@ check_row(void **state)
 	struct rig r;
 	struct rig_client c;
 	char path[512];
-	/* Who does not see that node waits for the end. */
-	const bool blind = strstr(w->query, "timeoutSeconds") != NULL;
+	/* A watch that ends before that node is made waits for the end. */
+	const bool ends = strstr(w->query, "timeoutSeconds") != NULL;
 
 	rig_open(&r, THREE);
 	snprintf(path, sizeof(path), WATCH "%s", w->query);
@@ -62,8 +62,8 @@ check_row(void **state)
 	assert_int_equal(a.code, w->code);
 	rig_free(&a);
 	rig_must_order(&r, "POST", "/cluster", "{\"op\":\"add\"}");
-	a = rig_wait(&r, &c, blind ? NULL : "node-00004");
-	assert_int_equal(rig_count(a.body, "\"type\":\"ADDED\""), w->added + (w->code == 200 && !blind));
+	a = rig_wait(&r, &c, ends ? NULL : "node-00004");
+	assert_int_equal(rig_count(a.body, "\"type\":\"ADDED\""), w->added + (w->code == 200 && !ends));
 	assert_int_equal(strstr(a.body, END) != NULL, w->end);
 	if (w->has != NULL)
 		assert_non_null(strstr(a.body, w->has));
@@ -217,9 +217,9 @@ tables_are_watched_too(void **state)
 	rig_close(&r);
 }
 
-/* Who takes nothing while megabytes pass loses the watch; who reads keeps it. */
+/* A client that reads nothing while megabytes are sent loses the watch; one that reads keeps it. */
 static void
-a_slow_reader_is_let_go(void **state)
+a_slow_reader_is_disconnected(void **state)
 {
 	enum {
 		MANY = 1000,
@@ -269,7 +269,7 @@ main(void)
 		cmocka_unit_test(too_old_is_an_event),
 		cmocka_unit_test(bookmarks_have_the_current_version),
 		cmocka_unit_test(tables_are_watched_too),
-		cmocka_unit_test(a_slow_reader_is_let_go),
+		cmocka_unit_test(a_slow_reader_is_disconnected),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(scripts) + NITEMS(more)];
 	size_t n = 0;

@@ -62,7 +62,7 @@ all_documents(void **state)
 	json_decref(all);
 }
 
-/* However deep, it ends in a word, not in a stack. */
+/* However deep the input, it ends with an error, not with a stack overflow. */
 static void
 depth_is_bounded(void **state)
 {

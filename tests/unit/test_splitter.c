@@ -217,7 +217,7 @@ pb_lists_that_are_none(void **state)
 
 /* Unknown fields, of every wire type, in the list and around it. */
 static void
-pb_list_of_the_future(void **state)
+pb_list_with_unknown_fields(void **state)
 {
 	struct bytes b = { 0 }, type = { 0 }, raw = { 0 }, meta = kube_object("ListMeta", "{'resourceVe"
 	    "rsion':'9'}");
@@ -305,7 +305,7 @@ limits(void **state)
 	free(chunk);
 }
 
-/* The same length whole in one chunk is refused in the same words. */
+/* The same length whole in one chunk is refused with the same error. */
 static void
 limit_in_one_chunk(void **state)
 {
@@ -382,7 +382,7 @@ main(void)
 	static const struct CMUnitTest others[] = {
 		cmocka_unit_test(pb_list),
 		cmocka_unit_test(pb_lists_that_are_none),
-		cmocka_unit_test(pb_list_of_the_future),
+		cmocka_unit_test(pb_list_with_unknown_fields),
 		cmocka_unit_test(pb_watch),
 		cmocka_unit_test(limits),
 		cmocka_unit_test(limit_in_one_chunk),

@@ -62,7 +62,7 @@ with_words(char byte)
 }
 
 static void
-words_give_way(void **state)
+output_is_left_out_first(void **state)
 {
 	(void)state;
 	const size_t plain = with_words('x'), escaped = with_words('\1');
@@ -75,7 +75,7 @@ int
 main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(words_give_way),
+		cmocka_unit_test(output_is_left_out_first),
 	};
 
 	return cmocka_run_group_tests_name("status", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* tests/unit/test_status_table.c - what `muster status` shows: aligned, safe for a terminal, with the why. */
+/* tests/unit/test_status_table.c - `muster status`: aligned, safe for a terminal, with reasons. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>

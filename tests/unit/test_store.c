@@ -270,7 +270,7 @@ count_one(const char *key, size_t len, void *arg)
 	++*(uint32_t *)arg;
 }
 
-/* A node costs less than 150 bytes; what was is not kept. */
+/* A node costs less than 150 bytes; old versions are not kept. */
 static void
 memory_is_small(void **state)
 {

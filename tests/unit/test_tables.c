@@ -134,7 +134,7 @@ roles_are_distinct(void **state)
 
 /* A value is what an item may carry: never one of the session's own messages, which could then be nested. */
 static void
-links_are_sane(void **state)
+links_are_valid(void **state)
 {
 	const uint64_t session = (MSG_BIT(TAP) << 1) - 1, messages = (UINT64_C(1) << (MSG_MAX - 1) << 1) - 1;
 	const uint64_t roles = (UINT64_C(1) << (ROLE_MAX - 1) << 1) - 1;
@@ -307,7 +307,7 @@ main(void)
 		cmocka_unit_test(operations_and_outcomes_are_distinct),
 		cmocka_unit_test(keys_of_objects),
 		cmocka_unit_test(roles_are_distinct),
-		cmocka_unit_test(links_are_sane),
+		cmocka_unit_test(links_are_valid),
 		cmocka_unit_test(what_is_no_role_or_message_passes_nowhere),
 		cmocka_unit_test(paths_fit_a_unix_socket),
 		cmocka_unit_test(rights_name_each_thing_once),

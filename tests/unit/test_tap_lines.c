@@ -485,7 +485,7 @@ damaged_files_end_in_order(void **state)
 
 /* Lengths that reach beyond the record, in each of the three parts. */
 static void
-lengths_that_lie(void **state)
+lengths_beyond_the_record(void **state)
 {
 	static const char *const bodies[] = {
 		"\x93\xc6\x7f\xff\xff\xff", "\x93\xa1t\xc6\x7f\xff\xff\xff",
@@ -526,7 +526,7 @@ main(void)
 		cmocka_unit_test(lost_lines),
 		cmocka_unit_test(files_come_back_as_they_were),
 		cmocka_unit_test(damaged_files_end_in_order),
-		cmocka_unit_test(lengths_that_lie),
+		cmocka_unit_test(lengths_beyond_the_record),
 	};
 	size_t n = 11;
 

@@ -316,7 +316,7 @@ finish_ready(struct workqueue *q)
 	workqueue_finish(q, "other", 5, WORK_DONE, 0, 0);
 }
 
-/* A caller that finishes what is not in work has lost count: it dies rather than go on. */
+/* A caller that finishes a key that is not in work has a defect: the process aborts. */
 static void
 wrong_finish_is_impossible(void **state)
 {

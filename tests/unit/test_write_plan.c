@@ -176,7 +176,7 @@ check_meaning(void **state)
 	assert_true(plan_settled(&p, NOW + 100 + PLAN_LINGER_MS));
 }
 
-/* ---- Stories ---- */
+/* ---- Sequences ---- */
 
 static void
 one_per_object_and_role(void **state)
@@ -300,7 +300,7 @@ deadlines(void **state)
 	assert_int_equal(plan_next(&p, &l, NOW + 500).outcome, OUTCOME_EXPIRED);	/* it never was */
 }
 
-/* A 429 closes the door for all; an eviction's does not. */
+/* A 429 delays all writes; that of an eviction does not. */
 static void
 one_rate_for_all(void **state)
 {
