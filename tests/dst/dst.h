@@ -1,17 +1,17 @@
 /*
- * tests/dst/dst.h - the simulation kit: whole histories of several processes in one, in virtual
- * time, from one seed.
+ * tests/dst/dst.h - the simulator: whole histories of several processes in one process, in
+ * virtual time, from one seed.
  *
- * A *world* sets up nodes and pipes between them and says what must hold; the kit runs its
+ * A *world* sets up nodes and pipes between them and checks what must hold; the simulator runs its
  * histories. Everything random comes from sim_random, everything timed from sim->now_ms: the same
  * seed is the same history, step by step. A history:
  *
- *	storm	 nodes take turns, the network loses, repeats and mixes up frames, nodes crash
- *	calm	 no more faults; within settle_ms the world must be settled
- *	hold	 and it must stay so for hold_ms
+ *	faults	 nodes take turns, the network loses, repeats and reorders frames, nodes crash
+ *	settle	 no more faults; within settle_ms the world must be settled
+ *	hold	 it must stay settled for hold_ms
  *
  * world->check runs after every step of all three. The first sim_fail ends the history; it is then
- * run again with the trace on, so a history that goes well pays nothing for it.
+ * run again with the trace on, so a history without a violation does not pay for the trace.
  */
 #ifndef MUSTER_DST_H
 #define MUSTER_DST_H
@@ -32,7 +32,7 @@ struct sim_node {
 	void		*arg;
 	uint64_t	 n;
 	bool		 up;
-	uint32_t	 life;		/* what was scheduled for an earlier life never happens */
+	uint32_t	 life;		/* counts crashes: events of an earlier life are dropped */
 	int64_t		 stopped_ms;	/* SIGSTOP until then */
 	int64_t		 wake_ms;	/* the next turn; INT64_MAX: none */
 };
@@ -49,43 +49,43 @@ struct sim {
 	uint64_t		 steps;
 	struct sim_faults	 faults;
 	unsigned		 broken;	/* 1 + index of world->breaks, 0: nothing */
-	bool			 calm;
-	struct sim_late		*late;		/* frames on a long way round */
+	bool			 faults_over;
+	struct sim_late		*late;		/* delayed frames */
 	struct sim_event	*heap;
 	uint32_t		 heap_len, heap_cap;
 	char			 violation[512];	/* empty: none */
 	bool			 tracing, verbose;
-	struct sim_trace	*trace;
+	struct sim_trace_ring	*trace;
 };
 
 struct world_break {
 	const char	*name;		/* for --break */
-	const char	*what;		/* the rule that does not hold then */
+	const char	*what;		/* what happens without the rule */
 };
 
 struct world {
 	const char		 *name;
-	const struct world_break *breaks;	/* each must be noticed; ends with a NULL name */
+	const struct world_break *breaks;	/* each must be detected; ends with a NULL name */
 	int64_t			  settle_ms, hold_ms;
 	void			*(*setup)(struct sim *sim);
-	bool			(*storming)(void *w);
+	bool			(*has_actions)(void *w);	/* some are still to come */
 	void			(*check)(struct sim *sim, void *w);
-	void			(*calm)(struct sim *sim, void *w);
+	void			(*stop_faults)(struct sim *sim, void *w);
 	const char		*(*unsettled)(struct sim *sim, void *w);	/* why; NULL: settled */
 	void			(*teardown)(void *w);
 };
 
 extern const struct world *const worlds[];	/* NULL-terminated; worlds.c */
 
-/* One history. False: sim->violation tells; the caller frees the sim either way. */
+/* One history. False: sim->violation is the reason; the caller frees the sim either way. */
 bool sim_history(struct sim *sim, const struct world *world, uint64_t seed, unsigned broken);
 void sim_free(struct sim *sim);
 
-/* The first complaint counts. */
+/* Records a violation; only the first one counts. */
 void sim_fail(struct sim *sim, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* One line about this step, when somebody will read it. */
-void sim_say(struct sim *sim, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-#define SIM_SAY(sim, ...)	((sim)->tracing ? sim_say(sim, __VA_ARGS__) : (void)0)
+/* Adds one line about this step to the trace. SIM_TRACE does nothing while tracing is off. */
+void sim_trace(struct sim *sim, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+#define SIM_TRACE(sim, ...)	((sim)->tracing ? sim_trace(sim, __VA_ARGS__) : (void)0)
 void sim_print_trace(const struct sim *sim);
 
 static inline uint64_t
@@ -103,16 +103,16 @@ sim_chance(struct sim *sim, uint32_t per_mille)
 /* ---- Time: what happens at the same moment happens in a random order ---- */
 
 void sim_at(struct sim *sim, int64_t at_ms, sim_fn *fn, void *arg, uint64_t n);
-/* Something inside a node: lost with it, put off while it is stopped. */
+/* An event inside a node: dropped when the node crashes, deferred while it is stopped. */
 void sim_node_at(struct sim *sim, struct sim_node *node, int64_t at_ms, sim_fn *fn, void *arg, uint64_t n);
 void sim_wake(struct sim *sim, struct sim_node *node, int64_t at_ms);
 
 void sim_node_start(struct sim *sim, struct sim_node *node);
 void sim_node_crash(struct sim *sim, struct sim_node *node);
 void sim_node_stop(struct sim *sim, struct sim_node *node, int64_t for_ms);
-void sim_node_go(struct sim *sim, struct sim_node *node);
+void sim_node_continue(struct sim *sim, struct sim_node *node);
 
-/* ---- Network: ordered pipes, as a ZeroMQ connection is, until the faults come ---- */
+/* ---- Network: pipes that keep the order, as a ZeroMQ connection does, except for faults ---- */
 
 struct sim_frame {
 	uint8_t		*bytes;
@@ -127,11 +127,11 @@ struct sim_pipe {
 	struct sim_frame *frames;	/* ring, in order of arrival */
 	uint32_t	  cap, head, len, max;
 	int64_t		  last_ms;
-	uint32_t	  echo_left;	/* frames of the present run that will come again */
+	uint32_t	  echo_left;	/* frames of the present run still to be repeated */
 	int64_t		  echo_after_ms, echo_ms;
-	uint32_t	  life;		/* of the connection: late frames of an older one vanish */
+	uint32_t	  life;		/* of the connection: late frames of an older one are dropped */
 	bool		  open;
-	bool		  repeated;	/* more may be under way than was sent */
+	bool		  repeated;	/* more may be in flight than was sent */
 };
 
 enum sim_sent { SIM_SENT, SIM_FULL, SIM_UNREACHABLE };
@@ -140,13 +140,13 @@ void sim_late_free(struct sim *sim);
 void sim_pipe_init(struct sim_pipe *p, struct sim_node *to, uint32_t max);
 void sim_pipe_free(struct sim_pipe *p);
 void sim_pipe_open(struct sim_pipe *p);
-void sim_pipe_cut(struct sim_pipe *p);		/* what is under way is lost */
+void sim_pipe_cut(struct sim_pipe *p);		/* what is in flight is lost */
 enum sim_sent sim_pipe_send(struct sim *sim, struct sim_pipe *p, const void *bytes, size_t len, uint64_t tag,
     uint32_t weight);
-/* The next frame that has arrived, for the caller to free; false: none by now. */
+/* Returns the next frame that has arrived, for the caller to free; false: none has. */
 bool sim_pipe_read(struct sim *sim, struct sim_pipe *p, struct sim_frame *out);
-int64_t sim_pipe_due_ms(const struct sim_pipe *p);	/* of the next frame; INT64_MAX: none */
-/* Of what is under way with that tag; 0 once the network has repeated something. */
+int64_t sim_pipe_due_ms(const struct sim_pipe *p);	/* when the next frame arrives; INT64_MAX: none */
+/* The weight of what is in flight with that tag; 0 once the network has repeated something. */
 uint64_t sim_pipe_weight(const struct sim_pipe *p, uint64_t tag);
 
 #endif

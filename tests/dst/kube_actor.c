@@ -1,8 +1,8 @@
 /*
- * tests/dst/kube_actor.c - the actor above a watcher: a mirror, writes, and what must be true about both.
+ * tests/dst/kube_actor.c - the actor that uses a watcher: a mirror, writes, and what must be true of both.
  *
- * It outlives its watcher, as an actor outlives kube-watcher: what it has once been told holds against
- * whatever a new one says.
+ * It outlives its watcher, as an actor outlives kube-watcher: what it received once must not be contradicted
+ * by what a new watcher sends.
  */
 #include <string.h>
 
@@ -21,7 +21,7 @@ actor_put(struct kube_instance *in, uint32_t key, const struct kube_object *o)
 	struct kube_object *had = &in->mirror[key];
 
 	if (had->uid != 0 && had->uid != o->uid && !in->world->server.ended[had->uid])
-		sim_fail(in->world->sim, "%s: n%u is another one (u%u), but u%u was never deleted",
+		sim_fail(in->world->sim, "%s: n%u has another uid (u%u), but u%u was never deleted",
 		    in->name, key, o->uid, had->uid);
 	*had = *o;
 	check_own(in, key);
@@ -32,7 +32,7 @@ actor_gone(struct kube_instance *in, uint32_t key)
 {
 	struct kube_object *had = &in->mirror[key];
 
-	SIM_SAY(in->world->sim, "%s: n%u (u%u) is gone", in->name, key, had->uid);
+	SIM_TRACE(in->world->sim, "%s: n%u (u%u) is gone", in->name, key, had->uid);
 	if (had->uid != 0 && !in->world->server.ended[had->uid])
 		sim_fail(in->world->sim, "%s: n%u (u%u) is reported gone, but was never deleted",
 		    in->name, key, had->uid);
@@ -40,7 +40,7 @@ actor_gone(struct kube_instance *in, uint32_t key)
 	check_own(in, key);
 }
 
-/* Never older than what it did itself. */
+/* The mirror is never older than the results of the actor's own writes. */
 static void
 check_own(struct kube_instance *in, uint32_t key)
 {
@@ -50,12 +50,12 @@ check_own(struct kube_instance *in, uint32_t key)
 	if (own->uid == 0)
 		return;
 	if (own->gone && o->uid == own->uid)
-		sim_fail(in->world->sim, "%s: n%u (u%u) is there again after its own delete",
+		sim_fail(in->world->sim, "%s: n%u (u%u) is present again after its own delete",
 		    in->name, key, own->uid);
 	if (!own->gone && o->uid == own->uid && o->rv < own->rv)
 		sim_fail(in->world->sim, "%s: n%u is shown at %d, but its own write made it %d",
 		    in->name, key, (int)o->rv, (int)own->rv);
-	/* When the server forgets the event, and the answer comes after the next one, nobody can know. */
+	/* When the server loses the event, and the answer comes after the next one, no client detects it. */
 	if (!own->gone && o->uid != own->uid && !in->world->server.ended[own->uid] && !in->world->lossy)
 		sim_fail(in->world->sim, "%s: n%u (u%u), which it wrote itself, is not shown",
 		    in->name, key, own->uid);
@@ -70,24 +70,24 @@ actor_act(struct kube_instance *in)
 	struct kube_write what = { 0 };
 
 	if (!in->node.up || in->node.stopped_ms > w->sim->now_ms || !in->ready || in->leaving
-	    || w->ndeeds == KUBE_WRITES_MAX || !draw_write(in, &what))
+	    || w->nwrites == KUBE_WRITES_MAX || !draw_write(in, &what))
 		return;
-	const uint32_t deed = w->ndeeds++;
-	w->deeds[deed] = (struct kube_deed){ .instance = in->index, .write = what };
+	const uint32_t write_id = w->nwrites++;
+	w->writes[write_id] = (struct kube_write_record){ .instance = in->index, .request = what };
 	const struct lease always = { .until_ms = INT64_MAX };
 	const struct plan_verdict v = plan_admit(&in->plan, &(struct plan_write){
-		.sender = ROLE_TEST_KUBE_1, .id = deed, .op = what.op, .group = "", .resource = "nodes",
+		.sender = ROLE_TEST_KUBE_1, .id = write_id, .op = what.op, .group = "", .resource = "nodes",
 		.subresource = "", .object = what.key,
 		.deadline_ms = w->sim->now_ms + 500 + (int64_t)sim_random(w->sim, 15000),
 	}, kube_broken(w, BREAK_KUBE_LEASE) ? &always : &in->lease, w->sim->now_ms);
-	SIM_SAY(w->sim, "%s: write %u: op %d on n%u uid u%u rv %d%s%s", in->name, deed,
+	SIM_TRACE(w->sim, "%s: write %u: op %d on n%u uid u%u rv %d%s%s", in->name, write_id,
 	    (int)what.op, what.key, what.uid, (int)what.rv,
 	    v.admitted ? "" : " refused: ", v.admitted ? "" : v.why);
 	if (!v.admitted) {
-		actor_told(in, deed, v.outcome, NULL);
+		actor_answered(in, write_id, v.outcome, NULL);
 		return;
 	}
-	in->jobs[v.slot] = deed;
+	in->jobs[v.slot] = write_id;
 	watcher_drive(in);
 }
 
@@ -111,27 +111,28 @@ draw_write(struct kube_instance *in, struct kube_write *what)
 	return true;
 }
 
-/* An outcome is true, now and ever after. */
+/* An outcome is true, now and later. */
 void
-actor_told(struct kube_instance *in, uint32_t deed, enum outcome outcome, const struct kube_reply *reply)
+actor_answered(
+    struct kube_instance *in, uint32_t write_id, enum outcome outcome, const struct kube_reply *reply)
 {
 	struct kube_world *w = in->world;
-	struct kube_deed *d = &w->deeds[deed];
-	const uint32_t least = outcome == OUTCOME_OK && d->write.op != OP_GET,
+	struct kube_write_record *record = &w->writes[write_id];
+	const uint32_t least = outcome == OUTCOME_OK && record->request.op != OP_GET,
 		       most = outcome == OUTCOME_UNKNOWN ? 1 : least;
 
-	if (d->settled)
-		sim_fail(w->sim, "write %u is answered twice", deed);
-	d->settled = true;
-	d->outcome = outcome;
-	if (d->executed < least || d->executed > most)
-		sim_fail(w->sim, "write %u: told %s, but it was done %u times", deed,
-		    outcome_name(outcome), d->executed);
+	if (record->settled)
+		sim_fail(w->sim, "write %u is answered twice", write_id);
+	record->settled = true;
+	record->outcome = outcome;
+	if (record->executed < least || record->executed > most)
+		sim_fail(w->sim, "write %u: the outcome is %s, but it was executed %u times", write_id,
+		    outcome_name(outcome), record->executed);
 	if (outcome == OUTCOME_OK && reply != NULL)
-		note_own(in, &d->write, reply);
+		note_own(in, &record->request, reply);
 }
 
-/* Answers overtake each other: what a later write of its own has made newer stays. */
+/* Answers overtake each other: the result of a later own write stays. */
 static void
 note_own(struct kube_instance *in, const struct kube_write *what, const struct kube_reply *reply)
 {
@@ -146,16 +147,16 @@ note_own(struct kube_instance *in, const struct kube_write *what, const struct k
 }
 
 void
-actor_orphaned(struct kube_instance *in)
+actor_lost_watcher(struct kube_instance *in)
 {
 	struct kube_world *w = in->world;
 
-	for (uint32_t i = 0; i < w->ndeeds; i++) {
-		struct kube_deed *d = &w->deeds[i];
+	for (uint32_t i = 0; i < w->nwrites; i++) {
+		struct kube_write_record *record = &w->writes[i];
 
-		if (d->instance == in->index && !d->settled) {
-			d->settled = true;
-			d->outcome = OUTCOME_UNKNOWN;
+		if (record->instance == in->index && !record->settled) {
+			record->settled = true;
+			record->outcome = OUTCOME_UNKNOWN;
 		}
 	}
 }
@@ -168,19 +169,20 @@ actor_forget_own(struct kube_world *w)
 }
 
 void
-actor_executed(struct kube_world *w, uint32_t deed)
+actor_executed(struct kube_world *w, uint32_t write_id)
 {
-	struct kube_deed *d = &w->deeds[deed];
-	const struct kube_instance *in = &w->instances[d->instance], *other = &w->instances[1 - d->instance];
+	struct kube_write_record *record = &w->writes[write_id];
+	const struct kube_instance *in = &w->instances[record->instance];
+	const struct kube_instance *other = &w->instances[1 - record->instance];
 	const struct kube_server *s = &w->server;
 
-	d->executed++;
-	if (d->executed > 1)
-		sim_fail(w->sim, "write %u of %s was done twice", deed, in->name);
-	if (d->settled && d->outcome != OUTCOME_UNKNOWN)
-		sim_fail(w->sim, "write %u of %s was done after it was told %s", deed, in->name,
-		    outcome_name(d->outcome));
+	record->executed++;
+	if (record->executed > 1)
+		sim_fail(w->sim, "write %u of %s was executed twice", write_id, in->name);
+	if (record->settled && record->outcome != OUTCOME_UNKNOWN)
+		sim_fail(w->sim, "write %u of %s was executed after its outcome was %s", write_id, in->name,
+		    outcome_name(record->outcome));
 	if (w->elect && s->has_lease && strcmp(s->lease.record.holder, other->name) == 0)
-		sim_fail(w->sim, "write %u of %s was done while the Lease is of %s", deed, in->name,
-		    other->name);
+		sim_fail(w->sim, "write %u of %s was executed while the holder of the Lease is %s", write_id,
+		    in->name, other->name);
 }

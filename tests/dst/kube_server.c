@@ -58,7 +58,7 @@ server_compact(struct kube_server *s, uint64_t rv)
 		s->compacted = rv;
 }
 
-/* From a backup: what came after it never was. The replicas start again, and so do all connections. */
+/* Restores a backup: all later changes are undone. The replicas start again, and so do all connections. */
 void
 server_restore(struct kube_server *s, uint64_t rv)
 {
@@ -68,7 +68,7 @@ server_restore(struct kube_server *s, uint64_t rv)
 	s->nlog = server_after(s, rv);
 	s->rv = rv;
 	s->compacted = s->compacted < rv ? s->compacted : rv;
-	s->lives++;
+	s->restores++;
 	for (uint32_t i = 0; i < s->keys; i++) {
 		if (was.objects[i].uid != 0 && was.objects[i].uid != s->now.objects[i].uid)
 			end_uid(s, was.objects[i].uid);

@@ -15,20 +15,20 @@ static int64_t drive_reading(struct kube_instance *);
 static int64_t drive_writes(struct kube_instance *);
 static int64_t drive_lease(struct kube_instance *);
 static void perform(struct kube_instance *, const struct reflector_step *);
-static void tell_all(struct kube_instance *);
+static void publish_all(struct kube_instance *);
 static void publish(struct kube_instance *, enum store_change, uint32_t, const struct kube_object *);
-static void judge_age(struct kube_instance *, uint32_t, const struct kube_object *);
+static void check_age(struct kube_instance *, uint32_t, const struct kube_object *);
 static store_gone_fn on_gone;
 static uint32_t key_of(const char *);
 static struct list_diff diff_of(const struct kube_instance *, const char *);
 static void merge(struct kube_instance *, const struct kube_call *, enum plan_merge);
 
-/* A word about an object, with room for its texts. */
-struct word {
-	struct object_version	w;
+/* A version of an object, with its texts. */
+struct version_text {
+	struct object_version	version;
 	char			key[KUBE_TEXT], uid[KUBE_TEXT], rv[KUBE_TEXT];
 };
-static void say(struct word *, uint32_t, const struct kube_object *);
+static void format_version(struct version_text *, uint32_t, const struct kube_object *);
 
 void
 watcher_start(struct kube_instance *in)
@@ -52,7 +52,7 @@ watcher_start(struct kube_instance *in)
 	reflector_init(&in->reflector, &config, &in->server, random_next(&w->sim->random));
 	plan_init(&in->plan, 50, 20, random_next(&w->sim->random), w->sim->now_ms);
 	lease_init(&in->lease, &lease, random_next(&w->sim->random), w->sim->now_ms);
-	SIM_SAY(w->sim, "%s starts", in->name);
+	SIM_TRACE(w->sim, "%s starts", in->name);
 	sim_node_start(w->sim, &in->node);
 }
 
@@ -61,7 +61,7 @@ watcher_crash(struct kube_instance *in)
 {
 	sim_node_crash(in->world->sim, &in->node);
 	watcher_free(in);
-	actor_orphaned(in);
+	actor_lost_watcher(in);
 }
 
 void
@@ -73,7 +73,7 @@ watcher_free(struct kube_instance *in)
 	store_free(&in->store);
 }
 
-/* Nothing new; then the Lease goes back, unless something of ours may still arrive. */
+/* Accepts no new writes, then releases the Lease, unless one of its writes may still arrive. */
 void
 watcher_leave(struct kube_instance *in)
 {
@@ -125,21 +125,21 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 		break;
 	case REFLECT_BEGIN:
 		in->accepting_rollback = step->accept_rollback;
-		in->begun = w->server.lives;
+		in->begun_restores = w->server.restores;
 		if (step->accept_rollback)
-			in->noticed = in->begun;
+			in->noticed_restores = in->begun_restores;
 		if (!in->unmarked)
 			store_begin(in->store, step->accept_rollback && !kube_broken(w, BREAK_KUBE_ROLLBACK));
 		in->unmarked = false;
 		if (kube_broken(w, BREAK_KUBE_READY_GATE) && !in->ready) {
-			tell_all(in);
+			publish_all(in);
 			in->ready = true;
 		}
 		break;
 	case REFLECT_WATCHLIST:
 	case REFLECT_LIST:
 	case REFLECT_WATCH:
-		SIM_SAY(w->sim, "%s asks: %s %u rv \"%s\" continue \"%s\" (%s)", in->name,
+		SIM_TRACE(w->sim, "%s requests: %s %u rv \"%s\" continue \"%s\" (%s)", in->name,
 		    step->verb == REFLECT_LIST ? "list" : step->ask.initial_events ? "watch-list" : "watch",
 		    step->ask.id, step->ask.rv == NULL ? "" : step->ask.rv,
 		    step->ask.cont == NULL ? "" : step->ask.cont, reflector_reason_name(step->reason));
@@ -151,16 +151,16 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 		in->reading = NULL;
 		break;
 	case REFLECT_COMMIT:
-		SIM_SAY(w->sim, "%s: complete at %s", in->name, step->rv);
+		SIM_TRACE(w->sim, "%s: complete at %s", in->name, step->rv);
 		if (kube_broken(w, BREAK_KUBE_SWEEP))
 			store_drop(in->store);
 		else
 			store_commit(in->store, step->rv, on_gone, in);
 		in->accepting_rollback = false;
-		in->noticed = in->begun;
+		in->noticed_restores = in->begun_restores;
 		break;
 	case REFLECT_DROP:
-		SIM_SAY(w->sim, "%s: dropped (%s)", in->name, reflector_reason_name(step->reason));
+		SIM_TRACE(w->sim, "%s: dropped (%s)", in->name, reflector_reason_name(step->reason));
 		if (kube_broken(w, BREAK_KUBE_DROP))
 			store_commit(in->store, in->reflector.list_rv, on_gone, in);
 		else if (kube_broken(w, BREAK_KUBE_MARKS))
@@ -171,7 +171,7 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 		break;
 	case REFLECT_SYNCED:
 		if (!in->ready)
-			tell_all(in);
+			publish_all(in);
 		in->ready = true;
 		break;
 	case REFLECT_ALARM:
@@ -180,50 +180,51 @@ perform(struct kube_instance *in, const struct reflector_step *step)
 	}
 }
 
-/* The first complete picture of this life replaces what the actor had from the one before. */
+/* The first complete list of this watcher replaces what the actor had from the one before. */
 static void
-tell_all(struct kube_instance *in)
+publish_all(struct kube_instance *in)
 {
 	for (uint32_t key = 0; key < in->world->server.keys; key++) {
 		const struct kube_object *o = &in->view[key];
 
 		if (o->uid != 0) {
-			if (in->told == in->world->server.lives)	/* else the past may have changed */
-				judge_age(in, key, o);
+			/* After a restore, versions may be older. */
+			if (in->published_restores == in->world->server.restores)
+				check_age(in, key, o);
 			actor_put(in, key, o);
 		} else if (in->mirror[key].uid != 0) {
 			actor_gone(in, key);
 		}
 	}
-	in->told = in->world->server.lives;
+	in->published_restores = in->world->server.restores;
 }
 
 void
 watcher_item(struct kube_instance *in, uint32_t id, uint32_t key, const struct kube_object *o)
 {
-	struct word word;
+	struct version_text text;
 
 	if (reflector_item(&in->reflector, id, in->world->sim->now_ms) == TAKE_SKIP)
 		return;
-	say(&word, key, o);
-	publish(in, store_seen(in->store, &word.w), key, o);
+	format_version(&text, key, o);
+	publish(in, store_seen(in->store, &text.version), key, o);
 }
 
 void
 watcher_event(struct kube_instance *in, uint32_t id, const struct kube_event *e)
 {
-	struct word word;
+	struct version_text text;
 
-	say(&word, e->key, &e->object);
-	if (reflector_event(&in->reflector, id, e->type, word.rv, in->world->sim->now_ms) == TAKE_SKIP
+	format_version(&text, e->key, &e->object);
+	if (reflector_event(&in->reflector, id, e->type, text.rv, in->world->sim->now_ms) == TAKE_SKIP
 	    && !kube_broken(in->world, BREAK_KUBE_REPLAY))
 		return;
-	SIM_SAY(in->world->sim, "%s gets %s n%u u%u rv %s", in->name,
+	SIM_TRACE(in->world->sim, "%s gets %s n%u u%u rv %s", in->name,
 	    e->type == WATCH_ADDED ? "ADDED" : e->type == WATCH_DELETED ? "DELETED" : "MODIFIED", e->key,
-	    e->object.uid, word.rv);
+	    e->object.uid, text.rv);
 	publish(in,
-	    e->type == WATCH_DELETED ? store_deleted(in->store, &word.w)
-				     : store_seen(in->store, &word.w),
+	    e->type == WATCH_DELETED ? store_deleted(in->store, &text.version)
+				     : store_seen(in->store, &text.version),
 	    e->key, &e->object);
 }
 
@@ -253,12 +254,12 @@ watcher_page(struct kube_instance *in, const struct kube_call *c)
 static struct list_diff
 diff_of(const struct kube_instance *in, const char *rv)
 {
-	if (kube_broken(in->world, BREAK_KUBE_BRAKE))
+	if (kube_broken(in->world, BREAK_KUBE_CONFIRM))
 		return (struct list_diff){ 0 };
 	return store_list_diff(in->store, rv);
 }
 
-/* ---- What is published ---- */
+/* ---- Publishing ---- */
 
 static void
 publish(struct kube_instance *in, enum store_change change, uint32_t key, const struct kube_object *o)
@@ -272,12 +273,12 @@ publish(struct kube_instance *in, enum store_change change, uint32_t key, const 
 		return;
 	switch (change) {
 	case STORE_IGNORE:
-	case STORE_SKIPPED:	/* every object of this world can be read */
+	case STORE_SKIPPED:	/* every object of this world can be decoded */
 		break;
 	case STORE_ADDED:
 	case STORE_UPDATED:
 	case STORE_REPLACED:
-		judge_age(in, key, o);
+		check_age(in, key, o);
 		actor_put(in, key, o);
 		break;
 	case STORE_GONE:
@@ -286,9 +287,9 @@ publish(struct kube_instance *in, enum store_change change, uint32_t key, const 
 	}
 }
 
-/* The mirror never goes back within a uid, except on the word of a list that was confirmed. */
+/* The mirror never goes back within a uid, except by a list that was confirmed. */
 static void
-judge_age(struct kube_instance *in, uint32_t key, const struct kube_object *o)
+check_age(struct kube_instance *in, uint32_t key, const struct kube_object *o)
 {
 	const struct kube_object *had = &in->mirror[key];
 
@@ -326,7 +327,7 @@ drive_writes(struct kube_instance *in)
 		if (step.verb == PLAN_SEND)
 			wire_write(in, step.slot, in->jobs[step.slot], step.timeout_ms);
 		else
-			actor_told(in, in->jobs[step.slot], step.outcome, NULL);
+			actor_answered(in, in->jobs[step.slot], step.outcome, NULL);
 	}
 }
 
@@ -340,20 +341,22 @@ watcher_written(struct kube_instance *in, const struct kube_call *c)
 		.reason = c->reply.reason == NULL ? "" : c->reply.reason,
 		.retry_after_ms = c->reply.status == 429 ? 1000 : -1, .body = c->reply.body,
 		.predates_restore =
-		    c->time != store_restore_epoch(in->store) && !kube_broken(w, BREAK_KUBE_OLD_EPOCH),
+		    c->restore_epoch != store_restore_epoch(in->store)
+		    && !kube_broken(w, BREAK_KUBE_PREDATES),
 	}, w->sim->now_ms);
 
-	SIM_SAY(w->sim, "%s: write %u: %s%s", in->name, c->deed, outcome_name(r.outcome),
+	SIM_TRACE(w->sim, "%s: write %u: %s%s", in->name, c->write_id, outcome_name(r.outcome),
 	    r.again ? ", again" : "");
 	if (!r.again) {
 		if (!kube_broken(w, BREAK_KUBE_OWN_WRITE))
 			merge(in, c, r.merge);
 		/*
-		 * What was done before a restore was never done; and who has not noticed one, and knows
-		 * higher numbers, cannot tell that an answer is newer: until a list, nothing is promised.
+		 * A restore undoes the writes before it. A watcher that has not detected it holds higher
+		 * versions and cannot detect that an answer is newer: nothing holds until its next list.
 		 */
-		const bool holds = c->server_life == w->server.lives && in->noticed == w->server.lives;
-		actor_told(in, c->deed, r.outcome, holds ? &c->reply : NULL);
+		const bool holds = c->restores == w->server.restores
+		    && in->noticed_restores == w->server.restores;
+		actor_answered(in, c->write_id, r.outcome, holds ? &c->reply : NULL);
 	}
 	watcher_drive(in);
 }
@@ -362,19 +365,19 @@ static void
 merge(struct kube_instance *in, const struct kube_call *c, enum plan_merge how)
 {
 	struct kube_world *w = in->world;
-	const struct kube_write *what = &w->deeds[c->deed].write;
-	const char *stream_rv = kube_broken(w, BREAK_KUBE_PASSED) ? "" : in->reflector.rv;
-	struct word word;
+	const struct kube_write *what = &w->writes[c->write_id].request;
+	const char *stream_rv = kube_broken(w, BREAK_KUBE_OVERTAKEN) ? "" : in->reflector.rv;
+	struct version_text text;
 
 	if (how == MERGE_OBJECT) {
-		say(&word, what->key, &c->reply.object);
-		publish(in, store_answered(in->store, &word.w, stream_rv), what->key, &c->reply.object);
+		format_version(&text, what->key, &c->reply.object);
+		publish(in, store_answered(in->store, &text.version, stream_rv), what->key, &c->reply.object);
 	} else if (how == MERGE_GONE) {
 		const struct kube_object o = { .uid = what->uid };
 
-		say(&word, what->key, &o);
-		publish(in, kube_broken(w, BREAK_KUBE_TOMBSTONE) ? store_deleted(in->store, &word.w)
-		    : store_removed(in->store, &word.w), what->key, &o);
+		format_version(&text, what->key, &o);
+		publish(in, kube_broken(w, BREAK_KUBE_TOMBSTONE) ? store_deleted(in->store, &text.version)
+		    : store_removed(in->store, &text.version), what->key, &o);
 	}
 }
 
@@ -390,7 +393,7 @@ drive_lease(struct kube_instance *in)
 	    && (plan_settled(&in->plan, w->sim->now_ms)
 	    || (kube_broken(w, BREAK_KUBE_RELEASE) && plan_under_way(&in->plan) == 0)))
 		lease_stop(&in->lease, w->sim->now_ms);
-	if (kube_broken(w, BREAK_KUBE_FORMER_LIFE))
+	if (kube_broken(w, BREAK_KUBE_FORMER_PROCESS))
 		in->lease.resumed = false;
 	if (kube_broken(w, BREAK_KUBE_DELETED) && in->lease.missing)
 		in->lease.known = false;
@@ -445,11 +448,11 @@ watcher_unsettled(struct kube_instance *in)
 	if (!in->node.up)
 		return "an instance is down";
 	if (!in->ready || reflector_state(&in->reflector) != KIND_STATE_SYNCED)
-		return "an instance has no complete picture";
+		return "an instance is not synced";
 	if (in->plan.count > 0)
-		return "a write is under way";
+		return "a write is in flight";
 	if (in->compared_rv == s->rv && in->compared_life == in->node.life)
-		return NULL;	/* what changes in the store shows in the mirror */
+		return NULL;	/* every change of the store is in the mirror */
 	for (uint32_t key = 0; key < s->keys; key++) {
 		char name[KUBE_TEXT], rv[KUBE_TEXT];
 		const struct kube_object *o = &s->now.objects[key];
@@ -466,16 +469,16 @@ watcher_unsettled(struct kube_instance *in)
 	return NULL;
 }
 
-/* ---- Words ---- */
+/* ---- Texts ---- */
 
 static void
-say(struct word *word, uint32_t key, const struct kube_object *o)
+format_version(struct version_text *text, uint32_t key, const struct kube_object *o)
 {
-	kube_key(word->key, key);
-	kube_uid(word->uid, o->uid);
-	kube_rv(word->rv, o->rv);
-	word->w = (struct object_version){
-		.key = word->key, .key_len = strlen(word->key), .uid = word->uid, .rv = word->rv };
+	kube_key(text->key, key);
+	kube_uid(text->uid, o->uid);
+	kube_rv(text->rv, o->rv);
+	text->version = (struct object_version){
+		.key = text->key, .key_len = strlen(text->key), .uid = text->uid, .rv = text->rv };
 }
 
 static uint32_t

@@ -1,10 +1,10 @@
 /*
- * tests/dst/main.c - `dst`: runs histories of every world on every core, speaks TAP, prints how to
- * see a failure again.
+ * tests/dst/main.c - `dst`: runs histories of every world on every core, prints TAP and how to
+ * replay a failure.
  *
  * Each history is one seed: base + i, whichever worker runs it. A run without --world, --break or a
- * lone --seed also breaks each rule that a world names and demands that the simulation notices: a
- * net that catches nothing proves nothing.
+ * lone --seed also breaks each rule that a world names and fails if the simulation does not
+ * detect it: a check that cannot fail proves nothing.
  */
 #include <getopt.h>
 #include <inttypes.h>
@@ -33,7 +33,7 @@ struct options {
 	bool		 seed_given, verbose, no_breaks;
 };
 
-/* What a worker tells; in memory that outlives it. */
+/* The results of a worker, in memory that outlives it. */
 struct report {
 	_Atomic uint64_t	histories, steps, seed;
 	atomic_bool		failed;
@@ -47,7 +47,7 @@ struct shared {
 
 struct outcome {
 	uint64_t	histories, steps, seed;
-	bool		failed, died;	/* died: the product, or the kit, went down with it */
+	bool		failed, crashed;	/* crashed: the product or the simulator ended the process */
 	char		violation[600];
 };
 
@@ -138,7 +138,8 @@ usage(int code)
 	fprintf(code == 0 ? stdout : stderr,
 	    "usage: dst [--world W] [--seconds N] [--at-least N] [--histories N] [--seed S]\n"
 	    "           [--break RULE] [--no-breaks] [--jobs N] [--verbose]\n"
-	    "A lone --seed replays that history. --at-least: so many, however long it takes.\n");
+	    "A lone --seed replays that history.\n"
+	    "--at-least: run at least so many histories, however long it takes.\n");
 	for (const struct world *const *w = worlds; *w != NULL; w++) {
 		fprintf(code == 0 ? stdout : stderr, "world %s\n", (*w)->name);
 		for (const struct world_break *b = (*w)->breaks; b->name != NULL; b++)
@@ -154,7 +155,7 @@ number(const char *name, const char *text)
 	const unsigned long long n = strtoull(text, &end, 10);
 
 	if (*text < '0' || *text > '9' || *end != '\0') {
-		fprintf(stderr, "%s: --%s wants a number, not %s\n", program, name, text);
+		fprintf(stderr, "%s: --%s needs a number, not %s\n", program, name, text);
 		exit(2);
 	}
 	return n;
@@ -173,8 +174,8 @@ normal_case(const struct world *w, unsigned broken, const struct options *o, uns
 }
 
 /*
- * Always the same seeds: whether a broken rule is noticed must not be a matter of luck. A crash is
- * no notice.
+ * The seeds are always the same: whether a broken rule is detected must not depend on chance. A crash
+ * does not count as detected.
  */
 static bool
 break_case(const struct world *w, unsigned broken, const struct options *o, unsigned n)
@@ -185,12 +186,12 @@ break_case(const struct world *w, unsigned broken, const struct options *o, unsi
 	};
 	const struct world_break *b = break_of(w, broken);
 	const struct outcome out = simulate(w, broken, &own);
-	const bool noticed = out.failed && !out.died;
+	const bool detected = out.failed && !out.crashed;
 
-	printf("%sok %u - %s, broken: %s: %s after %" PRIu64 " histories%s%s\n", noticed ? "" : "not ", n,
-	    w->name, b->what, noticed ? "noticed" : "not noticed", out.histories, out.failed ? ": " : "",
+	printf("%sok %u - %s, broken: %s: %s after %" PRIu64 " histories%s%s\n", detected ? "" : "not ", n,
+	    w->name, b->what, detected ? "detected" : "not detected", out.histories, out.failed ? ": " : "",
 	    out.violation);
-	return noticed;
+	return detected;
 }
 
 static struct outcome
@@ -259,7 +260,7 @@ history(const struct world *w, unsigned broken, uint64_t seed, const struct opti
 	return good;
 }
 
-/* Until the last worker has closed its end. */
+/* Prints the progress until the last worker has closed its end. */
 static void
 watch(int fd, const struct shared *s, const struct world *w)
 {
@@ -281,16 +282,16 @@ static void
 collect(struct shared *s, long index, int status, struct outcome *out)
 {
 	struct report *r = &s->workers[index];
-	const bool died = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	const bool crashed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
 
 	out->histories += atomic_load(&r->histories);
 	out->steps += atomic_load(&r->steps);
-	if (out->failed || (!died && !atomic_load(&r->failed)))
+	if (out->failed || (!crashed && !atomic_load(&r->failed)))
 		return;
 	out->failed = true;
-	out->died = !atomic_load(&r->failed);
+	out->crashed = !atomic_load(&r->failed);
 	out->seed = atomic_load(&r->seed);
-	if (!out->died)
+	if (!out->crashed)
 		snprintf(out->violation, sizeof(out->violation), "%s", r->violation);
 	else if (WIFSIGNALED(status))
 		snprintf(out->violation, sizeof(out->violation), "the history ends with %s",
@@ -301,7 +302,7 @@ collect(struct shared *s, long index, int status, struct outcome *out)
 }
 
 /*
- * The failing history once more, with its trace; unless it kills its process, which only the replay
+ * Runs the failing history again, with its trace; not if it kills its process, which only the replay
  * command may do.
  */
 static void
@@ -312,13 +313,13 @@ explain(const struct world *w, unsigned broken, const struct outcome *out)
 	printf("# violation: %s\n", out->violation);
 	printf("# replay: %s --world %s%s%s --seed %" PRIu64 "\n", program, w->name,
 	    broken == 0 ? "" : " --break ", rule, out->seed);
-	if (out->died) {
+	if (out->crashed) {
 		printf("# add --verbose to see every step up to the end\n");
 		return;
 	}
 	struct sim sim = { .tracing = true };
 	if (sim_history(&sim, w, out->seed, broken))
-		printf("# the same seed went well this time: something in it is not deterministic\n");
+		printf("# the same seed has no violation this time: something in it is not deterministic\n");
 	sim_print_trace(&sim);
 	sim_free(&sim);
 }

@@ -1,4 +1,4 @@
-/* tests/dst/net.c - pipes that keep the order of frames, and the faults that do not. */
+/* tests/dst/net.c - pipes that keep the order of frames, and the faults that change it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 enum { STALL_MAX_MS = 3000, LATE_MAX_MS = 6000 };
 
-/* A frame that left its place in the pipe and comes in again later, if the connection still stands. */
+/* A frame that left its place in the pipe and is queued again later, if the connection is still the same. */
 struct sim_late {
 	struct sim_late	 *next, **link;
 	struct sim_pipe	 *pipe;
@@ -17,7 +17,7 @@ struct sim_late {
 
 static void queue(struct sim *, struct sim_pipe *, struct sim_frame);
 static void echo(struct sim *, struct sim_pipe *, const struct sim_frame *);
-static void take_the_long_way(struct sim *, struct sim_pipe *, const struct sim_frame *, int64_t);
+static void delay_frame(struct sim *, struct sim_pipe *, const struct sim_frame *, int64_t);
 static void arrive_late(struct sim *, void *, uint64_t);
 static struct sim_frame *at(const struct sim_pipe *, uint32_t);
 static struct sim_frame copy(const struct sim_frame *);
@@ -70,21 +70,21 @@ sim_pipe_send(struct sim *sim, struct sim_pipe *p, const void *bytes, size_t len
 	if (p->len >= p->max || sim_chance(sim, f->refuse))
 		return SIM_FULL;
 	if (sim_chance(sim, f->drop)) {
-		SIM_SAY(sim, "  net: dropped");
+		SIM_TRACE(sim, "  net: dropped");
 		return SIM_SENT;
 	}
 	if (sim_chance(sim, f->late)) {
-		take_the_long_way(sim, p, &frame, sim->now_ms + 1 + (int64_t)sim_random(sim, LATE_MAX_MS));
+		delay_frame(sim, p, &frame, sim->now_ms + 1 + (int64_t)sim_random(sim, LATE_MAX_MS));
 		return SIM_SENT;
 	}
 	if (sim_chance(sim, f->cut_short)) {
 		frame.len = (uint32_t)sim_random(sim, frame.len);
 		frame.weight = 0;
-		SIM_SAY(sim, "  net: cut to %u bytes", frame.len);
+		SIM_TRACE(sim, "  net: cut to %u bytes", frame.len);
 	}
 	queue(sim, p, copy(&frame));
 	if (sim_chance(sim, f->repeat)) {
-		SIM_SAY(sim, "  net: repeated");
+		SIM_TRACE(sim, "  net: repeated");
 		queue(sim, p, copy(&frame));
 		p->repeated = true;
 	}
@@ -93,7 +93,7 @@ sim_pipe_send(struct sim *sim, struct sim_pipe *p, const void *bytes, size_t len
 		struct sim_frame *a = at(p, p->len - 1), *b = at(p, (uint32_t)sim_random(sim, p->len - 1));
 		const struct sim_frame was = *a;
 
-		SIM_SAY(sim, "  net: swapped");
+		SIM_TRACE(sim, "  net: swapped");
 		*a = *b;
 		*b = was;
 		b->at_ms = a->at_ms;
@@ -143,7 +143,7 @@ sim_late_free(struct sim *sim)
 	}
 }
 
-/* Takes frame.bytes. No frame overtakes another: a slow one holds up what comes after it. */
+/* Takes ownership of frame.bytes. No frame overtakes another: a slow one delays those after it. */
 static void
 queue(struct sim *sim, struct sim_pipe *p, struct sim_frame frame)
 {
@@ -169,7 +169,7 @@ queue(struct sim *sim, struct sim_pipe *p, struct sim_frame frame)
 	sim_wake(sim, p->to, at_ms);
 }
 
-/* A run of frames comes again later, in the order it had: old answers to new questions. */
+/* A run of frames is repeated later, in the order it had: old answers to new requests. */
 static void
 echo(struct sim *sim, struct sim_pipe *p, const struct sim_frame *frame)
 {
@@ -183,11 +183,11 @@ echo(struct sim *sim, struct sim_pipe *p, const struct sim_frame *frame)
 	p->echo_left--;
 	const int64_t at_ms = sim->now_ms + p->echo_after_ms;
 	p->echo_ms = at_ms > p->echo_ms ? at_ms : p->echo_ms + 1;
-	take_the_long_way(sim, p, frame, p->echo_ms);
+	delay_frame(sim, p, frame, p->echo_ms);
 }
 
 static void
-take_the_long_way(struct sim *sim, struct sim_pipe *p, const struct sim_frame *frame, int64_t at_ms)
+delay_frame(struct sim *sim, struct sim_pipe *p, const struct sim_frame *frame, int64_t at_ms)
 {
 	struct sim_late *l = obj_alloc(sizeof(*l));
 
@@ -197,19 +197,19 @@ take_the_long_way(struct sim *sim, struct sim_pipe *p, const struct sim_frame *f
 	if (l->next != NULL)
 		l->next->link = &l->next;
 	sim->late = l;
-	SIM_SAY(sim, "  net: takes the long way");
+	SIM_TRACE(sim, "  net: delayed");
 	sim_at(sim, at_ms, arrive_late, l, 0);
 }
 
-/* Once the faults are over, what is still on a long way is lost: a drop that was drawn before. */
+/* Once the faults are over, what is still delayed is dropped. */
 static void
 arrive_late(struct sim *sim, void *arg, uint64_t n)
 {
 	struct sim_late *l = arg;
 
 	(void)n;
-	if (l->pipe->open && l->pipe->life == l->life && l->pipe->len < l->pipe->max && !sim->calm) {
-		SIM_SAY(sim, "  net: comes in late, to %s", l->pipe->to->name);
+	if (l->pipe->open && l->pipe->life == l->life && l->pipe->len < l->pipe->max && !sim->faults_over) {
+		SIM_TRACE(sim, "  net: a late frame arrives at %s", l->pipe->to->name);
 		queue(sim, l->pipe, copy(&l->frame));
 	}
 	*l->link = l->next;

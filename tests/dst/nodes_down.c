@@ -14,7 +14,7 @@ static bool level(const struct nodes_world *, const struct nodes_down *);
 static bool receive(struct nodes_world *, struct nodes_down *);
 static void on_frame(struct nodes_world *, struct nodes_down *, const struct sim_frame *);
 static void on_change(enum mirror_change, const struct body_item *, void *);
-static int64_t speak(struct nodes_world *, struct nodes_down *, bool);
+static int64_t send_frames(struct nodes_world *, struct nodes_down *, bool);
 static bool send_hello(struct nodes_world *, struct nodes_down *);
 static bool send_ack(struct nodes_world *, struct nodes_down *);
 static void started_over(struct nodes_world *, struct nodes_down *, enum resync);
@@ -38,7 +38,7 @@ down_start(struct nodes_world *w, uint32_t i)
 	d->node.n = i;
 	d->mirror = mirror_new();
 	session_in_init(&d->session, d->window, random_next(&w->sim->random));
-	SIM_SAY(w->sim, "%s starts", d->name);
+	SIM_TRACE(w->sim, "%s starts", d->name);
 	sim_node_start(w->sim, &d->node);
 }
 
@@ -53,7 +53,7 @@ down_crash(struct nodes_world *w, uint32_t i)
 	d->writable = false;
 }
 
-/* It holds what a fresh evaluation of the cluster gives; NULL: it does. */
+/* Compares what it holds with a new evaluation of the cluster; NULL: it is the same. */
 const char *
 down_unsettled(struct nodes_world *w, struct nodes_down *d)
 {
@@ -67,7 +67,7 @@ down_unsettled(struct nodes_world *w, struct nodes_down *d)
 	w->expected_rv = w->model.rv;
 	for (uint32_t i = 0; i < STATES; i++) {
 		if ((w->expected[i] != 0) != model_has_state(&w->model, i))
-			return "a fresh evaluation and the rule by hand differ about who has a state";
+			return "a new evaluation and the model differ about which objects have a state";
 		if (d->held[i] == w->expected[i])
 			continue;
 		model_key(i, key);
@@ -96,7 +96,7 @@ turn(struct sim *sim, void *arg, uint64_t n)
 	struct nodes_world *w = arg;
 	struct nodes_down *d = &w->downs[n];
 	const bool more = receive(w, d);
-	const int64_t at_ms = speak(w, d, !more);
+	const int64_t at_ms = send_frames(w, d, !more);
 	int64_t pipe_ms = sim_pipe_due_ms(&d->down);
 
 	if (pipe_ms != INT64_MAX && pipe_ms < sim->now_ms + d->slow_ms)
@@ -154,7 +154,7 @@ on_frame(struct nodes_world *w, struct nodes_down *d, const struct sim_frame *by
 	}
 }
 
-/* Gone by mistake: nothing after the value that it holds ever left the key without a state. */
+/* Gone is a mistake if the key had a state at every moment since the value that the consumer holds. */
 static void
 on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 {
@@ -168,7 +168,7 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 		    (int)item->key.len, item->key.p);
 		return;
 	}
-	SIM_SAY(w->sim, "  %s: %.*s %s, evaluated up to rv %d", d->name, (int)item->key.len, item->key.p,
+	SIM_TRACE(w->sim, "  %s: %.*s %s, evaluated up to rv %d", d->name, (int)item->key.len, item->key.p,
 	    kind == MIRROR_GONE ? "gone" : "changed", (int)item->trace);
 	if ((d->held[place] != 0) != (kind != MIRROR_ADDED))
 		sim_fail(w->sim, "%s receives an invalid sequence of %.*s", d->name, (int)item->key.len,
@@ -188,7 +188,7 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 }
 
 static int64_t
-speak(struct nodes_world *w, struct nodes_down *d, bool drained)
+send_frames(struct nodes_world *w, struct nodes_down *d, bool drained)
 {
 	const int64_t now_ms = w->sim->now_ms;
 	const bool writable = d->up.open;
@@ -243,10 +243,10 @@ send_ack(struct nodes_world *w, struct nodes_down *d)
 static void
 started_over(struct nodes_world *w, struct nodes_down *d, enum resync reason)
 {
-	SIM_SAY(w->sim, "%s starts over: %s", d->name, resync_name(reason));
+	SIM_TRACE(w->sim, "%s starts over: %s", d->name, resync_name(reason));
 	if (reason == RESYNC_HASH || reason == RESYNC_COUNT)
 		sim_fail(w->sim, "%s starts over because of %s: that is a bug", d->name, resync_name(reason));
-	if (w->encore)
+	if (w->final_changes_made)
 		sim_fail(w->sim, "%s starts over because of %s, though all was settled", d->name,
 		    resync_name(reason));
 }

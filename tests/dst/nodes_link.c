@@ -1,6 +1,6 @@
 /*
- * tests/dst/nodes_link.c - the link downstream, node-state's end, as bus_out.c does it; and frames
- * in and out of pipes. The protocol itself has its own world (session): here it carries states.
+ * tests/dst/nodes_link.c - node-state's end of the link downstream, as bus_out.c does it; and
+ * frames in and out of pipes. The protocol itself has its own world (session): here it carries states.
  */
 #include <stdlib.h>
 
@@ -25,7 +25,7 @@ state_serve(struct nodes_world *w)
 		serve(w, i);
 }
 
-/* When its end of the link has something to do again. */
+/* Returns when its end of the link has something to do again. */
 int64_t
 state_due_ms(struct nodes_world *w)
 {

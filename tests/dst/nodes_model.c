@@ -1,6 +1,6 @@
 /*
  * tests/dst/nodes_model.c - the cluster of the world of node-state: random objects, their bytes,
- * the owner of a node (by hand, not by the product's rule), and the states in the end.
+ * the owner of a node (by the MCO rule, implemented a second time), and the final states.
  */
 #include <stdio.h>
 #include <string.h>
@@ -116,7 +116,7 @@ model_change(struct model *m, struct sim *sim)
 	return place;
 }
 
-/* Another value for one of its fields; it may be the one it has. */
+/* Draws a value for one of its fields; it may be the same as before. */
 static void
 draw(struct model_object *o, uint32_t place, struct sim *sim)
 {
@@ -148,7 +148,7 @@ draw(struct model_object *o, uint32_t place, struct sim *sim)
 	}
 }
 
-/* ---- Who and what ---- */
+/* ---- Keys, types and owners ---- */
 
 void
 model_key(uint32_t place, char key[NODES_KEY_MAX])
@@ -315,7 +315,7 @@ pack_pool(const struct model_object *o, msgpack_sbuffer *out)
 	msgpack_sbuffer_destroy(&annotation_bytes);
 }
 
-/* ---- The states in the end ---- */
+/* ---- The final states ---- */
 
 uint64_t
 state_hash(enum msg type, struct wire_bin value, struct msg_arena *arena)
@@ -341,8 +341,7 @@ state_hash(enum msg type, struct wire_bin value, struct msg_arena *arena)
 }
 
 /*
- * A fleet of its own, pools and versions first, each key evaluated once: nothing incremental is
- * left of it.
+ * Evaluates each key once with a fleet of its own, pools and versions first: nothing is incremental.
  */
 void
 model_evaluate(const struct model *m, uint64_t hashes[STATES])

@@ -1,6 +1,6 @@
 /*
- * tests/dst/nodes_state.c - node-state itself, as actors/node-state/main.c does it: what comes in
- * goes to the fleet, what the fleet enqueues goes to the work queue, changed states go to the view.
+ * tests/dst/nodes_state.c - node-state itself, as actors/node-state/main.c does it: received objects
+ * go to the fleet, what the fleet enqueues goes to the work queue, changed states go to the view.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static void queue_object(struct nodes_world *, uint32_t);
 static void take_feed(struct nodes_world *);
 static void take_event(struct nodes_world *, const struct feed_event *);
 static void on_change(enum mirror_change, const struct body_item *, void *);
-static void silence(struct nodes_world *, const struct body_item *, const union msg_body *);
+static void break_enqueue(struct nodes_world *, const struct body_item *, const union msg_body *);
 static void first_evaluation(struct nodes_world *);
 static void enqueue(void *, struct wire_str, uint64_t);
 static void each_node(void *, fleet_node_fn *, void *);
@@ -40,7 +40,7 @@ state_start(struct nodes_world *w)
 	s->node.name = "node-state";
 	s->node.turn = turn;
 	s->node.arg = w;
-	SIM_SAY(w->sim, "node-state starts, incarnation %d", (int)s->incarnation);
+	SIM_TRACE(w->sim, "node-state starts, incarnation %d", (int)s->incarnation);
 	sim_node_start(w->sim, &s->node);
 	state_resync(w);
 }
@@ -59,7 +59,7 @@ state_crash(struct nodes_world *w)
 	state_free_feed(w);
 }
 
-/* The snapshot is of this moment, in any order; what happens later comes after it. */
+/* Queues a snapshot of this moment, in any order; later changes follow it. */
 void
 state_resync(struct nodes_world *w)
 {
@@ -74,7 +74,7 @@ state_resync(struct nodes_world *w)
 		order[i] = order[other];
 		order[other] = i;
 	}
-	SIM_SAY(w->sim, "kube-watcher sends a snapshot of rv %d", (int)w->model.rv);
+	SIM_TRACE(w->sim, "kube-watcher sends a snapshot of rv %d", (int)w->model.rv);
 	queue_event(w, (struct feed_event){ .what = FEED_BEGIN });
 	for (uint32_t i = 0; i < MODEL_OBJECTS; i++) {
 		if (w->model.objects[order[i]].present)
@@ -118,14 +118,14 @@ queue_object(struct nodes_world *w, uint32_t place)
 	});
 }
 
-/* Never before an earlier event. */
+/* An event never arrives before an earlier one. */
 static void
 queue_event(struct nodes_world *w, struct feed_event e)
 {
 	struct feed *f = &w->feed;
 	const int64_t last_ms = f->len > 0 ? f->events[f->head + f->len - 1].at_ms : 0;
 	const int64_t late_ms =
-	    (int64_t)sim_random(w->sim, sim_chance(w->sim, 900) || w->sim->calm ? 10 : 2000);
+	    (int64_t)sim_random(w->sim, sim_chance(w->sim, 900) || w->sim->faults_over ? 10 : 2000);
 
 	if (f->head + f->len == f->room) {
 		f->room = 2 * f->room + 32;
@@ -180,7 +180,7 @@ take_event(struct nodes_world *w, const struct feed_event *e)
 		.version = e->rv, .gone = e->gone,
 		.type = msg_table[model_type(e->place)].number, .value = { e->bytes, (uint32_t)e->len },
 	};
-	SIM_SAY(w->sim, "node-state receives %s%s, rv %d", key, e->gone ? " (gone)" : "", (int)e->rv);
+	SIM_TRACE(w->sim, "node-state receives %s%s, rv %d", key, e->gone ? " (gone)" : "", (int)e->rv);
 	mirror_apply(s->mirror, &item, on_change, w);
 }
 
@@ -193,7 +193,7 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 
 	msg_arena_reset(&w->arena);
 	MUST(msg_unpack_value(type, item->value.p, item->value.len, &w->arena, &body));
-	silence(w, item, kind == MIRROR_GONE ? NULL : &body);
+	break_enqueue(w, item, kind == MIRROR_GONE ? NULL : &body);
 	fleet_update(w->state.fleet, type, item->key, kind == MIRROR_GONE ? NULL : &body, item->trace);
 	w->state.muted = false;
 	w->state.only = NULL;
@@ -201,7 +201,7 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 
 /* Broken rules that do not enqueue some keys. */
 static void
-silence(struct nodes_world *w, const struct body_item *item, const union msg_body *now)
+break_enqueue(struct nodes_world *w, const struct body_item *item, const union msg_body *now)
 {
 	struct node_state *s = &w->state;
 	const uint32_t place = model_place(item->key);
@@ -221,7 +221,7 @@ silence(struct nodes_world *w, const struct body_item *item, const union msg_bod
 	}
 }
 
-/* Everything has come in: each node once, then each pool, and only then is anybody served. */
+/* The first snapshot is complete: evaluates each node once, then each pool; only then serves consumers. */
 static void
 first_evaluation(struct nodes_world *w)
 {
@@ -229,7 +229,7 @@ first_evaluation(struct nodes_world *w)
 	mirror_each(w->state.mirror, evaluate_first, w);
 	fleet_each_pool(w->state.fleet, first_pool, w);
 	link_store_set_ready(w->state.view);
-	SIM_SAY(w->sim, "node-state is ready, %u nodes have a state", fleet_managed(w->state.fleet));
+	SIM_TRACE(w->sim, "node-state is ready, %u nodes have a state", fleet_managed(w->state.fleet));
 }
 
 static void
@@ -338,7 +338,7 @@ evaluate(struct nodes_world *w, struct wire_str key)
 		MUST(msg_unpack_value(MSG_NODE, item.value.p, item.value.len, &w->arena, &body));
 	const enum fleet_result result = fleet_evaluate(s->fleet, key, node ? &body.node : NULL, s->known_rv,
 	    w->sim->now_ms * 1000, &out);
-	SIM_SAY(w->sim, "node-state evaluates %.*s: %s", (int)key.len, key.p,
+	SIM_TRACE(w->sim, "node-state evaluates %.*s: %s", (int)key.len, key.p,
 	    result == EVAL_UNCHANGED ? "same" : result == EVAL_GONE ? "gone" : out.now);
 	if (nodes_broken(w, NODES_BREAK_FULL_QUEUE) && crowded(w))
 		return;

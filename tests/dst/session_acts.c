@@ -1,4 +1,4 @@
-/* tests/dst/session_acts.c - the table of everything that can happen, with its weights. */
+/* tests/dst/session_acts.c - the table of all actions of the session world, with their weights. */
 #include "session_acts.h"
 
 #include <inttypes.h>
@@ -8,28 +8,28 @@
 
 typedef void act_fn(struct session_world *);
 
-static act_fn change, touch, repeat, remove_one, replace, flash, burst, churn;
+static act_fn change, touch, repeat, remove_one, replace, create_and_remove, burst, churn;
 static act_fn cut, crash_producer, crash_consumer, stop_consumer, stop_producer, slow_down;
 
 static const struct act {
 	act_fn		*fn;
 	uint32_t	 weight;
-	bool		 peaceful;	/* breaks nothing: no session has a reason to start over */
+	bool		 harmless;	/* not a fault: no session has a reason to start over */
 } acts[] = {
-	{ change,         420, true  },
-	{ touch,           40, true  },	/* same bytes, new rv */
-	{ repeat,          20, true  },	/* nothing new at all */
-	{ remove_one,     140, true  },
-	{ replace,         60, true  },	/* another uid under the same name */
-	{ flash,           60, true  },	/* comes and goes before anybody was told */
-	{ burst,           25, true  },
-	{ churn,           10, true  },
-	{ slow_down,       15, true  },
-	{ cut,             25, false },
-	{ crash_producer,  15, false },
-	{ crash_consumer,  20, false },
-	{ stop_consumer,   15, false },
-	{ stop_producer,   10, false },
+	{ change,            420, true  },
+	{ touch,              40, true  },	/* same bytes, new rv */
+	{ repeat,             20, true  },	/* no change at all */
+	{ remove_one,        140, true  },
+	{ replace,            60, true  },	/* another uid under the same name */
+	{ create_and_remove,  60, true  },	/* before any consumer receives it */
+	{ burst,              25, true  },
+	{ churn,              10, true  },
+	{ slow_down,          15, true  },
+	{ cut,                25, false },
+	{ crash_producer,     15, false },
+	{ crash_consumer,     20, false },
+	{ stop_consumer,      15, false },
+	{ stop_producer,      10, false },
 };
 enum { STORE_ACTS = 8 };
 
@@ -39,14 +39,14 @@ static struct consumer *any_consumer(struct session_world *);
 static uint32_t value_length(struct session_world *, const struct truth_key *);
 static void remove_key(struct session_world *, uint32_t);
 
-/* Mostly everything; in one history of eight one or two kinds, over and over. */
+/* Mostly all actions; in one history of eight only one or two kinds. */
 uint32_t
 act_draw_only(struct session_world *w)
 {
 	uint32_t mask = 0;
 
 	for (size_t i = 0; i < NITEMS(acts); i++)
-		mask |= (acts[i].peaceful || !w->peaceful) << i;
+		mask |= (acts[i].harmless || !w->no_faults) << i;
 	if (!sim_chance(w->sim, 125))
 		return mask;
 	uint32_t few = 1u << sim_random(w->sim, NITEMS(acts));
@@ -98,7 +98,7 @@ act_create(struct session_world *w, uint32_t i)
 	k->value_len = value_length(w, k);
 	k->rv = k->value_rv = ++w->truth.rv;
 	w->truth.present++;
-	SIM_SAY(w->sim, "store: %s comes, rv %d", k->name, (int)k->rv);
+	SIM_TRACE(w->sim, "store: %s is created, rv %d", k->name, (int)k->rv);
 	producer_follow(w, i);
 }
 
@@ -111,7 +111,7 @@ remove_key(struct session_world *w, uint32_t i)
 	k->present = false;
 	k->removed_rv = ++w->truth.rv;
 	w->truth.present--;
-	SIM_SAY(w->sim, "store: %s goes, rv %d", k->name, (int)k->removed_rv);
+	SIM_TRACE(w->sim, "store: %s is removed, rv %d", k->name, (int)k->removed_rv);
 	producer_follow(w, i);
 }
 
@@ -127,7 +127,7 @@ change(struct session_world *w)
 	}
 	k->value_len = value_length(w, k);
 	k->rv = k->value_rv = ++w->truth.rv;
-	SIM_SAY(w->sim, "store: %s changes, rv %d", k->name, (int)k->rv);
+	SIM_TRACE(w->sim, "store: %s changes, rv %d", k->name, (int)k->rv);
 	producer_follow(w, i);
 }
 
@@ -156,7 +156,7 @@ remove_one(struct session_world *w)
 		remove_key(w, i);
 }
 
-/* In one write or in two; the second consumer to look cannot tell. The bytes may be the same as before. */
+/* In one write or in two; a consumer that reads later gets the same. The bytes may be the same as before. */
 static void
 replace(struct session_world *w)
 {
@@ -175,12 +175,12 @@ replace(struct session_world *w)
 	k->rv = ++w->truth.rv;
 	if (sim_chance(w->sim, 500))
 		k->value_rv = k->rv;
-	SIM_SAY(w->sim, "store: %s is another one, uid u%d rv %d", k->name, (int)k->life, (int)k->rv);
+	SIM_TRACE(w->sim, "store: %s is replaced, uid u%d rv %d", k->name, (int)k->life, (int)k->rv);
 	producer_follow(w, i);
 }
 
 static void
-flash(struct session_world *w)
+create_and_remove(struct session_world *w)
 {
 	const uint32_t i = any_key(w);
 
@@ -200,7 +200,7 @@ static void
 churn(struct session_world *w)
 {
 	for (uint64_t n = sim_random(w->sim, sim_chance(w->sim, 100) ? 400 : 30); n > 0; n--)
-		flash(w);
+		create_and_remove(w);
 }
 
 /* ---- Nodes and connections ---- */
@@ -210,7 +210,7 @@ cut(struct session_world *w)
 {
 	const struct consumer *c = any_consumer(w);
 
-	SIM_SAY(w->sim, "connection of %s is cut", c->name);
+	SIM_TRACE(w->sim, "connection of %s is cut", c->name);
 	world_cut(w, c->index);
 	world_reopen(w, c->index);
 }
@@ -220,7 +220,7 @@ crash_producer(struct session_world *w)
 {
 	if (!w->producer.node.up)
 		return;
-	SIM_SAY(w->sim, "producer crashes");
+	SIM_TRACE(w->sim, "producer crashes");
 	producer_crash(w);
 	for (uint32_t i = 0; i < w->nconsumers; i++)
 		world_cut(w, i);
@@ -234,7 +234,7 @@ crash_consumer(struct session_world *w)
 
 	if (!c->node.up)
 		return;
-	SIM_SAY(w->sim, "%s crashes", c->name);
+	SIM_TRACE(w->sim, "%s crashes", c->name);
 	consumer_crash(w, c->index);
 	world_cut(w, c->index);
 	world_restart_soon(w, c->index);
@@ -245,14 +245,14 @@ stop_consumer(struct session_world *w)
 {
 	struct consumer *c = any_consumer(w);
 
-	SIM_SAY(w->sim, "%s is stopped", c->name);
+	SIM_TRACE(w->sim, "%s is stopped", c->name);
 	sim_node_stop(w->sim, &c->node, (int64_t)sim_random(w->sim, 16000));
 }
 
 static void
 stop_producer(struct session_world *w)
 {
-	SIM_SAY(w->sim, "producer is stopped");
+	SIM_TRACE(w->sim, "producer is stopped");
 	sim_node_stop(w->sim, &w->producer.node, (int64_t)sim_random(w->sim, 16000));
 }
 
@@ -264,7 +264,7 @@ slow_down(struct session_world *w)
 	c->slow_ms = sim_chance(w->sim, 500) ? 0 : (int64_t)sim_random(w->sim, 100);
 }
 
-/* A few hot keys get half of everything. */
+/* A few hot keys get half of all actions. */
 static uint32_t
 any_key(struct session_world *w)
 {
@@ -279,7 +279,7 @@ any_consumer(struct session_world *w)
 	return &w->consumers[sim_random(w->sim, w->nconsumers)];
 }
 
-/* Eight bytes or more tell one write from the next; none at all is only different from some. */
+/* Eight bytes or more differ between any two writes; an empty value differs only from others. */
 static uint32_t
 value_length(struct session_world *w, const struct truth_key *k)
 {

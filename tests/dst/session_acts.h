@@ -1,4 +1,4 @@
-/* tests/dst/session_acts.h - what can happen in the world of one link, besides its nodes taking turns. */
+/* tests/dst/session_acts.h - the actions in the world of one link, besides the turns of its nodes. */
 #ifndef MUSTER_SESSION_ACTS_H
 #define MUSTER_SESSION_ACTS_H
 

@@ -1,6 +1,6 @@
 /*
- * tests/dst/session_consumer.c - the consuming end, as bus_in.c does it, and a worker that takes
- * its time over keys.
+ * tests/dst/session_consumer.c - the consuming end, as bus_in.c does it, and slow workers on
+ * its keys.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +13,11 @@ static sim_fn turn, finish_work;
 static bool level(const struct session_world *, const struct consumer *);
 static bool receive(struct session_world *, struct consumer *);
 static void on_frame(struct session_world *, struct consumer *, const struct sim_frame *);
-static void blur(const struct session_world *, const struct consumer *, struct envelope *, union msg_body *);
+static void break_frame(
+    const struct session_world *, const struct consumer *, struct envelope *, union msg_body *);
 static void on_change(enum mirror_change, const struct body_item *, void *);
 static const char *impossible(const struct tracked *, enum mirror_change, const struct body_item *);
-static int64_t speak(struct session_world *, struct consumer *, bool);
+static int64_t send_frames(struct session_world *, struct consumer *, bool);
 static bool send_hello(struct session_world *, struct consumer *);
 static bool send_ack(struct session_world *, struct consumer *);
 static void started_over(struct session_world *, struct consumer *, enum resync);
@@ -49,7 +50,8 @@ consumer_start(struct session_world *w, uint32_t i)
 	c->queue = workqueue_new(random_next(&w->sim->random));
 	c->keys = keytab_new(0);
 	session_in_init(&c->session, c->window, random_next(&w->sim->random));
-	SIM_SAY(w->sim, "%s starts, incarnation %d, window %d", c->name, (int)c->incarnation, (int)c->window);
+	SIM_TRACE(w->sim, "%s starts, incarnation %d, window %d", c->name, (int)c->incarnation,
+	    (int)c->window);
 	sim_node_start(w->sim, &c->node);
 }
 
@@ -70,7 +72,7 @@ consumer_crash(struct session_world *w, uint32_t i)
 }
 
 void
-consumer_kick(struct session_world *w, uint32_t i, uint64_t incarnation)
+consumer_producer_up(struct session_world *w, uint32_t i, uint64_t incarnation)
 {
 	struct consumer *c = &w->consumers[i];
 
@@ -93,7 +95,7 @@ consumer_check(struct session_world *w, struct consumer *c)
 	if (mirror_count(c->mirror) != keytab_count(peer->sent.keys)
 	    || mirror_hash(c->mirror) != peer->sent.hash)
 		sim_fail(w->sim,
-		    "%s has taken all that was sent (epoch %d.%u seq %d), but its mirror is not that: "
+		    "%s has applied all that was sent (epoch %d.%u seq %d), but its mirror differs: "
 		    "%d keys, sent %u",
 		    c->name, (int)EPOCH_INCARNATION(out->epoch), (uint32_t)out->epoch,
 		    (int)out->seq, (int)mirror_count(c->mirror), keytab_count(peer->sent.keys));
@@ -132,7 +134,7 @@ consumer_unsettled(struct session_world *w, struct consumer *c)
 	return text;
 }
 
-/* Both ends are live in the same session, and all that was sent was taken. */
+/* Both ends are live in the same session, and all that was sent was applied. */
 static bool
 level(const struct session_world *w, const struct consumer *c)
 {
@@ -152,7 +154,7 @@ turn(struct sim *sim, void *arg, uint64_t n)
 	struct consumer *c = &w->consumers[n];
 
 	const bool more = receive(w, c);
-	int64_t at_ms = speak(w, c, !more);
+	int64_t at_ms = send_frames(w, c, !more);
 	work(w, c);
 	const int64_t queue_ms =
 	    c->workers < c->workers_max ? workqueue_due_ms(c->queue, sim->now_ms) : INT64_MAX;
@@ -190,7 +192,7 @@ on_frame(struct session_world *w, struct consumer *c, const struct sim_frame *by
 	}
 	const uint32_t bodies = f.bodies + 1;
 	if (c->session.state > IN_HELLO)
-		blur(w, c, &f.env, &body);
+		break_frame(w, c, &f.env, &body);
 	const struct in_view v = { .count = mirror_count(c->mirror), .hash = mirror_hash(c->mirror) };
 	const struct in_step step = session_in_frame(&c->session, &f.env, &body, bodies, &v, w->sim->now_ms);
 	switch (step.verb) {
@@ -218,11 +220,12 @@ on_frame(struct session_world *w, struct consumer *c, const struct sim_frame *by
 	}
 }
 
-/* What two of the rules to break take away from a frame. */
+/* Two of the rules that can be broken change a frame. */
 static void
-blur(const struct session_world *w, const struct consumer *c, struct envelope *env, union msg_body *body)
+break_frame(
+    const struct session_world *w, const struct consumer *c, struct envelope *env, union msg_body *body)
 {
-	if (broken(w, BREAK_BLIND_BEAT) && env->type == MSG_BEAT) {
+	if (broken(w, BREAK_EMPTY_BEAT) && env->type == MSG_BEAT) {
 		env->seq = c->session.seq;
 		body->beat.exact = false;
 	}
@@ -241,11 +244,11 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 	struct consumer *c = ends->c;
 	const uint64_t rv = text_number(item->rv);
 
-	SIM_SAY(w->sim, "  %s: %.*s %s, uid %.*s rv %d version %d", c->name, (int)item->key.len,
+	SIM_TRACE(w->sim, "  %s: %.*s %s, uid %.*s rv %d version %d", c->name, (int)item->key.len,
 	    item->key.p, kinds[kind], (int)item->uid.len, item->uid.p == NULL ? "" : item->uid.p,
 	    (int)rv, (int)item->version);
 	if (kind == MIRROR_GONE && !truth_was_removed(&w->truth, item))
-		sim_fail(w->sim, "%s reports %.*s (rv %d) gone, but it never was", c->name,
+		sim_fail(w->sim, "%s reports %.*s (rv %d) gone, but it was not removed", c->name,
 		    (int)item->key.len, item->key.p, (int)rv);
 	struct tracked *t = track(c, item->key);
 	const char *wrong = impossible(t, kind, item);
@@ -265,24 +268,24 @@ on_change(enum mirror_change kind, const struct body_item *item, void *arg)
 		    w->sim->now_ms);
 }
 
-/* What a handler is told makes sense after what it was told before; NULL: it does. */
+/* Why a change cannot follow the one before it; NULL: it can. */
 static const char *
 impossible(const struct tracked *t, enum mirror_change kind, const struct body_item *item)
 {
 	if (t->held != (kind != MIRROR_ADDED))
-		return t->held ? "it was there already" : "it was not there";
+		return t->held ? "it was present already" : "it was not present";
 	if (text_number(item->rv) < t->rv)
 		return "it goes back in time";
 	if (kind == MIRROR_UPDATED && text_number(item->uid) != t->uid)
-		return "under another uid, it must be gone first";
+		return "with another uid, it must be gone first";
 	if (kind == MIRROR_UPDATED && hash64(item->value.p, item->value.len) == t->value)
-		return "nothing is new";
+		return "nothing has changed";
 	return NULL;
 }
 
-/* HELLOs and ACKs; when to look again. */
+/* Sends HELLOs and ACKs; returns when to send again. */
 static int64_t
-speak(struct session_world *w, struct consumer *c, bool drained)
+send_frames(struct session_world *w, struct consumer *c, bool drained)
 {
 	const int64_t now_ms = w->sim->now_ms;
 	const bool writable = c->conn.up.open;
@@ -315,7 +318,7 @@ speak(struct session_world *w, struct consumer *c, bool drained)
 			return step.at_ms;
 		}
 	}
-	sim_fail(w->sim, "%s has something to say without end", c->name);
+	sim_fail(w->sim, "%s has frames to send without end", c->name);
 	return INT64_MAX;
 }
 
@@ -343,17 +346,17 @@ send_ack(struct session_world *w, struct consumer *c)
 static void
 started_over(struct session_world *w, struct consumer *c, enum resync reason)
 {
-	SIM_SAY(w->sim, "%s starts over: %s", c->name, resync_name(reason));
+	SIM_TRACE(w->sim, "%s starts over: %s", c->name, resync_name(reason));
 	c->resyncs++;
 	if (reason == RESYNC_HASH || reason == RESYNC_COUNT)
 		sim_fail(w->sim, "%s starts over because of %s: that is a bug at one of the ends", c->name,
 		    resync_name(reason));
-	if (w->peaceful)
-		sim_fail(w->sim, "%s starts over because of %s, though nothing was broken", c->name,
+	if (w->no_faults)
+		sim_fail(w->sim, "%s starts over because of %s, though there was no fault", c->name,
 		    resync_name(reason));
-	if (w->encore)
+	if (w->final_changes_made)
 		sim_fail(w->sim,
-		    "%s starts over because of %s, though all was settled and nothing broke since",
+		    "%s starts over because of %s, though all was settled and there was no fault since",
 		    c->name, resync_name(reason));
 }
 
@@ -377,8 +380,8 @@ work(struct session_world *w, struct consumer *c)
 		t->in_work = true;
 		t->seen = t->changed;
 		c->workers++;
-		const uint64_t takes_ms = w->sim->calm ? 5 : sim_chance(w->sim, 50) ? 3000 : 30;
-		SIM_SAY(w->sim, "%s works on %s", c->name, job.key);
+		const uint64_t takes_ms = w->sim->faults_over ? 5 : sim_chance(w->sim, 50) ? 3000 : 30;
+		SIM_TRACE(w->sim, "%s works on %s", c->name, job.key);
 		sim_node_at(w->sim, &c->node,
 		    w->sim->now_ms + (int64_t)sim_random(w->sim, takes_ms), finish_work, w,
 		    (uint64_t)c->index << 32 | id);

@@ -1,6 +1,6 @@
 /*
- * tests/dst/session_producer.c - the producing end, as bus_out.c does it: frames in, sessions
- * decide, frames out.
+ * tests/dst/session_producer.c - the producing end, as bus_out.c does it: it reads frames, steps
+ * the sessions and sends frames.
  */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ static void close_peer(struct session_world *, uint32_t, const char *);
 static void check_peer(struct session_world *, uint32_t);
 static void recount(const struct body_item *, void *);
 
-/* Empty and not ready: what the producer hands out has to be listed first. */
+/* The view starts empty and not ready: the producer has to list the truth first. */
 void
 producer_start(struct session_world *w)
 {
@@ -33,7 +33,7 @@ producer_start(struct session_world *w)
 	p->node.name = "producer";
 	p->node.turn = turn;
 	p->node.arg = w;
-	SIM_SAY(w->sim, "producer starts, incarnation %d", (int)p->incarnation);
+	SIM_TRACE(w->sim, "producer starts, incarnation %d", (int)p->incarnation);
 	sim_node_start(w->sim, &p->node);
 	sim_node_at(w->sim, &p->node, w->sim->now_ms + (int64_t)sim_random(w->sim, 50), list_some, w, 0);
 }
@@ -94,10 +94,10 @@ producer_check(struct session_world *w)
 	if (!p->node.up)
 		return;
 	/*
-	 * Bounded by keys. A tombstone stands for a key that a consumer was told of (at most those
-	 * of the largest population, and as many again that came while the first ones waited), for
-	 * a ghost (64, or as many as the rest of the queue), or for one sent and not acknowledged
-	 * (a window).
+	 * Bounded by keys. A tombstone stands for a key that a consumer was sent (at most those of
+	 * the largest population, and as many again that were added while the first ones waited),
+	 * for a key that it was never sent (64, or as many as the rest of the queue), or for one sent
+	 * and not acknowledged (a window).
 	 */
 	uint64_t tombstones = 0;
 	for (uint32_t i = 0; i < w->nconsumers; i++) {
@@ -153,7 +153,7 @@ turn(struct sim *sim, void *arg, uint64_t n)
 		sim_wake(sim, &w->producer.node, at_ms);
 }
 
-/* The initial list, a few keys at a time; changes that happen meanwhile come in beside it. */
+/* Reads the initial list, a few keys at a time; changes are read in between. */
 static void
 list_some(struct sim *sim, void *arg, uint64_t n)
 {
@@ -168,13 +168,13 @@ list_some(struct sim *sim, void *arg, uint64_t n)
 	}
 	if (p->listed < w->truth.count) {
 		const uint64_t gap = sim_chance(sim, 100) ? 4000
-		    : sim_chance(sim, 20) && !sim->calm   ? 15000
+		    : sim_chance(sim, 20) && !sim->faults_over   ? 15000
 							  : 40;
 
 		sim_node_at(sim, &p->node, sim->now_ms + (int64_t)sim_random(sim, gap), list_some, w, 0);
 		return;
 	}
-	SIM_SAY(sim, "producer is ready");
+	SIM_TRACE(sim, "producer is ready");
 	link_store_set_ready(p->view);
 	sim_wake(sim, &p->node, sim->now_ms);
 }
@@ -231,7 +231,7 @@ on_ack(struct session_world *w, uint32_t i, const struct envelope *env, const st
 		link_store_acked(w->producer.view, peer->slot, peer->session.acked);
 }
 
-/* Steps until there is nothing to do; when to look again. */
+/* Steps until there is nothing to do; returns when to step again. */
 static int64_t
 serve(struct session_world *w, uint32_t i)
 {
@@ -333,7 +333,7 @@ send_items(struct session_world *w, uint32_t i, const struct out_step *step)
 		for (uint32_t k = 0; k < n; k++) {
 			if (!shadow_apply(&peer->sent, &items[k]))
 				sim_fail(w->sim,
-				    "c%u is told that %.*s is gone, of which it never heard", i,
+				    "c%u is sent the end of %.*s, which it was never sent", i,
 				    (int)items[k].key.len, items[k].key.p);
 		}
 	}
@@ -356,7 +356,7 @@ close_peer(struct session_world *w, uint32_t i, const char *reason)
 {
 	struct peer *peer = &w->producer.peers[i];
 
-	SIM_SAY(w->sim, "producer closes the session of c%u: %s", i,
+	SIM_TRACE(w->sim, "producer closes the session of c%u: %s", i,
 	    reason == NULL ? "gone, or HELLO again" : reason);
 	if (reason != NULL)
 		send_close(w, i, peer->session.epoch, peer->session.nonce, reason);
@@ -366,7 +366,7 @@ close_peer(struct session_world *w, uint32_t i, const char *reason)
 	*peer = (struct peer){ .slot = NO_SLOT };
 }
 
-/* Credit: what is under way and what is not acknowledged both fit the window. */
+/* Credit: what is in flight and what is not acknowledged both fit the window. */
 static void
 check_peer(struct session_world *w, uint32_t i)
 {
@@ -375,7 +375,7 @@ check_peer(struct session_world *w, uint32_t i)
 	const uint64_t under_way = sim_pipe_weight(&w->consumers[i].conn.down, peer->session.epoch);
 
 	if (unacked > peer->window || under_way > peer->window)
-		sim_fail(w->sim, "c%u has a window of %d: %d items under way, %d not acknowledged",
+		sim_fail(w->sim, "c%u has a window of %d: %d items in flight, %d not acknowledged",
 		    i, (int)peer->window, (int)under_way, (int)unacked);
 	if (link_store_pending(w->producer.view, peer->slot) > 4 * w->producer.population + 130)
 		sim_fail(w->sim, "%u keys queued for c%u, for a largest population of %u",

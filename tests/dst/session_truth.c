@@ -1,4 +1,4 @@
-/* tests/dst/session_truth.c - the store outside, and whether what a consumer says of it can be true. */
+/* tests/dst/session_truth.c - the model of the store, and checks of what a consumer holds against it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +71,7 @@ truth_differs(const struct truth *t, const struct body_item *item)
 	const struct truth_key *k = find(t, item->key, &life);
 
 	if (k == NULL || !k->present || (k->unique && life != k->life))
-		return "a key that is not there";
+		return "a key that is not present";
 	truth_read(t, (uint32_t)(k - t->keys), &now);
 	if (!same(item->uid.p, item->uid.len, now.uid_s.p, now.uid_s.len))
 		return "another uid";
@@ -111,7 +111,7 @@ find(const struct truth *t, struct wire_str name, uint64_t *life)
 	return &t->keys[i];
 }
 
-/* Bytes are a function of the write that made them: nothing has to be kept to compare with. */
+/* Bytes are a function of the write that made them, so no copy is needed to compare them. */
 static struct wire_bin
 value_of(const struct truth_key *k)
 {

@@ -13,21 +13,21 @@ struct sim_event {
 	sim_fn		*fn;
 	void		*arg;
 	uint64_t	 n;
-	struct sim_node	*node;		/* NULL: the world's own */
+	struct sim_node	*node;		/* NULL: an event of the world itself */
 	uint32_t	 life;
-	bool		 held;		/* until the node goes on */
+	bool		 held;		/* deferred until the node continues */
 };
 
 enum { TRACE_LINES = 60, TRACE_WIDTH = 160, STEPS_MAX = 1000000 };
 
-struct sim_trace {
+struct sim_trace_ring {
 	char		line[TRACE_LINES][TRACE_WIDTH];
 	uint64_t	count;
 };
 
 static bool step(struct sim *);
 static bool is_void(const struct sim_event *);
-static bool put_off(struct sim *, struct sim_event *);
+static bool defer(struct sim *, struct sim_event *);
 static bool run(struct sim *, const struct world *, void *);
 static void node_turn(struct sim *, void *, uint64_t);
 static void push(struct sim *, struct sim_event);
@@ -64,11 +64,11 @@ sim_fail(struct sim *sim, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(sim->violation, sizeof(sim->violation), fmt, ap);
 	va_end(ap);
-	SIM_SAY(sim, "VIOLATION: %s", sim->violation);
+	SIM_TRACE(sim, "VIOLATION: %s", sim->violation);
 }
 
 void
-sim_say(struct sim *sim, const char *fmt, ...)
+sim_trace(struct sim *sim, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -87,7 +87,7 @@ sim_say(struct sim *sim, const char *fmt, ...)
 void
 sim_print_trace(const struct sim *sim)
 {
-	const struct sim_trace *t = sim->trace;
+	const struct sim_trace_ring *t = sim->trace;
 
 	if (t == NULL || sim->verbose)
 		return;
@@ -152,9 +152,9 @@ sim_node_stop(struct sim *sim, struct sim_node *node, int64_t for_ms)
 		node->stopped_ms = until_ms;
 }
 
-/* Before its time, with all that was held for it. */
+/* Ends a stop early; all deferred events of the node run now. */
 void
-sim_node_go(struct sim *sim, struct sim_node *node)
+sim_node_continue(struct sim *sim, struct sim_node *node)
 {
 	node->stopped_ms = 0;
 	for (uint32_t i = 0; i < sim->heap_len; i++) {
@@ -177,12 +177,12 @@ run(struct sim *sim, const struct world *world, void *w)
 {
 	const char *missing = "";
 
-	while (world->storming(w) && sim->violation[0] == '\0' && step(sim))
+	while (world->has_actions(w) && sim->violation[0] == '\0' && step(sim))
 		world->check(sim, w);
-	sim->calm = true;
+	sim->faults_over = true;
 	sim->faults = (struct sim_faults){ .latency_ms = sim->faults.latency_ms };
-	SIM_SAY(sim, "calm");
-	world->calm(sim, w);
+	SIM_TRACE(sim, "no more faults");
+	world->stop_faults(sim, w);
 	const int64_t deadline_ms = sim->now_ms + world->settle_ms;
 	while (sim->violation[0] == '\0' && (missing = world->unsettled(sim, w)) != NULL) {
 		if (sim->now_ms > deadline_ms || !step(sim))
@@ -191,26 +191,26 @@ run(struct sim *sim, const struct world *world, void *w)
 		else
 			world->check(sim, w);
 	}
-	SIM_SAY(sim, "settled");
+	SIM_TRACE(sim, "settled");
 	const int64_t held_ms = sim->now_ms + world->hold_ms;
 	while (sim->violation[0] == '\0' && sim->now_ms < held_ms && step(sim)) {
 		world->check(sim, w);
 		if ((missing = world->unsettled(sim, w)) != NULL)
-			sim_fail(sim, "settled, then not any more: %s", missing);
+			sim_fail(sim, "was settled, then not any more: %s", missing);
 	}
 	if (sim->steps >= STEPS_MAX)
-		sim_fail(sim, "does not come to an end: %d steps", STEPS_MAX);
+		sim_fail(sim, "the history does not end: %d steps", STEPS_MAX);
 	return sim->violation[0] == '\0';
 }
 
-/* False: nothing will ever happen again. */
+/* Runs the next event. False: there is none, or the history has too many steps. */
 static bool
 step(struct sim *sim)
 {
 	while (sim->heap_len > 0 && sim->steps < STEPS_MAX) {
 		struct sim_event e = pop(sim);
 
-		if (e.node != NULL && (is_void(&e) || put_off(sim, &e)))
+		if (e.node != NULL && (is_void(&e) || defer(sim, &e)))
 			continue;
 		MUST(e.at_ms >= sim->now_ms);
 		sim->now_ms = e.at_ms;
@@ -221,7 +221,7 @@ step(struct sim *sim)
 	return false;
 }
 
-/* Of an earlier life; or a turn that was due, but the node was woken earlier. */
+/* The event is of an earlier life; or it is a turn, and the node was woken earlier. */
 static bool
 is_void(const struct sim_event *e)
 {
@@ -229,9 +229,9 @@ is_void(const struct sim_event *e)
 	    || (e->fn == node_turn && (int64_t)e->n != e->node->wake_ms);
 }
 
-/* A stopped node does nothing until it goes on; then everything at once, in any order. */
+/* A stopped node does nothing until it continues; then all events run at once, in any order. */
 static bool
-put_off(struct sim *sim, struct sim_event *e)
+defer(struct sim *sim, struct sim_event *e)
 {
 	if (e->node->stopped_ms <= e->at_ms)
 		return false;

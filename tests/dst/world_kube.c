@@ -1,4 +1,4 @@
-/* tests/dst/world_kube.c - the history of two instances on one cluster: what goes wrong when. */
+/* tests/dst/world_kube.c - the history of two instances on one cluster: its actions and faults. */
 #include "world_kube.h"
 
 #include <stdlib.h>
@@ -6,41 +6,41 @@
 
 #include "obj.h"
 
-enum { ENCORES = 3, LONG_LEASE_MS = 15000, SHORT_LEASE_MS = 6000 };
+enum { FINAL_CHANGES = 3, LONG_LEASE_MS = 15000, SHORT_LEASE_MS = 6000 };
 
 typedef void act_fn(struct kube_world *);
-static act_fn change, remove_one, replace, flash, burst, compact, write_one, crash, leave, stop,
-    change_weather, lie, restore, cut_off, drop_lease, spoil_lease;
+static act_fn change, remove_one, replace, create_and_delete, burst, compact, write_one, crash, leave, stop,
+    redraw_faults, send_empty_list, restore, cut_off, drop_lease, corrupt_lease;
 
-/* What a history is about: anything, what is read, who leads, or a cluster restored again and again. */
-enum theme { READING = 1, LEADING = 2, RESTORING = 4, ANYTHING = READING | LEADING };
+/* Which actions a history has: all, those about reading, about leading, or repeated restores. */
+enum scenario { READING = 1, LEADING = 2, RESTORING = 4, ANYTHING = READING | LEADING };
 
 static const struct act {
 	act_fn		*fn;
 	uint32_t	 weight;
-	enum theme	 themes;
+	enum scenario	 scenarios;
 } acts[] = {
-	{ change,         250, READING  },
-	{ remove_one,      70, READING  },
-	{ replace,         40, READING  },	/* another uid under the same name */
-	{ flash,           20, READING  },	/* comes and goes before anybody is told */
-	{ burst,           20, READING  },
-	{ write_one,      450, ANYTHING },
-	{ compact,         30, READING  },
-	{ crash,           25, ANYTHING },
-	{ leave,           20, LEADING  },
-	{ stop,            25, ANYTHING },
-	{ change_weather,  20, ANYTHING },
-	{ lie,             10, READING  },
-	{ restore,          5, READING  },
-	{ restore,         60, RESTORING },
-	{ cut_off,         20, LEADING  },
-	{ drop_lease,       6, LEADING  },
-	{ spoil_lease,      4, LEADING  },
+	{ change,            250, READING   },
+	{ remove_one,         70, READING   },
+	{ replace,            40, READING   },	/* another uid under the same name */
+	{ create_and_delete,  20, READING   },	/* before any watcher receives it */
+	{ burst,              20, READING   },
+	{ write_one,         450, ANYTHING  },
+	{ compact,            30, READING   },
+	{ crash,              25, ANYTHING  },
+	{ leave,              20, LEADING   },
+	{ stop,               25, ANYTHING  },
+	{ redraw_faults,      20, ANYTHING  },
+	{ send_empty_list,    10, READING   },
+	{ restore,             5, READING   },
+	{ restore,            60, RESTORING },
+	{ cut_off,            20, LEADING   },
+	{ drop_lease,          6, LEADING   },
+	{ corrupt_lease,       4, LEADING   },
 };
 
 static sim_fn act_again, restart, leave_at, crash_at, write_at;
-static void draw_weather(struct kube_world *);
+static void draw_faults(struct kube_world *);
 static struct kube_instance *any_instance(struct kube_world *);
 static struct kube_instance *the_leader(struct kube_world *);
 static uint32_t any_key(struct kube_world *);
@@ -59,7 +59,7 @@ static const struct world_break breaks[] = {
 static void *
 setup(struct sim *sim)
 {
-	static const enum theme themes[] = {
+	static const enum scenario scenarios[] = {
 		ANYTHING, ANYTHING, ANYTHING, READING, READING, LEADING, LEADING, READING | RESTORING,
 	};
 	struct kube_world *w = obj_alloc(sizeof(*w));
@@ -70,12 +70,12 @@ setup(struct sim *sim)
 	w->actions = 20 + (uint32_t)sim_random(sim, 60);
 	w->latency_ms = sim_chance(sim, 800) ? 5 + (int64_t)sim_random(sim, 50) : 500;
 	w->lease_ms = sim_chance(sim, 500) ? LONG_LEASE_MS : SHORT_LEASE_MS;
-	w->theme = themes[sim_random(sim, NITEMS(themes))];
-	w->elect = w->theme == LEADING || !sim_chance(sim, 100);
+	w->scenario = scenarios[sim_random(sim, NITEMS(scenarios))];
+	w->elect = w->scenario == LEADING || !sim_chance(sim, 100);
 	w->hints = sim_chance(sim, 500);
-	w->lossy = (w->theme & RESTORING) != 0 || (w->theme != LEADING && sim_chance(sim, 250));
+	w->lossy = (w->scenario & RESTORING) != 0 || (w->scenario != LEADING && sim_chance(sim, 250));
 	w->relist_ms = w->lossy && sim->broken != BREAK_KUBE_RESYNC ? 120000 : 0;
-	draw_weather(w);
+	draw_faults(w);
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
 		struct kube_instance *in = &w->instances[i];
 
@@ -100,7 +100,7 @@ teardown(void *arg)
 }
 
 static bool
-storming(void *arg)
+has_actions(void *arg)
 {
 	const struct kube_world *w = arg;
 
@@ -118,22 +118,22 @@ check(struct sim *sim, void *arg)
 }
 
 static void
-calm(struct sim *sim, void *arg)
+stop_faults(struct sim *sim, void *arg)
 {
 	struct kube_world *w = arg;
 
-	w->calm_ms = sim->now_ms;
-	w->weather = (struct kube_weather){ 0 };
-	w->server.lies = 0;
+	w->faults_over_ms = sim->now_ms;
+	w->faults = (struct kube_faults){ 0 };
+	w->server.empty_lists = 0;
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
 		struct kube_instance *in = &w->instances[i];
 
 		in->cut_off_ms = 0;
-		sim_node_go(sim, &in->node);
+		sim_node_continue(sim, &in->node);
 		if (in->node.up)
 			sim_wake(sim, &in->node, sim->now_ms);
 	}
-	wire_news(w);
+	wire_server_changed(w);
 }
 
 static const char *
@@ -141,10 +141,10 @@ unsettled(struct sim *sim, void *arg)
 {
 	struct kube_world *w = arg;
 
-	if (sim->now_ms < w->calm_ms + 2 * w->lease_ms)
-		return "what the faults delayed may still be under way";
+	if (sim->now_ms < w->faults_over_ms + 2 * w->lease_ms)
+		return "what the faults delayed may still be in flight";
 	if (w->arriving > 0)
-		return "a write is on its way, though nobody may be waiting for it";
+		return "a write is in flight to the server";
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
 		const char *wrong = w->instances[i].leaving ? "an instance is about to leave"
 		    : watcher_unsettled(&w->instances[i]);
@@ -153,20 +153,20 @@ unsettled(struct sim *sim, void *arg)
 			return wrong;
 	}
 	if (w->elect && leaders(w) != 1)
-		return leaders(w) == 0 ? "nobody leads" : "two instances lead";
-	if (!w->encore) {
-		SIM_SAY(sim, "encore");
-		w->encore = true;
-		for (int i = 0; i < ENCORES; i++)
+		return leaders(w) == 0 ? "no instance leads" : "two instances lead";
+	if (!w->final_changes_made) {
+		SIM_TRACE(sim, "final changes");
+		w->final_changes_made = true;
+		for (int i = 0; i < FINAL_CHANGES; i++)
 			change(w);
-		return "the encore has just begun";
+		return "the final changes were just made";
 	}
 	return NULL;
 }
 
 const struct world kube_world = {
 	.name = "kube", .breaks = breaks, .settle_ms = 1800 * 1000, .hold_ms = 5000,
-	.setup = setup, .storming = storming, .check = check, .calm = calm,
+	.setup = setup, .has_actions = has_actions, .check = check, .stop_faults = stop_faults,
 	.unsettled = unsettled, .teardown = teardown,
 };
 
@@ -180,7 +180,7 @@ leaders(const struct kube_world *w)
 	return n;
 }
 
-/* ---- What happens ---- */
+/* ---- Actions ---- */
 
 static void
 act_again(struct sim *sim, void *arg, uint64_t n)
@@ -191,10 +191,10 @@ act_again(struct sim *sim, void *arg, uint64_t n)
 
 	(void)n;
 	for (size_t i = 0; i < NITEMS(acts); i++)
-		sum += (acts[i].themes & w->theme) != 0 ? acts[i].weight : 0;
+		sum += (acts[i].scenarios & w->scenario) != 0 ? acts[i].weight : 0;
 	uint64_t at = sim_random(sim, sum);
 	for (size_t i = 0; i < NITEMS(acts); i++) {
-		const uint32_t weight = (acts[i].themes & w->theme) != 0 ? acts[i].weight : 0;
+		const uint32_t weight = (acts[i].scenarios & w->scenario) != 0 ? acts[i].weight : 0;
 
 		if (at < weight) {
 			acts[i].fn(w);
@@ -213,16 +213,16 @@ act_again(struct sim *sim, void *arg, uint64_t n)
 	}
 }
 
-/* None at all, much of one kind beside a little of each, everything late, or a little of each. */
+/* Draws no faults, many of one kind beside a few of each, late answers, or a few of each. */
 static void
-draw_weather(struct kube_world *w)
+draw_faults(struct kube_world *w)
 {
-	struct kube_weather *x = &w->weather;
+	struct kube_faults *x = &w->faults;
 	uint32_t *const kinds[] = {
 		&x->refuse, &x->lose, &x->lose_answer, &x->slow, &x->limit, &x->fail, &x->cut,
-		&x->mute, &x->stray, &x->duplicate, &x->lag, &x->late, &x->tardy,
+		&x->half_open, &x->stray, &x->duplicate, &x->lag, &x->lease_late, &x->write_late,
 	};
-	const uint64_t style = w->theme == LEADING ? 2 : sim_random(w->sim, 4);
+	const uint64_t style = w->scenario == LEADING ? 2 : sim_random(w->sim, 4);
 
 	for (size_t i = 0; i < NITEMS(kinds); i++)
 		*kinds[i] = style != 0 && sim_chance(w->sim, 500) ? (uint32_t)sim_random(w->sim, 150) : 0;
@@ -230,19 +230,19 @@ draw_weather(struct kube_world *w)
 		*kinds[sim_random(w->sim, NITEMS(kinds))] = 200 + (uint32_t)sim_random(w->sim, 600);
 	if (style == 2) {
 		x->slow = 300 + (uint32_t)sim_random(w->sim, 600);
-		x->late = (uint32_t)sim_random(w->sim, 800);
+		x->lease_late = (uint32_t)sim_random(w->sim, 800);
 	}
 	if (style != 0 && sim_chance(w->sim, 300))
 		x->stray = 700;
-	if ((w->theme & RESTORING) != 0)
-		x->tardy = 500;
+	if ((w->scenario & RESTORING) != 0)
+		x->write_late = 500;
 	x->lossy = w->lossy ? (uint32_t)sim_random(w->sim, 200) : 0;
 }
 
 static void
-change_weather(struct kube_world *w)
+redraw_faults(struct kube_world *w)
 {
-	draw_weather(w);
+	draw_faults(w);
 }
 
 static void
@@ -260,8 +260,8 @@ change_key(struct kube_world *w, uint32_t key)
 		server_create(&w->server, key);
 	else
 		server_change(&w->server, key);
-	SIM_SAY(w->sim, "server: n%u is u%u at %d", key, w->server.now.objects[key].uid, (int)w->server.rv);
-	wire_news(w);
+	SIM_TRACE(w->sim, "server: n%u is u%u at %d", key, w->server.now.objects[key].uid, (int)w->server.rv);
+	wire_server_changed(w);
 }
 
 static void
@@ -272,8 +272,8 @@ remove_one(struct kube_world *w)
 	if (is_full(w) || w->server.now.objects[key].uid == 0)
 		return;
 	server_delete(&w->server, key);
-	SIM_SAY(w->sim, "server: n%u is deleted at %d", key, (int)w->server.rv);
-	wire_news(w);
+	SIM_TRACE(w->sim, "server: n%u is deleted at %d", key, (int)w->server.rv);
+	wire_server_changed(w);
 }
 
 static void
@@ -288,7 +288,7 @@ replace(struct kube_world *w)
 }
 
 static void
-flash(struct kube_world *w)
+create_and_delete(struct kube_world *w)
 {
 	const uint32_t key = any_key(w);
 
@@ -296,7 +296,7 @@ flash(struct kube_world *w)
 		return;
 	change_key(w, key);
 	server_delete(&w->server, key);
-	wire_news(w);
+	wire_server_changed(w);
 }
 
 static void
@@ -312,10 +312,10 @@ compact(struct kube_world *w)
 	const uint64_t span = w->server.rv - w->server.compacted;
 
 	server_compact(&w->server, w->server.compacted + sim_random(w->sim, span + 1));
-	SIM_SAY(w->sim, "server: compacted to %d", (int)w->server.compacted);
+	SIM_TRACE(w->sim, "server: compacted to %d", (int)w->server.compacted);
 }
 
-/* Mostly whoever may, sometimes whoever may not. */
+/* Mostly the leader writes, sometimes any instance. */
 static void
 write_one(struct kube_world *w)
 {
@@ -331,12 +331,12 @@ crash(struct kube_world *w)
 		return;
 	if (sim_chance(w->sim, 500))
 		actor_act(in);
-	SIM_SAY(w->sim, "%s crashes", in->name);
+	SIM_TRACE(w->sim, "%s crashes", in->name);
 	watcher_crash(in);
 	restart_soon(in);
 }
 
-/* Mostly whoever has something to lose, and with something just sent. */
+/* Mostly the leader leaves, just after it sent some writes. */
 static void
 leave(struct kube_world *w)
 {
@@ -354,7 +354,7 @@ end_soon(struct kube_instance *in)
 {
 	struct sim *sim = in->world->sim;
 
-	SIM_SAY(sim, "%s is told to end", in->name);
+	SIM_TRACE(sim, "%s begins a clean stop", in->name);
 	watcher_leave(in);
 	sim_node_at(sim, &in->node, sim->now_ms + 500 + (int64_t)sim_random(sim, 9000), crash_at, in, 0);
 }
@@ -365,7 +365,7 @@ crash_at(struct sim *sim, void *arg, uint64_t n)
 	struct kube_instance *in = arg;
 
 	(void)n;
-	SIM_SAY(sim, "%s ends", in->name);
+	SIM_TRACE(sim, "%s ends", in->name);
 	watcher_crash(in);
 	restart_soon(in);
 }
@@ -386,7 +386,7 @@ restart(struct sim *sim, void *arg, uint64_t n)
 
 	(void)n;
 	watcher_start(in);
-	if (!sim->calm && sim_chance(sim, 150))		/* it was not meant to start at all */
+	if (!sim->faults_over && sim_chance(sim, 150))		/* it is stopped soon after its start */
 		sim_node_at(sim, &in->node, sim->now_ms + (int64_t)sim_random(sim, 3000), leave_at, in, 0);
 }
 
@@ -396,7 +396,7 @@ leave_at(struct sim *sim, void *arg, uint64_t n)
 	struct kube_instance *in = arg;
 
 	(void)n;
-	if (!in->leaving && !sim->calm && sim->now_ms >= in->world->no_restart_ms)
+	if (!in->leaving && !sim->faults_over && sim->now_ms >= in->world->no_restart_ms)
 		end_soon(in);
 }
 
@@ -405,15 +405,15 @@ stop(struct kube_world *w)
 {
 	struct kube_instance *in = any_instance(w);
 
-	SIM_SAY(w->sim, "%s is stopped", in->name);
+	SIM_TRACE(w->sim, "%s is stopped", in->name);
 	sim_node_stop(w->sim, &in->node, (int64_t)sim_random(w->sim, (uint64_t)w->lease_ms * 5 / 2));
 }
 
-/* The next complete list is empty, though the server knows better. */
+/* The next complete list is empty, though the server has objects. */
 static void
-lie(struct kube_world *w)
+send_empty_list(struct kube_world *w)
 {
-	w->server.lies = w->lossy;
+	w->server.empty_lists = w->lossy;
 }
 
 static void
@@ -424,19 +424,19 @@ restore(struct kube_world *w)
 	if (!w->lossy || span == 0)
 		return;
 	server_restore(&w->server, w->server.compacted + sim_random(w->sim, span));
-	SIM_SAY(w->sim, "server: restored to %d", (int)w->server.rv);
+	SIM_TRACE(w->sim, "server: restored to %d", (int)w->server.rv);
 	actor_forget_own(w);
 	wire_break(w);
-	wire_news(w);
+	wire_server_changed(w);
 }
 
-/* The leader cannot renew any more, and goes on writing as long as it may. */
+/* The leader cannot renew any more, and writes as long as its lease allows. */
 static void
 cut_off(struct kube_world *w)
 {
 	struct kube_instance *in = the_leader(w);
 
-	SIM_SAY(w->sim, "%s is cut off from the Lease", in->name);
+	SIM_TRACE(w->sim, "%s is cut off from the Lease", in->name);
 	in->cut_off_ms = w->sim->now_ms + (int64_t)sim_random(w->sim, (uint64_t)w->lease_ms * 2);
 	for (int i = 0; i < 6; i++)
 		sim_at(w->sim, w->sim->now_ms + (int64_t)sim_random(w->sim, (uint64_t)w->lease_ms),
@@ -447,38 +447,38 @@ static void
 write_at(struct sim *sim, void *arg, uint64_t n)
 {
 	(void)n;
-	if (!sim->calm)
+	if (!sim->faults_over)
 		actor_act(arg);
 }
 
-/* Somebody deletes the Lease. Both know who held it, and nobody starts without knowing. */
+/* A user deletes the Lease. Both instances hold its last record, and none starts without it. */
 static void
 drop_lease(struct kube_world *w)
 {
 	for (int i = 0; i < KUBE_INSTANCES; i++) {
 		const struct kube_instance *in = &w->instances[i];
 
-		/* missing: if it was made and is deleted again between two looks, nobody can know. */
+		/* missing: a Lease that is created and deleted between two reads cannot be detected. */
 		if (!in->node.up || !in->lease.known || in->lease.missing || in->leaving)
 			return;
 	}
-	SIM_SAY(w->sim, "server: the Lease is deleted");
+	SIM_TRACE(w->sim, "server: the Lease is deleted");
 	w->server.has_lease = false;
 	wire_lease_changed(w);
 	w->no_restart_ms = w->sim->now_ms + 4 * w->lease_ms;
 }
 
 static void
-spoil_lease(struct kube_world *w)
+corrupt_lease(struct kube_world *w)
 {
 	static const int64_t durations[] = { 0, -5, 1, 999999999 };
 	struct lease_record *r = &w->server.lease.record;
 
 	if (!w->server.has_lease)
 		return;
-	SIM_SAY(w->sim, "server: somebody writes nonsense into the Lease");
+	SIM_TRACE(w->sim, "server: a user writes invalid values into the Lease");
 	*r = (struct lease_record){
-		.holder = "ghost", .duration_s = durations[sim_random(w->sim, NITEMS(durations))],
+		.holder = "other", .duration_s = durations[sim_random(w->sim, NITEMS(durations))],
 		.transitions = sim_chance(w->sim, 500) ? -1 : INT64_MAX,
 	};
 	wire_lease_changed(w);
@@ -500,7 +500,7 @@ any_instance(struct kube_world *w)
 	return &w->instances[sim_random(w->sim, KUBE_INSTANCES)];
 }
 
-/* A few hot keys get half of everything. */
+/* A few hot keys get half of all actions. */
 static uint32_t
 any_key(struct kube_world *w)
 {

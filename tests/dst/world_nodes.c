@@ -1,6 +1,6 @@
 /*
- * tests/dst/world_nodes.c - the history of a cluster under node-state: what happens when, and what
- * must be so in the end.
+ * tests/dst/world_nodes.c - the history of a cluster with node-state: its actions and faults, and
+ * what must hold in the end.
  */
 #include "world_nodes.h"
 
@@ -8,12 +8,12 @@
 
 #include "obj.h"
 
-enum { PIPE_MAX = 20000, QUIET_MS = 4000, ENCORES = 3, STATE = DOWNS };
+enum { PIPE_MAX = 20000, QUIET_MS = 4000, FINAL_CHANGES = 3, STATE = DOWNS };
 
 typedef void act_fn(struct nodes_world *);
 static act_fn change, burst, resync, cut, crash_state, crash_down, stop_state, stop_down, slow_down;
 static sim_fn act_again, restart, reopen;
-static void draw_weather(struct sim *);
+static void draw_faults(struct sim *);
 static void disconnect(struct nodes_world *, uint32_t);
 static void soon(struct nodes_world *, sim_fn *, uint64_t);
 
@@ -45,7 +45,7 @@ setup(struct sim *sim)
 	model_init(&w->model, sim);
 	w->actions = 15 + (uint32_t)sim_random(sim, 60);
 	sim->faults.latency_ms = (int64_t)sim_random(sim, 20);
-	draw_weather(sim);
+	draw_faults(sim);
 	state_drop_peers(w);
 	for (uint32_t i = 0; i < DOWNS; i++) {
 		struct nodes_down *d = &w->downs[i];
@@ -82,7 +82,7 @@ teardown(void *arg)
 }
 
 static bool
-storming(void *arg)
+has_actions(void *arg)
 {
 	const struct nodes_world *w = arg;
 
@@ -107,21 +107,21 @@ check(struct sim *sim, void *arg)
 }
 
 static void
-calm(struct sim *sim, void *arg)
+stop_faults(struct sim *sim, void *arg)
 {
 	struct nodes_world *w = arg;
 
-	w->calm_ms = sim->now_ms;
-	sim_node_go(sim, &w->state.node);
+	w->faults_over_ms = sim->now_ms;
+	sim_node_continue(sim, &w->state.node);
 	sim_wake(sim, &w->state.node, sim->now_ms);
 	for (uint32_t i = 0; i < DOWNS; i++) {
 		w->downs[i].slow_ms = 0;
-		sim_node_go(sim, &w->downs[i].node);
+		sim_node_continue(sim, &w->downs[i].node);
 		sim_wake(sim, &w->downs[i].node, sim->now_ms);
 	}
 }
 
-/* Settled twice: what changes after the first time must arrive by deltas alone. */
+/* The world settles twice: changes after the first time must arrive by deltas alone. */
 static const char *
 unsettled(struct sim *sim, void *arg)
 {
@@ -139,24 +139,24 @@ unsettled(struct sim *sim, void *arg)
 	}
 	if (link_store_tombstones(w->state.view) > 0)
 		return "a tombstone is left though all mirrors are complete";
-	if (sim->now_ms < w->calm_ms + QUIET_MS)
-		return "what the faults delayed may still be under way";
-	if (!w->encore) {
-		w->encore = true;
-		for (int i = 0; i < ENCORES; i++)
+	if (sim->now_ms < w->faults_over_ms + QUIET_MS)
+		return "what the faults delayed may still be in flight";
+	if (!w->final_changes_made) {
+		w->final_changes_made = true;
+		for (int i = 0; i < FINAL_CHANGES; i++)
 			change(w);
-		return "the encore has just begun";
+		return "the final changes were just made";
 	}
 	return NULL;
 }
 
 const struct world nodes_world = {
 	.name = "nodes", .breaks = breaks, .settle_ms = 60000, .hold_ms = 3000,
-	.setup = setup, .storming = storming, .check = check, .calm = calm,
+	.setup = setup, .has_actions = has_actions, .check = check, .stop_faults = stop_faults,
 	.unsettled = unsettled, .teardown = teardown,
 };
 
-/* ---- What happens ---- */
+/* ---- Actions ---- */
 
 static void
 act_again(struct sim *sim, void *arg, uint64_t n)
@@ -171,7 +171,7 @@ act_again(struct sim *sim, void *arg, uint64_t n)
 		at -= acts[i].weight;
 	acts[i].fn(w);
 	if (sim_chance(sim, 10))
-		draw_weather(sim);
+		draw_faults(sim);
 	if (--w->actions > 0)
 		sim_at(sim,
 		    sim->now_ms
@@ -189,8 +189,8 @@ change(struct nodes_world *w)
 	char key[NODES_KEY_MAX];
 
 	model_key(place, key);
-	SIM_SAY(w->sim, "cluster: %s %s, rv %d", key, w->model.objects[place].present ? "changes" : "goes",
-	    (int)w->model.rv);
+	SIM_TRACE(w->sim, "cluster: %s %s, rv %d", key,
+	    w->model.objects[place].present ? "changes" : "is removed", (int)w->model.rv);
 	state_follow(w, place);
 }
 
@@ -201,7 +201,7 @@ burst(struct nodes_world *w)
 		change(w);
 }
 
-/* Some changes are lost, then comes a snapshot. */
+/* Some changes are lost, then a snapshot follows. */
 static void
 resync(struct nodes_world *w)
 {
@@ -224,7 +224,7 @@ crash_state(struct nodes_world *w)
 {
 	if (!w->state.node.up)
 		return;
-	SIM_SAY(w->sim, "node-state crashes");
+	SIM_TRACE(w->sim, "node-state crashes");
 	state_crash(w);
 	for (uint32_t i = 0; i < DOWNS; i++)
 		disconnect(w, i);
@@ -238,7 +238,7 @@ crash_down(struct nodes_world *w)
 
 	if (!w->downs[i].node.up)
 		return;
-	SIM_SAY(w->sim, "d%u crashes", i);
+	SIM_TRACE(w->sim, "d%u crashes", i);
 	down_crash(w, i);
 	disconnect(w, i);
 	soon(w, restart, i);
@@ -267,16 +267,16 @@ slow_down(struct nodes_world *w)
 }
 
 static void
-draw_weather(struct sim *sim)
+draw_faults(struct sim *sim)
 {
 	uint32_t *const kinds[] = {
 		&sim->faults.drop, &sim->faults.repeat, &sim->faults.swap, &sim->faults.late,
 		&sim->faults.echo, &sim->faults.cut_short, &sim->faults.stall, &sim->faults.refuse,
 	};
-	const bool fair = sim_chance(sim, 400);
+	const bool none = sim_chance(sim, 400);
 
 	for (size_t i = 0; i < NITEMS(kinds); i++)
-		*kinds[i] = !fair && sim_chance(sim, 500) ? (uint32_t)sim_random(sim, 60) : 0;
+		*kinds[i] = !none && sim_chance(sim, 500) ? (uint32_t)sim_random(sim, 60) : 0;
 }
 
 /* ---- Nodes and connections ---- */

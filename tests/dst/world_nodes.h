@@ -4,8 +4,8 @@
  *
  * Product code: the fleet (pools, versions, assessment, tally), the work queue, and the link below
  * it (view, session, mirror, codecs), put together as actors/node-state/main.c and the runtime's
- * bus do it. Simulated is what lies outside: the cluster ("model"), kube-watcher's link, on which
- * changes come late and in order and which starts over with a snapshot at times, and the network
+ * bus do it. Simulated is the rest: the cluster ("model"); kube-watcher's link, on which changes
+ * come late and in order, and which sometimes starts over with a snapshot; and the network
  * downstream.
  *
  * Every change of the model has a number; what node-state publishes carries the number up to which
@@ -38,9 +38,9 @@ enum {
 	NODES_TURN = 64,
 };
 
-/* Rules that `--break` takes out, in the glue, never in the product. */
+/* Rules that `--break` removes, in the glue, never in the product. */
 #define NODES_BREAKS(B)									\
-	B(SILENT_REMOVAL, "silent-removal", "a node or pool that goes is not retracted")	\
+	B(SILENT_REMOVAL, "silent-removal", "the state of a removed node or pool stays")		\
 	B(PAUSED_FLIP,  "paused-flip",  "a paused pool enqueues no node")	\
 	B(OLD_SELECTOR, "old-selector", "nodes that a pool selected before are not enqueued")	\
 	B(CONFIG,       "config",       "the version of a MachineConfig enqueues no node")	\
@@ -85,7 +85,7 @@ uint32_t model_place(struct wire_str key);	/* MODEL_OBJECTS: of no object */
 enum msg model_type(uint32_t place);
 /* The object as kube-watcher would send it, in `out`. */
 void model_pack(const struct model *m, uint32_t place, msgpack_sbuffer *out);
-/* The pool that owns the node by the MCO rule, by hand; -1: none. */
+/* The pool that owns the node by the MCO rule, implemented a second time; -1: none. */
 int model_owner(const struct model *m, uint32_t node);
 bool model_has_state(const struct model *m, uint32_t place);
 
@@ -94,7 +94,7 @@ uint64_t state_hash(enum msg type, struct wire_bin value, struct msg_arena *aren
 /* The hashes of the states that a new node-state computes for each place; 0: no state. */
 void model_evaluate(const struct model *m, uint64_t hashes[STATES]);
 
-/* ---- kube-watcher's link: in order, late, and at times from the beginning ---- */
+/* ---- kube-watcher's link: in order, late, and sometimes with a new snapshot ---- */
 
 enum feed_what { FEED_BEGIN, FEED_OBJECT, FEED_END };
 
@@ -144,10 +144,10 @@ struct node_state {
 	struct link_store		*view;
 	struct workqueue	*queue;
 	struct nodes_peer	 peers[DOWNS];
-	uint64_t		 known_rv;	/* everything up to here has come in */
-	bool			 fresh;		/* no snapshot is under way */
-	bool			 muted;		/* a broken rule swallows touches */
-	const struct pool	*only;		/* and another those of nodes that this one does not select */
+	uint64_t		 known_rv;	/* everything up to here was received */
+	bool			 fresh;		/* no snapshot is in progress */
+	bool			 muted;		/* a broken rule drops what the fleet enqueues */
+	const struct pool	*only;		/* another drops nodes that this pool does not select */
 };
 
 struct nodes_world {
@@ -159,8 +159,8 @@ struct nodes_world {
 	msgpack_sbuffer		 buffer, value;
 	struct msg_arena	 arena, inner;	/* inner: for what is decoded while another value is in use */
 	uint32_t		 actions;
-	bool			 encore;
-	int64_t			 calm_ms;
+	bool			 final_changes_made;
+	int64_t			 faults_over_ms;
 	uint64_t		 expected[STATES], expected_rv;
 };
 
@@ -168,7 +168,7 @@ extern const struct world nodes_world;
 
 void state_start(struct nodes_world *w);
 void state_crash(struct nodes_world *w);
-void state_resync(struct nodes_world *w);	/* kube-watcher starts over: what was under way is lost */
+void state_resync(struct nodes_world *w);	/* kube-watcher starts over: what was in flight is lost */
 void state_follow(struct nodes_world *w, uint32_t place);	/* the model has changed here */
 void state_free_feed(struct nodes_world *w);
 
@@ -180,7 +180,7 @@ void down_start(struct nodes_world *w, uint32_t i);
 void down_crash(struct nodes_world *w, uint32_t i);
 const char *down_unsettled(struct nodes_world *w, struct nodes_down *d);
 
-/* One body and its envelope into a pipe; and back: NULL when it parses, else why not. */
+/* Sends one body in its envelope; parses a received frame: NULL when it is valid, else why not. */
 enum sim_sent nodes_send(struct nodes_world *w, struct sim_pipe *p, const struct envelope *env,
     const union msg_body *body);
 const char *nodes_open(

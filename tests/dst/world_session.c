@@ -1,6 +1,6 @@
 /*
- * tests/dst/world_session.c - the history of one link: what goes wrong when, and when everything
- * must be well again.
+ * tests/dst/world_session.c - the history of one link: its actions and faults, and when everything
+ * must be settled.
  */
 #include "world_session.h"
 
@@ -10,10 +10,10 @@
 #include "obj.h"
 #include "session_acts.h"
 
-enum { PIPE_MAX = 20000, QUIET_MS = 4000, ENCORES = 4 };
+enum { PIPE_MAX = 20000, QUIET_MS = 4000, FINAL_CHANGES = 4 };
 
-static sim_fn act_again, reopen, restart, kick;
-static void draw_weather(struct sim *);
+static sim_fn act_again, reopen, restart, report_producer;
+static void draw_faults(struct sim *);
 static void open_conn(struct session_world *, uint32_t);
 
 static const struct world_break breaks[] = {
@@ -31,15 +31,15 @@ setup(struct sim *sim)
 	msgpack_sbuffer_init(&w->buffer);
 	msg_arena_init(&w->arena);
 	truth_init(&w->truth, sim);
-	w->peaceful = sim_chance(sim, 125);
+	w->no_faults = sim_chance(sim, 125);
 	w->actions = 20 + (uint32_t)sim_random(sim, 100);
 	w->steady_ms = sim_chance(sim, 100) ? 20 + sim_random(sim, 900) : 0;
 	w->only = act_draw_only(w);
 	w->work_failures = sim_chance(sim, 500) ? 0 : (uint32_t)sim_random(sim, 300);
 	w->nconsumers = 1 + (uint32_t)sim_random(sim, sim_chance(sim, 600) ? 2 : CONSUMERS_MAX);
 	sim->faults.latency_ms = (int64_t)sim_random(sim, sim_chance(sim, 900) ? 10 : 100);
-	if (!w->peaceful)
-		draw_weather(sim);
+	if (!w->no_faults)
+		draw_faults(sim);
 	for (uint32_t i = 0; i < w->truth.count; i++) {
 		if (sim_chance(sim, 700))
 			act_create(w, i);
@@ -52,7 +52,7 @@ setup(struct sim *sim)
 		sim_pipe_init(&c->conn.up, &w->producer.node, PIPE_MAX);
 		sim_pipe_init(&c->conn.down, &c->node, PIPE_MAX);
 		c->window = sim_chance(sim, 400) ? SESSION_WINDOW : 64;
-		/* Many keys at a round trip for every few of them would take minutes. */
+		/* A round trip for every few of many keys would take minutes. */
 		if (w->truth.count < 1000 && sim_chance(sim, 500))
 			c->window = 1 + sim_random(sim, 8);
 		c->workers_max = 1 + (uint32_t)sim_random(sim, 3);
@@ -83,7 +83,7 @@ teardown(void *arg)
 }
 
 static bool
-storming(void *arg)
+has_actions(void *arg)
 {
 	const struct session_world *w = arg;
 
@@ -102,25 +102,25 @@ check(struct sim *sim, void *arg)
 }
 
 static void
-calm(struct sim *sim, void *arg)
+stop_faults(struct sim *sim, void *arg)
 {
 	struct session_world *w = arg;
 
-	w->calm_ms = sim->now_ms;
+	w->faults_over_ms = sim->now_ms;
 	w->work_failures = 0;
-	sim_node_go(sim, &w->producer.node);
+	sim_node_continue(sim, &w->producer.node);
 	sim_wake(sim, &w->producer.node, sim->now_ms);
 	for (uint32_t i = 0; i < w->nconsumers; i++) {
 		w->consumers[i].slow_ms = 0;
-		sim_node_go(sim, &w->consumers[i].node);
+		sim_node_continue(sim, &w->consumers[i].node);
 		sim_wake(sim, &w->consumers[i].node, sim->now_ms);
 	}
 }
 
 /*
- * Settled twice: once the mirrors have found back to the truth, a few more changes must reach them
- * by deltas alone, and from then on nobody may start over again. QUIET_MS: what the faults had
- * delayed or repeated has arrived by then.
+ * The world settles twice: once the mirrors equal the truth, a few more changes must reach them by
+ * deltas alone, and from then on no session may start over. QUIET_MS: what the faults delayed or
+ * repeated has arrived by then.
  */
 static const char *
 unsettled(struct sim *sim, void *arg)
@@ -129,8 +129,8 @@ unsettled(struct sim *sim, void *arg)
 
 	if (!w->producer.node.up || !link_store_ready(w->producer.view))
 		return "the producer is not ready";
-	if (w->kicks > 0)
-		return "the supervisor has yet to say something";
+	if (w->notices > 0)
+		return "a message of the supervisor is in flight";
 	for (uint32_t i = 0; i < w->nconsumers; i++) {
 		const char *wrong = consumer_unsettled(w, &w->consumers[i]);
 
@@ -139,25 +139,25 @@ unsettled(struct sim *sim, void *arg)
 	}
 	if (link_store_tombstones(w->producer.view) > 0)
 		return "a tombstone is left though all mirrors are complete";
-	if (sim->now_ms < w->calm_ms + QUIET_MS)
-		return "what the faults delayed may still be under way";
-	if (!w->encore) {
-		SIM_SAY(sim, "encore");
-		w->encore = true;
-		for (int i = 0; i < ENCORES; i++)
+	if (sim->now_ms < w->faults_over_ms + QUIET_MS)
+		return "what the faults delayed may still be in flight";
+	if (!w->final_changes_made) {
+		SIM_TRACE(sim, "final changes");
+		w->final_changes_made = true;
+		for (int i = 0; i < FINAL_CHANGES; i++)
 			act_on_store(w);
-		return "the encore has just begun";
+		return "the final changes were just made";
 	}
 	return NULL;
 }
 
 const struct world session_world = {
 	.name = "session", .breaks = breaks, .settle_ms = 60000, .hold_ms = 11000,
-	.setup = setup, .storming = storming, .check = check, .calm = calm,
+	.setup = setup, .has_actions = has_actions, .check = check, .stop_faults = stop_faults,
 	.unsettled = unsettled, .teardown = teardown,
 };
 
-/* ---- What happens to the nodes ---- */
+/* ---- Actions and faults ---- */
 
 static void
 act_again(struct sim *sim, void *arg, uint64_t n)
@@ -167,8 +167,8 @@ act_again(struct sim *sim, void *arg, uint64_t n)
 
 	(void)n;
 	act(w);
-	if (sim_chance(sim, 10) && !w->peaceful)
-		draw_weather(sim);
+	if (sim_chance(sim, 10) && !w->no_faults)
+		draw_faults(sim);
 	if (--w->actions > 0) {
 		const uint64_t gap_ms = w->steady_ms > 0 ? w->steady_ms
 		    : kind < 700 ? 30 : kind < 930 ? 500 : kind < 992 ? 6000 : 13000;
@@ -177,9 +177,9 @@ act_again(struct sim *sim, void *arg, uint64_t n)
 	}
 }
 
-/* No fault at all, much of one kind beside a little of each, echoes among losses, or a little of each. */
+/* Draws no faults, many of one kind beside a few of each, echoes and losses, or a few of each. */
 static void
-draw_weather(struct sim *sim)
+draw_faults(struct sim *sim)
 {
 	uint32_t *const kinds[] = {
 		&sim->faults.drop, &sim->faults.repeat, &sim->faults.swap, &sim->faults.late,
@@ -206,8 +206,8 @@ world_restart_soon(struct session_world *w, uint32_t who)
 }
 
 /*
- * who: a consumer, or CONSUMERS_MAX for the producer. The supervisor tells the consumers of it,
- * late or not at all.
+ * who: a consumer, or CONSUMERS_MAX for the producer. The supervisor reports its start to
+ * the consumers, late or not at all.
  */
 static void
 restart(struct sim *sim, void *arg, uint64_t who)
@@ -222,23 +222,23 @@ restart(struct sim *sim, void *arg, uint64_t who)
 	producer_start(w);
 	for (uint32_t i = 0; i < w->nconsumers; i++) {
 		world_reopen(w, i);
-		if (w->peaceful || sim_chance(sim, 250))
+		if (w->no_faults || sim_chance(sim, 250))
 			continue;
-		w->kicks++;
+		w->notices++;
 		sim_at(sim,
-		    sim->now_ms + (int64_t)sim_random(sim, sim_chance(sim, 800) ? 200 : 9000), kick,
-		    w, w->producer.incarnation << 8 | i);
+		    sim->now_ms + (int64_t)sim_random(sim, sim_chance(sim, 800) ? 200 : 9000),
+		    report_producer, w, w->producer.incarnation << 8 | i);
 	}
 }
 
 static void
-kick(struct sim *sim, void *arg, uint64_t n)
+report_producer(struct sim *sim, void *arg, uint64_t n)
 {
 	struct session_world *w = arg;
 
-	SIM_SAY(sim, "supervisor to c%d: the producer is incarnation %d", (int)(n & 0xff), (int)(n >> 8));
-	w->kicks--;
-	consumer_kick(w, (uint32_t)(n & 0xff), n >> 8);
+	SIM_TRACE(sim, "supervisor to c%d: the producer is incarnation %d", (int)(n & 0xff), (int)(n >> 8));
+	w->notices--;
+	consumer_producer_up(w, (uint32_t)(n & 0xff), n >> 8);
 }
 
 void
@@ -264,7 +264,7 @@ reopen(struct sim *sim, void *arg, uint64_t i)
 
 	if (c->conn.up.open || !c->node.up || !w->producer.node.up)
 		return;
-	SIM_SAY(sim, "%s is connected", c->name);
+	SIM_TRACE(sim, "%s is connected", c->name);
 	open_conn(w, (uint32_t)i);
 }
 
@@ -297,7 +297,7 @@ world_send_buffer(struct session_world *w, struct sim_pipe *p, const struct enve
 	const enum sim_sent sent =
 	    sim_pipe_send(w->sim, p, w->buffer.data, w->buffer.size, env->epoch, items);
 
-	SIM_SAY(w->sim, "  to %s: %s epoch %d.%u seq %d%s", p->to->name, msg_name(env->type),
+	SIM_TRACE(w->sim, "  to %s: %s epoch %d.%u seq %d%s", p->to->name, msg_name(env->type),
 	    (int)EPOCH_INCARNATION(env->epoch), (uint32_t)env->epoch, (int)env->seq,
 	    sent == SIM_SENT ? "" : sent == SIM_FULL ? " (full)" : " (unreachable)");
 	return sent;
@@ -313,11 +313,11 @@ world_open(struct session_world *w, const struct sim_node *at, const struct sim_
 	if (wrong == NULL && !frame_next(f, &w->arena, first))
 		wrong = "body does not fit the schema";
 	if (wrong == NULL)
-		SIM_SAY(w->sim, "%s gets %s epoch %d.%u seq %d, %u bodies", at->name, msg_name(f->env.type),
+		SIM_TRACE(w->sim, "%s gets %s epoch %d.%u seq %d, %u bodies", at->name, msg_name(f->env.type),
 		    (int)EPOCH_INCARNATION(f->env.epoch), (uint32_t)f->env.epoch, (int)f->env.seq,
 		    f->bodies + 1);
 	else
-		SIM_SAY(w->sim, "%s gets a frame that %s", at->name, wrong);
+		SIM_TRACE(w->sim, "%s gets a frame that %s", at->name, wrong);
 	return wrong;
 }
 

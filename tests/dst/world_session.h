@@ -1,11 +1,11 @@
 /*
- * tests/dst/world_session.h - the world of one link: a store, a producer that hands it out,
+ * tests/dst/world_session.h - the world of one link: a store, a producer that publishes it,
  * consumers that mirror it.
  *
  * Product code at both ends (session, view, mirror, record, work queue, codecs), real frames
  * between them; the glue is written as actors/runtime/bus_out.c and bus_in.c do it, with pipes
- * instead of sockets. What is simulated is only what lies outside: the store that the producer
- * watches ("truth"), the network, the supervisor's word, the work on a key.
+ * instead of sockets. Only the rest is simulated: the store that the producer watches ("truth"), the
+ * network, the supervisor's messages, the work on a key.
  */
 #ifndef MUSTER_WORLD_SESSION_H
 #define MUSTER_WORLD_SESSION_H
@@ -26,18 +26,18 @@ enum {
 	VALUE_MAX_BYTES = 32 * 1024,	/* a few of them are more than LINK_STORE_BATCH_BYTES */
 };
 
-/* Rules that `--break` takes out, in the glue or in the network, never in the product. */
+/* Rules that `--break` removes, in the glue or in the network, never in the product. */
 #define SESSION_BREAKS(B)									\
 	B(BEAT,         "beat",         "the producer sends no beats")				\
-	B(BLIND_BEAT,   "blind-beat",   "beats do not tell where the producer stands")		\
-	B(TOMBSTONE,    "tombstone",    "a removed key is forgotten before consumers heard of it") \
+	B(EMPTY_BEAT,   "empty-beat",   "beats have neither the last number nor the hash")	\
+	B(TOMBSTONE,    "tombstone",    "a removed key is dropped before consumers receive it")	\
 	B(STALE_MIRROR, "stale-mirror", "the mirror is emptied when a snapshot begins")		\
-	B(SWEEP,        "sweep",        "what a snapshot does not name stays in the mirror")	\
-	B(READY_GATE,   "ready-gate",   "a snapshot is sent before the picture is complete")	\
+	B(SWEEP,        "sweep",        "what a snapshot does not contain stays in the mirror")	\
+	B(READY_GATE,   "ready-gate",   "a snapshot is sent before the view is ready")		\
 	B(CREDIT,       "credit",       "the producer sends without credit")			\
 	B(NONCE,        "nonce",        "every HELLO has the same nonce")			\
-	B(EPOCH,        "epoch",        "frames of other sessions are taken for our own")	\
-	B(SILENCE,      "silence",      "a silent producer is waited for, for ever")		\
+	B(EPOCH,        "epoch",        "frames of other sessions are accepted as our own")	\
+	B(SILENCE,      "silence",      "the consumer has no timeout for a silent producer")	\
 	B(DEDUP,        "dedup",        "a key that changes while in work is not queued again")
 
 enum session_break {
@@ -47,7 +47,7 @@ enum session_break {
 #undef BREAK_ENUM
 };
 
-/* ---- The truth: every write has a number (rv), so what a consumer holds can be dated ---- */
+/* ---- The truth: every write has a number (rv), so what a consumer holds has a version ---- */
 
 struct truth_key {
 	bool		present, unique;	/* unique: a new name each time it is created */
@@ -56,7 +56,7 @@ struct truth_key {
 	uint32_t	name_len;
 	uint64_t	life;			/* counts creations: part of a unique name, and of the uid */
 	uint64_t	rv;			/* last write */
-	uint64_t	value_rv;		/* last write that changed the bytes; they are made from it */
+	uint64_t	value_rv;		/* last write that changed the bytes: a function of it */
 	uint64_t	removed_rv;		/* last time it was removed, or replaced by another uid */
 	uint32_t	value_len;
 };
@@ -77,7 +77,7 @@ struct truth_item {
 void truth_init(struct truth *t, struct sim *sim);
 void truth_free(struct truth *t);
 void truth_read(const struct truth *t, uint32_t i, struct truth_item *out);
-/* True: after the write `rv` the key was removed, or came under another uid. */
+/* True: after the write `rv` the key was removed, or got another uid. */
 bool truth_was_removed(const struct truth *t, const struct body_item *item);
 /*
  * What is wrong with a mirror's copy; NULL: it is the truth. rv may lag behind writes that changed
@@ -114,13 +114,13 @@ struct producer {
 	struct link_store	*view;
 	struct peer	 peers[CONSUMERS_MAX];
 	uint32_t	 sessions;
-	uint32_t	 listed;	/* keys of the truth taken over since the start */
-	uint32_t	 population;	/* largest number of keys it had to remember */
+	uint32_t	 listed;	/* keys of the truth read since the start */
+	uint32_t	 population;	/* largest number of keys it had to hold */
 };
 
 struct tracked {
 	uint64_t	changed, seen;	/* the last change, and the one that work began with */
-	uint64_t	rv, uid, value;	/* what was last told; the value as its hash */
+	uint64_t	rv, uid, value;	/* what the handler last got; the value as its hash */
 	bool		held, in_work;	/* held: in the mirror */
 	bool		unclean;	/* changed after the last successful work began */
 };
@@ -140,7 +140,7 @@ struct consumer {
 	uint32_t		 tracked_cap, unclean;
 	uint64_t		 clock;
 	uint32_t		 workers, workers_max;
-	int64_t			 slow_ms;	/* reads one frame, then does something else for so long */
+	int64_t			 slow_ms;	/* reads one frame, then does other work for so long */
 	uint64_t		 resyncs;
 	uint64_t		 settled_hash, settled_rv;	/* last state found equal to the truth */
 	bool			 settled;
@@ -158,10 +158,10 @@ struct session_world {
 	uint64_t		 steady_ms;	/* at most so long between two of them; 0: it varies */
 	uint32_t		 only;		/* mask of the kinds that happen in this history */
 	uint32_t		 work_failures;	/* in a thousand */
-	uint32_t		 kicks;		/* under way */
-	bool			 peaceful;	/* nothing is broken, so nothing may start over */
-	bool			 encore;	/* the last changes, after everything was settled once */
-	int64_t			 calm_ms;
+	uint32_t		 notices;	/* of the supervisor, in flight */
+	bool			 no_faults;	/* so no session may start over */
+	bool			 final_changes_made;	/* after everything was settled once */
+	int64_t			 faults_over_ms;
 };
 
 extern const struct world session_world;
@@ -169,12 +169,12 @@ extern const struct world session_world;
 void producer_start(struct session_world *w);
 void producer_crash(struct session_world *w);
 void producer_follow(struct session_world *w, uint32_t key);	/* the truth has changed here */
-void producer_forget(struct session_world *w, uint32_t key);	/* the truth is about to give this name up */
+void producer_forget(struct session_world *w, uint32_t key);	/* the truth has removed this key */
 void producer_check(struct session_world *w);
 
 void consumer_start(struct session_world *w, uint32_t i);
 void consumer_crash(struct session_world *w, uint32_t i);
-void consumer_kick(struct session_world *w, uint32_t i, uint64_t incarnation);
+void consumer_producer_up(struct session_world *w, uint32_t i, uint64_t incarnation);
 void consumer_check(struct session_world *w, struct consumer *c);
 const char *consumer_unsettled(struct session_world *w, struct consumer *c);
 
@@ -183,14 +183,14 @@ enum sim_sent world_send(struct session_world *w, struct sim_pipe *p, const stru
     const union msg_body *body);
 enum sim_sent world_send_buffer(
     struct session_world *w, struct sim_pipe *p, const struct envelope *env, uint32_t items);
-/* A frame as a receiver sees it; NULL when it parses, else why not. */
+/* Parses a received frame; NULL: it is valid, else why it is not. */
 const char *world_open(struct session_world *w, const struct sim_node *at,
     const struct sim_frame *bytes, struct frame *f, union msg_body *first);
 void world_reopen(struct session_world *w, uint32_t i);	/* soon, once both ends are up */
 
 void shadow_reset(struct shadow *s);
 void shadow_free(struct shadow *s);
-/* False: the end of a key that this consumer was never told of. */
+/* False: the end of a key that this consumer was never sent. */
 bool shadow_apply(struct shadow *s, const struct body_item *item);
 
 static inline bool
