@@ -1,7 +1,7 @@
 /*
  * tests/bus/rig.h - a producer's bus and consumers' buses in one process, over real sockets, with
- * tokens that the test knows; and raw libzmq sockets beside them. One event loop; nothing sleeps,
- * everything waits for a condition.
+ * tokens that the test has chosen; and raw libzmq sockets beside them. There is one event loop. No
+ * test sleeps: each waits for a condition.
  */
 #ifndef MUSTER_TEST_RIG_H
 #define MUSTER_TEST_RIG_H
@@ -27,9 +27,9 @@
 #include "socket.h"
 #include "stat.h"
 
-enum { RIG_PATIENCE_MS = 20000, RIG_ENDS = 3, RIG_REPORTS = 64, RIG_PRODUCER = 7 };
+enum { RIG_TIMEOUT_MS = 20000, RIG_ENDS = 3, RIG_REPORTS = 64, RIG_PRODUCER = 7 };
 
-/* What one end was told: by its mirror if it consumes, by its bus if a peer misbehaves. */
+/* One end, with the changes that its mirror reported and the peers that its bus reported. */
 struct rig_end {
 	struct bus	*bus;
 	struct tap	*tap;
@@ -44,7 +44,7 @@ struct rig_end {
 	} reports[RIG_REPORTS];
 	unsigned	 nreports;
 	void	       (*on_change)(struct rig_end *, const struct change *);	/* NULL: only counted */
-	void		*context;	/* of whoever built on it */
+	void		*context;	/* for a rig that is built on this one */
 };
 
 struct rig {
@@ -80,7 +80,7 @@ rig_report(enum role who, uint64_t incarnation, const char *reason, void *arg)
 	e->nreports++;
 }
 
-/* Where that actor binds; the supervisor makes it otherwise. */
+/* The folder in which that actor binds; in production the supervisor creates it. */
 static inline void
 rig_folder(const char *dir, enum role role)
 {
@@ -115,9 +115,9 @@ rig_close(struct rig_end *e)
 	tap_close(&e->tap);
 }
 
-/* What the supervisor would say to both. */
+/* Gives both ends the peer record that the supervisor would send. */
 static inline void
-rig_introduce(struct rig *r, struct rig_end *consumer)
+rig_announce(struct rig *r, struct rig_end *consumer)
 {
 	bus_peer(r->producer.bus, consumer->role, consumer->incarnation, &consumer->token, NULL, PEER_UP);
 	bus_peer(consumer->bus, ROLE_TEST_PRODUCER, r->producer.incarnation, NULL, &consumer->token, PEER_UP);
@@ -154,7 +154,7 @@ rig_free(struct rig *r)
 /* Runs the loop until the fact is true. */
 #define RIG_UNTIL(r, fact)							\
 	do {									\
-		const int64_t rig_until_ms = clock_mono_ms() + RIG_PATIENCE_MS;	\
+		const int64_t rig_until_ms = clock_mono_ms() + RIG_TIMEOUT_MS;	\
 										\
 		while (!(fact)) {						\
 			if (clock_mono_ms() > rig_until_ms)			\
@@ -193,7 +193,7 @@ rig_set(struct rig *r, const char *key, uint64_t number)
 	bus_touch(r->producer.bus);
 }
 
-/* A producer with a complete picture of some keys, and consumers that have it. */
+/* A producer with a complete snapshot of some keys, and consumers that have received it. */
 static inline void
 rig_start(struct rig *r, int consumers, int keys)
 {
@@ -208,21 +208,21 @@ rig_start(struct rig *r, int consumers, int keys)
 	link_store_set_ready(bus_store(r->producer.bus, LINK_SAMPLES));
 	for (int i = 0; i < consumers; i++) {
 		rig_open(r, &r->consumers[i], (enum role)(ROLE_TEST_CONSUMER_1 + i), 1);
-		rig_introduce(r, &r->consumers[i]);
+		rig_announce(r, &r->consumers[i]);
 	}
 	for (int i = 0; i < consumers; i++)
 		RIG_UNTIL(r, r->consumers[i].synced == 1);
 }
 
-/* The consumer still has its first session and hears of a change at once. */
+/* The consumer still has its first session and receives a change at once. */
 static inline void
 rig_undisturbed(struct rig *r, struct rig_end *e)
 {
 	static uint64_t number = 1000;
-	const unsigned heard = e->updated;
+	const unsigned before = e->updated;
 
 	rig_set(r, "key-0", ++number);
-	RIG_UNTIL(r, e->updated > heard);
+	RIG_UNTIL(r, e->updated > before);
 	assert_int_equal(e->synced, 1);
 	assert_int_equal(e->gone, 0);
 	assert_int_equal(e->nreports, 0);
@@ -259,7 +259,7 @@ rig_raw(struct rig *r, int type, const char *id)
 	return s;
 }
 
-/* A message of one part; false when none has come yet. */
+/* Receives a message of one part; false when there is none yet. */
 static inline bool
 rig_recv(void *s, zmq_msg_t *m)
 {
@@ -267,8 +267,8 @@ rig_recv(void *s, zmq_msg_t *m)
 }
 
 /*
- * Frames arrive until one is of that type; its first body goes to out (views into m, good until m
- * is used again).
+ * Receives frames until one is of that type; its first body goes to out (pointers into m, valid until
+ * m is used again).
  */
 static inline void
 rig_expect(struct rig *r, void *s, zmq_msg_t *m, enum msg type, struct envelope *env, struct msg_arena *arena,
@@ -302,12 +302,12 @@ rig_send(void *s, const msgpack_sbuffer *b)
 	assert_int_equal(zmq_send(s, b->data, b->size, 0), b->size);
 }
 
-/* ---- Those who should not be there ---- */
+/* ---- Senders that the producer must refuse ---- */
 
-#define RIG_STRANGER	"stranger"
-#define RIG_ROGUE	"test-consumer-2.1.rogue"	/* a routing id that fits rig_hello */
+#define RIG_UNKNOWN_ID	"unknown"
+#define RIG_HELLO_ID	"test-consumer-2.1.raw"	/* a routing id that matches rig_hello */
 
-/* Honest but for the token and the schema. */
+/* Valid except for the token and the schema, which are missing. */
 static const struct body_hello rig_hello = {
 	.role = { .p = "test-consumer-2", .len = 15 }, .incarnation = 1, .window = 1024, .nonce = 5,
 };
@@ -320,7 +320,7 @@ rig_garbage(msgpack_sbuffer *b)
 	msgpack_sbuffer_write(b, "\xdd\xff\0\0\0", 5);
 }
 
-/* HELLO with the real token; returns once the producer has taken it. */
+/* Sends HELLO with the right token; returns once the producer has sent its snapshot. */
 static inline void *
 rig_authenticated(struct rig *r, const char *id, struct rig_end *as, struct envelope *session)
 {

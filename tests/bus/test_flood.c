@@ -1,6 +1,6 @@
 /*
- * tests/bus/test_flood.c - too large, too many, too often, not even ZeroMQ: the producer serves its
- * honest consumers as if nobody else were there, and nothing is left behind.
+ * tests/bus/test_flood.c - frames that are too large or too many, and bytes that are no ZeroMQ: the
+ * producer serves its valid consumers as before, and no resource leaks.
  *
  * muster-test: parallel
  */
@@ -23,7 +23,7 @@ more_than_a_mebibyte(void **state)
 
 	(void)state;
 	rig_start(&r, 1, 10);
-	void *s = rig_raw(&r, ZMQ_DEALER, RIG_STRANGER);
+	void *s = rig_raw(&r, ZMQ_DEALER, RIG_UNKNOWN_ID);
 	assert_int_equal(zmq_send(s, big, size, 0), size);
 	for (int i = 0; i < 20; i++)
 		rig_undisturbed(&r, &r.consumers[0]);
@@ -33,7 +33,7 @@ more_than_a_mebibyte(void **state)
 	rig_free(&r);
 }
 
-/* Not even ZeroMQ: lengths of 2^63 and the like, straight into the unix socket. */
+/* Bytes that are no ZMTP, with lengths of 2^63 and similar, written to the unix socket. */
 static void
 bytes_that_are_no_zmtp(void **state)
 {
@@ -80,7 +80,7 @@ a_flood_of_garbage(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	msgpack_sbuffer_init(&b);
-	void *s = rig_raw(&r, ZMQ_DEALER, RIG_STRANGER);
+	void *s = rig_raw(&r, ZMQ_DEALER, RIG_UNKNOWN_ID);
 	rig_garbage(&b);
 	for (int i = 0; i < FLOOD; i++) {
 		while (zmq_send(s, b.data, b.size, ZMQ_DONTWAIT) == -1)
@@ -96,7 +96,7 @@ a_flood_of_garbage(void **state)
 	rig_free(&r);
 }
 
-/* Bytes of good frames changed at random: refused or taken, never a crash, never a disturbance. */
+/* Good frames with random bytes changed are refused or accepted; no crash, and no effect on the consumer. */
 static void
 frames_with_bytes_changed(void **state)
 {
@@ -118,7 +118,7 @@ frames_with_bytes_changed(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	msgpack_sbuffer_init(&b);
-	void *s = rig_raw(&r, ZMQ_DEALER, RIG_STRANGER);
+	void *s = rig_raw(&r, ZMQ_DEALER, RIG_UNKNOWN_ID);
 	for (int i = 0; i < MUTATIONS; i++) {
 		const size_t which = (size_t)i % NITEMS(good);
 
@@ -168,7 +168,7 @@ a_thousand_connections_come_and_go(void **state)
 	for (int i = 0; i < CYCLES; i++) {
 		char id[32];
 
-		snprintf(id, sizeof(id), "%s.%d", RIG_STRANGER, i % 7);
+		snprintf(id, sizeof(id), "%s.%d", RIG_UNKNOWN_ID, i % 7);
 		void *s = rig_raw(&r, ZMQ_DEALER, i % 3 == 0 ? NULL : id);
 		if (i % 2 == 0) {
 			rig_send(s, &b);

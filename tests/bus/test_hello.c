@@ -1,6 +1,6 @@
 /*
  * tests/bus/test_hello.c - who gets a session, and who does not: role, incarnation, token, schema and
- * routing id must all fit what the supervisor has announced.
+ * routing id must all match what the supervisor has announced.
  *
  * muster-test: parallel
  */
@@ -73,25 +73,25 @@ static const struct hello_row {
 	void		(*change)(union msg_body *);
 	const char	 *refusal;
 } hellos[] = {
-	{ "another token",           RIG_ROGUE, other_token,          "wrong token" },
-	{ "no token",                RIG_ROGUE, no_token,             "wrong token" },
-	{ "a token cut short",       RIG_ROGUE, part_of_the_token,    "wrong token" },
-	{ "a role that may not",     RIG_ROGUE, role_that_may_not,    "this role may not connect to this link" },
-	{ "the producer's own role", RIG_ROGUE, role_of_the_producer, "this role may not connect to this link" },
-	{ "no role",                 RIG_ROGUE, role_that_is_none,    "this role may not connect to this link" },
-	{ "a later incarnation",     "test-consumer-2.2.rogue", later_incarnation,
+	{ "another token",           RIG_HELLO_ID, other_token,          "wrong token" },
+	{ "no token",                RIG_HELLO_ID, no_token,             "wrong token" },
+	{ "a token cut short",       RIG_HELLO_ID, part_of_the_token,    "wrong token" },
+	{ "a role that may not",     RIG_HELLO_ID, role_that_may_not,    "this role may not connect to this link" },
+	{ "the producer's own role", RIG_HELLO_ID, role_of_the_producer, "this role may not connect to this link" },
+	{ "no role",                 RIG_HELLO_ID, role_that_is_none,    "this role may not connect to this link" },
+	{ "a later incarnation",     "test-consumer-2.2.raw", later_incarnation,
 	    "not the incarnation the supervisor announced" },
-	{ "a role that does not run", "test-consumer-9.1.rogue", role_without_a_process,
+	{ "a role that does not run", "test-consumer-9.1.raw", role_without_a_process,
 	    "not the incarnation the supervisor announced" },
-	{ "the routing id of another role", "test-consumer-3.1.rogue", as_it_is, "routing id does not match the HELLO" },
-	{ "the routing id of another incarnation", "test-consumer-2.11.rogue", as_it_is,
+	{ "the routing id of another role", "test-consumer-3.1.raw", as_it_is, "routing id does not match the HELLO" },
+	{ "the routing id of another incarnation", "test-consumer-2.11.raw", as_it_is,
 	    "routing id does not match the HELLO" },
-	{ "any routing id",          RIG_STRANGER, as_it_is,          "routing id does not match the HELLO" },
+	{ "any routing id",          RIG_UNKNOWN_ID, as_it_is,          "routing id does not match the HELLO" },
 	{ "an overlong routing id",
 	    "test-consumer-2.1.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
 	    as_it_is, "routing id does not match the HELLO" },
 	{ "a generated routing id",  NULL, as_it_is,              "routing id does not match the HELLO" },
-	{ "another schema",          RIG_ROGUE, other_schema,         "schema differs" },
+	{ "another schema",          RIG_HELLO_ID, other_schema,         "schema differs" },
 };
 
 static void
@@ -124,7 +124,7 @@ hello_refused(void **state)
 	assert_int_equal(body.close.reason.len, strlen(row->refusal));
 	assert_memory_equal(body.close.reason.p, row->refusal, strlen(row->refusal));
 	assert_int_equal((int)rig_stat(STAT_BUS_REJECTED, "reason", "hello"), 1);
-	/* A late HELLO of a dead incarnation looks just like this: no reason to blame anybody. */
+	/* A late HELLO of a dead incarnation is no different, so no peer is reported. */
 	assert_int_equal(r.producer.nreports, 0);
 	rig_undisturbed(&r, &r.consumers[0]);
 	zmq_msg_close(&m);
@@ -134,7 +134,7 @@ hello_refused(void **state)
 	rig_free(&r);
 }
 
-/* The supervisor says `-` for the token of a peer that is dead: it opens nothing any more. */
+/* The supervisor sends `-` for the token of a peer that is dead: the token opens no session any more. */
 static void
 the_token_of_a_dead_peer(void **state)
 {
@@ -148,7 +148,7 @@ the_token_of_a_dead_peer(void **state)
 
 	(void)state;
 	rig_start(&r, 1, 10);
-	void *s = rig_authenticated(&r, RIG_ROGUE, &as, &env);
+	void *s = rig_authenticated(&r, RIG_HELLO_ID, &as, &env);
 	bus_peer(r.producer.bus, as.role, as.incarnation, NULL, NULL, PEER_DOWN);
 	body.hello.token = (wire_secret){ .p = as.token.bytes, .len = TOKEN_BYTES };
 	body.hello.schema = msg_schema_hash();
@@ -166,7 +166,7 @@ the_token_of_a_dead_peer(void **state)
 }
 
 /*
- * Routing ids are self-declared. One with the role and incarnation of an honest consumer, but another
+ * Routing ids are self-declared. One with the role and incarnation of a valid consumer, but another
  * nonce, neither receives its frames nor sends in its name.
  */
 static void
@@ -258,7 +258,7 @@ the_token_for_another_producer(void **state)
 	msgpack_sbuffer_init(&b);
 	msg_arena_init(&arena);
 	zmq_msg_init(&m);
-	void *s = rig_raw(&r, ZMQ_DEALER, RIG_ROGUE);
+	void *s = rig_raw(&r, ZMQ_DEALER, RIG_HELLO_ID);
 	rig_frame(&b, &(struct envelope){ .type = MSG_HELLO }, &body);
 	rig_send(s, &b);
 	rig_expect(&r, s, &m, MSG_CLOSE, &env, &arena, &body);
@@ -272,7 +272,7 @@ the_token_for_another_producer(void **state)
 
 /*
  * A second session of the same incarnation ends the first: one role, one session, however often it
- * says HELLO.
+ * sends HELLO.
  */
 static void
 two_sessions_of_one_role(void **state)
@@ -288,7 +288,7 @@ two_sessions_of_one_role(void **state)
 	rig_start(&r, 1, 10);
 	msg_arena_init(&arena);
 	zmq_msg_init(&m);
-	void *a = rig_authenticated(&r, RIG_ROGUE, &as, &first);
+	void *a = rig_authenticated(&r, RIG_HELLO_ID, &as, &first);
 	void *b = rig_authenticated(&r, "test-consumer-2.1.again", &as, &second);
 	assert_true(second.epoch > first.epoch);
 	rig_expect(&r, a, &m, MSG_CLOSE, &second, &arena, &body);
@@ -318,7 +318,7 @@ an_ack_without_a_session(void **state)
 	msgpack_sbuffer_init(&b);
 	msg_arena_init(&arena);
 	zmq_msg_init(&m);
-	void *s = rig_raw(&r, ZMQ_DEALER, RIG_STRANGER);
+	void *s = rig_raw(&r, ZMQ_DEALER, RIG_UNKNOWN_ID);
 	rig_frame(&b, &(struct envelope){ .type = MSG_ACK, .epoch = 77, .seq = 1 },
 	    &(union msg_body){ .ack = { .credit = 1 } });
 	rig_send(s, &b);

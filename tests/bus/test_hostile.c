@@ -1,12 +1,12 @@
 /*
- * tests/bus/test_hostile.c - whatever frame is sent to a producer, it lives on, its honest consumers
- * notice nothing, and only a sender that has proven who it is gets blamed. Raw libzmq against a bus.
+ * tests/bus/test_hostile.c - whatever frame is sent to a producer, it goes on running, its valid consumers
+ * are not affected, and only an authenticated sender is reported by name. Raw libzmq against a bus.
  *
  * muster-test: parallel
  */
 #include "rig.h"
 
-/* ---- Frames that are wrong whoever sends them ---- */
+/* ---- Frames that are wrong, whoever their sender is ---- */
 
 static void
 put(msgpack_sbuffer *b, const void *p, size_t len)
@@ -191,9 +191,9 @@ static const struct bad_frame {
 	{ "a tap record",                     a_tap_record,        "a message that consumers do not send" },
 };
 
-/* Sent by somebody who never said HELLO: counted, reported as unknown, nobody blamed. */
+/* Sent without a HELLO before it: the frame is counted and its sender is reported as unknown. */
 static void
-from_a_stranger(void **state)
+from_an_unknown_sender(void **state)
 {
 	const struct bad_frame *row = *state;
 	msgpack_sbuffer b;
@@ -201,7 +201,7 @@ from_a_stranger(void **state)
 
 	rig_start(&r, 1, 10);
 	msgpack_sbuffer_init(&b);
-	void *s = rig_raw(&r, ZMQ_DEALER, RIG_STRANGER);
+	void *s = rig_raw(&r, ZMQ_DEALER, RIG_UNKNOWN_ID);
 	row->fill(&b);
 	rig_send(s, &b);
 	RIG_UNTIL(&r, r.producer.nreports == 1);
@@ -214,9 +214,9 @@ from_a_stranger(void **state)
 	rig_free(&r);
 }
 
-/* Told why, reported by name, session over; the honest one notices nothing. */
+/* The sender receives the reason, is reported by name and loses its session. No other is affected. */
 static void
-must_be_blamed(struct rig *r, void *s, const struct rig_end *as, const char *reason)
+must_be_reported(struct rig *r, void *s, const struct rig_end *as, const char *reason)
 {
 	struct msg_arena arena;
 	struct envelope env;
@@ -238,7 +238,7 @@ must_be_blamed(struct rig *r, void *s, const struct rig_end *as, const char *rea
 }
 
 static void
-from_a_peer_that_turned_bad(void **state)
+from_an_authenticated_peer(void **state)
 {
 	const struct bad_frame *row = *state;
 	struct envelope session;
@@ -248,10 +248,10 @@ from_a_peer_that_turned_bad(void **state)
 
 	rig_start(&r, 1, 10);
 	msgpack_sbuffer_init(&b);
-	void *s = rig_authenticated(&r, RIG_ROGUE, &as, &session);
+	void *s = rig_authenticated(&r, RIG_HELLO_ID, &as, &session);
 	row->fill(&b);
 	rig_send(s, &b);
-	must_be_blamed(&r, s, &as, row->reason);
+	must_be_reported(&r, s, &as, row->reason);
 	msgpack_sbuffer_destroy(&b);
 	zmq_close(s);
 	rig_free(&r);
@@ -268,11 +268,11 @@ an_ack_beyond_what_was_sent(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	msgpack_sbuffer_init(&b);
-	void *s = rig_authenticated(&r, RIG_ROGUE, &as, &session);
+	void *s = rig_authenticated(&r, RIG_HELLO_ID, &as, &session);
 	rig_frame(&b, &(struct envelope){ .type = MSG_ACK, .epoch = session.epoch, .seq = 1000 },
 	    &(union msg_body){ .ack = { .credit = 1 } });
 	rig_send(s, &b);
-	must_be_blamed(&r, s, &as, "acknowledges what was never sent");
+	must_be_reported(&r, s, &as, "acknowledges what was never sent");
 	msgpack_sbuffer_destroy(&b);
 	zmq_close(s);
 	rig_free(&r);
@@ -289,12 +289,12 @@ more_parts_than_one(void **state)
 	(void)state;
 	rig_start(&r, 1, 10);
 	msgpack_sbuffer_init(&b);
-	void *s = rig_authenticated(&r, RIG_ROGUE, &as, &session);
+	void *s = rig_authenticated(&r, RIG_HELLO_ID, &as, &session);
 	a_hello(&b);
 	assert_int_equal(zmq_send(s, b.data, b.size, ZMQ_SNDMORE), b.size);
 	assert_int_equal(zmq_send(s, b.data, b.size, ZMQ_SNDMORE), b.size);
 	assert_int_equal(zmq_send(s, b.data, b.size, 0), b.size);
-	must_be_blamed(&r, s, &as, "wrong number of parts");
+	must_be_reported(&r, s, &as, "wrong number of parts");
 	msgpack_sbuffer_destroy(&b);
 	zmq_close(s);
 	rig_free(&r);
@@ -308,7 +308,7 @@ main(int argc, char **argv)
 	static const struct CMUnitTest alone[] = {
 		ALONE(an_ack_beyond_what_was_sent), ALONE(more_parts_than_one),
 	};
-	struct CMUnitTest strangers[NITEMS(bad_frames)], peers[NITEMS(bad_frames)];
+	struct CMUnitTest unknown[NITEMS(bad_frames)], peers[NITEMS(bad_frames)];
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);	/* a glob, for a person */
@@ -317,10 +317,10 @@ main(int argc, char **argv)
 		const char *name = bad_frames[i].name;
 		void *row = (void *)(uintptr_t)&bad_frames[i];
 
-		strangers[i] = (struct CMUnitTest){ name, from_a_stranger, NULL, NULL, row };
-		peers[i] = (struct CMUnitTest){ name, from_a_peer_that_turned_bad, NULL, NULL, row };
+		unknown[i] = (struct CMUnitTest){ name, from_an_unknown_sender, NULL, NULL, row };
+		peers[i] = (struct CMUnitTest){ name, from_an_authenticated_peer, NULL, NULL, row };
 	}
-	return cmocka_run_group_tests_name("from a stranger", strangers, NULL, NULL)
-	    + cmocka_run_group_tests_name("from a peer that turned bad", peers, NULL, NULL)
+	return cmocka_run_group_tests_name("from an unknown sender", unknown, NULL, NULL)
+	    + cmocka_run_group_tests_name("from an authenticated peer", peers, NULL, NULL)
 	    + cmocka_run_group_tests_name("hostile", alone, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
- * tests/bus/test_pair.c - a consumer's bus against a real producer's, and against one that lies:
- * the mirror is kept, the liar is reported by name, and the next honest snapshot repairs
- * everything.
+ * tests/bus/test_pair.c - a consumer's bus against a real producer's, and against a fake producer that
+ * sends bad messages: the mirror is kept, the producer is reported by name, and the next valid
+ * snapshot repairs everything.
  *
  * muster-test: parallel
  */
@@ -11,7 +11,7 @@
 #include "err.h"
 #include "rig.h"
 
-enum { KEYS = 10, LIAR = 3 };
+enum { KEYS = 10, FAKE_PRODUCER = 3 };
 
 static void
 count_one(const struct change *c, void *arg)
@@ -29,7 +29,7 @@ keys_of(struct rig_end *e)
 	return n;
 }
 
-/* ---- What the supervisor says of the producer ---- */
+/* ---- States of the producer that the supervisor sends ---- */
 
 static void
 a_producer_that_is_down_makes_the_mirror_stale(void **state)
@@ -82,16 +82,16 @@ a_new_incarnation_of_the_producer_gets_hello_at_once(void **state)
 		rig_set(&r, key, 1);
 	}
 	for (int i = 0; i < 2; i++)
-		rig_introduce(&r, &r.consumers[i]);
+		rig_announce(&r, &r.consumers[i]);
 	rig_turn(&r, 300);
-	assert_int_equal(r.consumers[0].synced, 1);	/* it is not ready, and says so */
+	assert_int_equal(r.consumers[0].synced, 1);	/* it is not ready, and its beats report so */
 	assert_false(bus_fresh(r.consumers[0].bus, LINK_SAMPLES));
 	link_store_set_ready(bus_store(r.producer.bus, LINK_SAMPLES));
 	bus_touch(r.producer.bus);
 	for (int i = 0; i < 2; i++) {
 		RIG_UNTIL(&r, r.consumers[i].synced == 2);
 		assert_int_equal(r.consumers[i].gone, 0);
-		assert_int_equal(r.consumers[i].updated, 0);	/* the same bytes: nothing to tell */
+		assert_int_equal(r.consumers[i].updated, 0);	/* the same bytes: no change */
 	}
 	rig_free(&r);
 }
@@ -104,7 +104,7 @@ a_new_incarnation_of_a_consumer_replaces_the_old_one(void **state)
 	(void)state;
 	rig_start(&r, 2, KEYS);
 	rig_open(&r, &r.consumers[2], ROLE_TEST_CONSUMER_1, 2);
-	rig_introduce(&r, &r.consumers[2]);
+	rig_announce(&r, &r.consumers[2]);
 	RIG_UNTIL(&r, r.consumers[2].synced == 1);
 	bus_stats(r.producer.bus);
 	assert_int_equal((int)rig_stat(STAT_SESSIONS, NULL, NULL), 2);
@@ -112,10 +112,10 @@ a_new_incarnation_of_a_consumer_replaces_the_old_one(void **state)
 	rig_free(&r);
 }
 
-/* ---- Handlers that look around ---- */
+/* ---- Handlers that read the mirror ---- */
 
 static void
-look_twice(struct rig_end *e, const struct change *c)
+check_mirror(struct rig_end *e, const struct change *c)
 {
 	unsigned n = 0;
 
@@ -134,7 +134,7 @@ a_handler_may_read_the_mirror(void **state)
 
 	(void)state;
 	rig_start(&r, 1, KEYS);
-	r.consumers[0].on_change = look_twice;
+	r.consumers[0].on_change = check_mirror;
 	rig_set(&r, "key-3", 2);
 	RIG_UNTIL(&r, r.consumers[0].updated == 1);
 	assert_true(link_store_remove(bus_store(r.producer.bus, LINK_SAMPLES), wire_str_of("key-4"), 1));
@@ -166,7 +166,7 @@ count_outer(const struct change *c, void *arg)
 }
 
 static void
-a_walk_inside_a_walk(void **state)
+an_iteration_inside_an_iteration(void **state)
 {
 	struct rig r;
 
@@ -179,9 +179,9 @@ a_walk_inside_a_walk(void **state)
 	rig_free(&r);
 }
 
-/* ---- A producer that lies ---- */
+/* ---- A fake producer that sends bad messages ---- */
 
-struct liar {
+struct fake {
 	struct rig	 r;
 	void		*router;
 	zmq_msg_t	 id;		/* of the consumer */
@@ -191,276 +191,276 @@ struct liar {
 };
 
 static void
-liar_send(struct liar *l, bool more)
+fake_send_frame(struct fake *f, bool more)
 {
-	zmq_send(l->router, zmq_msg_data(&l->id), zmq_msg_size(&l->id), ZMQ_SNDMORE);
-	assert_int_equal(zmq_send(l->router, l->frame.data, l->frame.size, more ? ZMQ_SNDMORE : 0),
-	    l->frame.size);
+	zmq_send(f->router, zmq_msg_data(&f->id), zmq_msg_size(&f->id), ZMQ_SNDMORE);
+	assert_int_equal(zmq_send(f->router, f->frame.data, f->frame.size, more ? ZMQ_SNDMORE : 0),
+	    f->frame.size);
 }
 
 static void
-liar_say(struct liar *l, enum msg type, uint64_t seq, const union msg_body *body)
+fake_send(struct fake *f, enum msg type, uint64_t seq, const union msg_body *body)
 {
-	rig_frame(&l->frame, &(struct envelope){ .type = type, .epoch = l->epoch, .seq = seq }, body);
-	liar_send(l, false);
+	rig_frame(&f->frame, &(struct envelope){ .type = type, .epoch = f->epoch, .seq = seq }, body);
+	fake_send_frame(f, false);
 }
 
 /* Two parts in one message: the sender and its frame. */
 static bool
-liar_hears(struct liar *l, zmq_msg_t *m)
+fake_receive(struct fake *f, zmq_msg_t *m)
 {
-	return zmq_msg_recv(&l->id, l->router, ZMQ_DONTWAIT) != -1 && zmq_msg_recv(m, l->router, 0) != -1;
+	return zmq_msg_recv(&f->id, f->router, ZMQ_DONTWAIT) != -1 && zmq_msg_recv(m, f->router, 0) != -1;
 }
 
 static void
-liar_expect_hello(struct liar *l)
+fake_expect_hello(struct fake *f)
 {
 	zmq_msg_t m;
 
 	zmq_msg_init(&m);
 	for (;;) {
 		union msg_body body;
-		struct frame f;
+		struct frame frame;
 
-		RIG_UNTIL(&l->r, liar_hears(l, &m));
-		msg_arena_reset(&l->arena);
-		assert_null(frame_open(&f, zmq_msg_data(&m), zmq_msg_size(&m), &l->arena));
-		assert_true(frame_next(&f, &l->arena, &body));
-		if (f.env.type != MSG_HELLO)
+		RIG_UNTIL(&f->r, fake_receive(f, &m));
+		msg_arena_reset(&f->arena);
+		assert_null(frame_open(&frame, zmq_msg_data(&m), zmq_msg_size(&m), &f->arena));
+		assert_true(frame_next(&frame, &f->arena, &body));
+		if (frame.env.type != MSG_HELLO)
 			continue;
-		assert_true(body.hello.nonce != l->nonce);
-		l->nonce = body.hello.nonce;
+		assert_true(body.hello.nonce != f->nonce);
+		f->nonce = body.hello.nonce;
 		break;
 	}
 	zmq_msg_close(&m);
 }
 
 static struct body_item
-liar_item(struct liar *l, const char *key, uint64_t number)
+fake_item(struct fake *f, const char *key, uint64_t number)
 {
-	msgpack_sbuffer_clear(&l->value);
-	msg_pack(&l->value, MSG_SAMPLE, &(union msg_body){ .sample = { .number = number } });
+	msgpack_sbuffer_clear(&f->value);
+	msg_pack(&f->value, MSG_SAMPLE, &(union msg_body){ .sample = { .number = number } });
 	return (struct body_item){
 		.key = wire_str_of(key), .uid = wire_str_of("uid"), .version = number,
 		.type = msg_table[MSG_SAMPLE].number,
-		.value = { .p = (const uint8_t *)l->value.data, .len = (uint32_t)l->value.size },
+		.value = { .p = (const uint8_t *)f->value.data, .len = (uint32_t)f->value.size },
 	};
 }
 
-/* The truth, for once: two keys. */
+/* A valid snapshot: two keys. */
 static void
-liar_snapshot(struct liar *l)
+fake_snapshot(struct fake *f)
 {
 	static const char *const keys[] = { "a", "b" };
 
-	l->epoch++;
-	l->seq = 0;
-	liar_say(l, MSG_SNAP_BEGIN, 0, &(union msg_body){ .snap_begin = { .nonce = l->nonce } });
+	f->epoch++;
+	f->seq = 0;
+	fake_send(f, MSG_SNAP_BEGIN, 0, &(union msg_body){ .snap_begin = { .nonce = f->nonce } });
 	for (size_t i = 0; i < NITEMS(keys); i++)
-		liar_say(l, MSG_SNAP_ITEMS, ++l->seq, &(union msg_body){ .item = liar_item(l, keys[i], 1) });
-	liar_say(l, MSG_SNAP_END, l->seq, &(union msg_body){ .snap_end = { .count = NITEMS(keys) } });
+		fake_send(f, MSG_SNAP_ITEMS, ++f->seq, &(union msg_body){ .item = fake_item(f, keys[i], 1) });
+	fake_send(f, MSG_SNAP_END, f->seq, &(union msg_body){ .snap_end = { .count = NITEMS(keys) } });
 }
 
 static void
-liar_start(struct liar *l)
+fake_start(struct fake *f)
 {
-	*l = (struct liar){ .epoch = EPOCH_MAKE(LIAR, 0) };
-	rig_init(&l->r);
-	zmq_msg_init(&l->id);
-	msg_arena_init(&l->arena);
-	msgpack_sbuffer_init(&l->frame);
-	msgpack_sbuffer_init(&l->value);
-	l->router = rig_raw(&l->r, ZMQ_ROUTER, NULL);
-	rig_open(&l->r, &l->r.consumers[0], ROLE_TEST_CONSUMER_1, 1);
-	bus_peer(l->r.consumers[0].bus, ROLE_TEST_PRODUCER, LIAR, NULL, NULL, PEER_UP);
-	liar_expect_hello(l);
-	liar_snapshot(l);
-	RIG_UNTIL(&l->r, l->r.consumers[0].synced == 1);
+	*f = (struct fake){ .epoch = EPOCH_MAKE(FAKE_PRODUCER, 0) };
+	rig_init(&f->r);
+	zmq_msg_init(&f->id);
+	msg_arena_init(&f->arena);
+	msgpack_sbuffer_init(&f->frame);
+	msgpack_sbuffer_init(&f->value);
+	f->router = rig_raw(&f->r, ZMQ_ROUTER, NULL);
+	rig_open(&f->r, &f->r.consumers[0], ROLE_TEST_CONSUMER_1, 1);
+	bus_peer(f->r.consumers[0].bus, ROLE_TEST_PRODUCER, FAKE_PRODUCER, NULL, NULL, PEER_UP);
+	fake_expect_hello(f);
+	fake_snapshot(f);
+	RIG_UNTIL(&f->r, f->r.consumers[0].synced == 1);
 }
 
 static void
-liar_end(struct liar *l)
+fake_end(struct fake *f)
 {
-	zmq_msg_close(&l->id);
-	msg_arena_free(&l->arena);
-	msgpack_sbuffer_destroy(&l->frame);
-	msgpack_sbuffer_destroy(&l->value);
-	zmq_close(l->router);
-	rig_free(&l->r);
+	zmq_msg_close(&f->id);
+	msg_arena_free(&f->arena);
+	msgpack_sbuffer_destroy(&f->frame);
+	msgpack_sbuffer_destroy(&f->value);
+	zmq_close(f->router);
+	rig_free(&f->r);
 }
 
 static void
-say_garbage(struct liar *l)
+send_garbage(struct fake *f)
 {
-	msgpack_sbuffer_clear(&l->frame);
-	msgpack_sbuffer_write(&l->frame, "\xdd\xff\0\0\0", 5);
-	liar_send(l, false);
+	msgpack_sbuffer_clear(&f->frame);
+	msgpack_sbuffer_write(&f->frame, "\xdd\xff\0\0\0", 5);
+	fake_send_frame(f, false);
 }
 
 static void
-say_two_parts(struct liar *l)
+send_two_parts(struct fake *f)
 {
-	rig_frame(&l->frame, &(struct envelope){ .type = MSG_BEAT, .epoch = l->epoch, .seq = l->seq },
+	rig_frame(&f->frame, &(struct envelope){ .type = MSG_BEAT, .epoch = f->epoch, .seq = f->seq },
 	    &(union msg_body){ .beat = { .ready = true } });
-	liar_send(l, true);
-	assert_int_equal(zmq_send(l->router, l->frame.data, l->frame.size, ZMQ_SNDMORE), l->frame.size);
-	assert_int_equal(zmq_send(l->router, l->frame.data, l->frame.size, 0), l->frame.size);
+	fake_send_frame(f, true);
+	assert_int_equal(zmq_send(f->router, f->frame.data, f->frame.size, ZMQ_SNDMORE), f->frame.size);
+	assert_int_equal(zmq_send(f->router, f->frame.data, f->frame.size, 0), f->frame.size);
 }
 
 static void
-say_ack(struct liar *l)
+send_ack(struct fake *f)
 {
-	liar_say(l, MSG_ACK, l->seq, &(union msg_body){ .ack = { .credit = 1 } });
+	fake_send(f, MSG_ACK, f->seq, &(union msg_body){ .ack = { .credit = 1 } });
 }
 
 static void
-say_value_alone(struct liar *l)
+send_value_alone(struct fake *f)
 {
-	liar_say(l, MSG_SAMPLE, l->seq, &(union msg_body){ .sample = { .number = 1 } });
+	fake_send(f, MSG_SAMPLE, f->seq, &(union msg_body){ .sample = { .number = 1 } });
 }
 
 static void
-say_item(struct liar *l, struct body_item item)
+send_item(struct fake *f, struct body_item item)
 {
-	liar_say(l, MSG_DELTA, l->seq + 1, &(union msg_body){ .item = item });
+	fake_send(f, MSG_DELTA, f->seq + 1, &(union msg_body){ .item = item });
 }
 
 static void
-say_no_key(struct liar *l)
+send_no_key(struct fake *f)
 {
-	say_item(l, liar_item(l, "", 2));
+	send_item(f, fake_item(f, "", 2));
 }
 
 static void
-say_long_key(struct liar *l)
+send_long_key(struct fake *f)
 {
 	static char key[LINK_STORE_KEY_MAX + 2];
 
 	memset(key, 'k', sizeof(key) - 1);
-	say_item(l, liar_item(l, key, 2));
+	send_item(f, fake_item(f, key, 2));
 }
 
 static void
-say_other_type(struct liar *l)
+send_other_type(struct fake *f)
 {
-	struct body_item item = liar_item(l, "a", 2);
+	struct body_item item = fake_item(f, "a", 2);
 
 	item.type = msg_table[MSG_STAT].number;
-	say_item(l, item);
+	send_item(f, item);
 }
 
 static void
-say_unknown_type(struct liar *l)
+send_unknown_type(struct fake *f)
 {
-	struct body_item item = liar_item(l, "a", 2);
+	struct body_item item = fake_item(f, "a", 2);
 
 	item.type = UINT64_C(1) << 40 | item.type;
-	say_item(l, item);
+	send_item(f, item);
 }
 
 static void
-say_bad_value(struct liar *l)
+send_bad_value(struct fake *f)
 {
-	struct body_item item = liar_item(l, "a", 2);
+	struct body_item item = fake_item(f, "a", 2);
 
 	item.value.len--;
-	say_item(l, item);
+	send_item(f, item);
 }
 
 static void
-say_claiming_value(struct liar *l)
+send_claiming_value(struct fake *f)
 {
-	struct body_item item = liar_item(l, "a", 2);
+	struct body_item item = fake_item(f, "a", 2);
 
 	item.value = (struct wire_bin){ .p = (const uint8_t *)"\xdd\xff\0\0\0", .len = 5 };
-	say_item(l, item);
+	send_item(f, item);
 }
 
-/* The first item is good and is taken; the second is not. */
+/* The first item is good and is accepted; the second is not. */
 static void
-say_half_a_batch(struct liar *l)
+send_half_a_batch(struct fake *f)
 {
-	rig_frame(&l->frame, &(struct envelope){ .type = MSG_DELTA, .epoch = l->epoch, .seq = l->seq + 1 },
-	    &(union msg_body){ .item = liar_item(l, "a", 2) });
-	msg_pack(&l->frame, MSG_DELTA, &(union msg_body){ .item = { .key = wire_str_of("b") } });
-	liar_send(l, false);
+	rig_frame(&f->frame, &(struct envelope){ .type = MSG_DELTA, .epoch = f->epoch, .seq = f->seq + 1 },
+	    &(union msg_body){ .item = fake_item(f, "a", 2) });
+	msg_pack(&f->frame, MSG_DELTA, &(union msg_body){ .item = { .key = wire_str_of("b") } });
+	fake_send_frame(f, false);
 }
 
-static const struct lie {
+static const struct bad_message {
 	const char	 *name;
-	void		(*say)(struct liar *);
+	void		(*send)(struct fake *);
 	const char	 *reason;
-} lies[] = {
-	{ "garbage",                    say_garbage,        "declares more bytes than it has" },
-	{ "three parts",                say_two_parts,      "wrong number of parts" },
-	{ "an ACK",                     say_ack,            "a message that producers do not send" },
-	{ "a value by itself",          say_value_alone,    "a message that producers do not send" },
-	{ "an item without a key",      say_no_key,         "empty or overlong key" },
-	{ "an item with an endless key", say_long_key,      "empty or overlong key" },
-	{ "a value of another link",    say_other_type,     "a value that this link does not carry" },
-	{ "a value of no known type",   say_unknown_type,   "a value that this link does not carry" },
-	{ "a value cut short",          say_bad_value,      "value does not fit the schema" },
-	{ "a value that claims gigabytes", say_claiming_value, "value does not fit the schema" },
-	{ "a batch with one bad item",  say_half_a_batch,   "a value that this link does not carry" },
+} bad_messages[] = {
+	{ "garbage",                       send_garbage,        "declares more bytes than it has" },
+	{ "three parts",                   send_two_parts,      "wrong number of parts" },
+	{ "an ACK",                        send_ack,            "a message that producers do not send" },
+	{ "a value by itself",             send_value_alone,    "a message that producers do not send" },
+	{ "an item without a key",         send_no_key,         "empty or overlong key" },
+	{ "an item with an endless key",   send_long_key,       "empty or overlong key" },
+	{ "a value of another link",       send_other_type,     "a value that this link does not carry" },
+	{ "a value of no known type",      send_unknown_type,   "a value that this link does not carry" },
+	{ "a value cut short",             send_bad_value,      "value does not fit the schema" },
+	{ "a value that claims gigabytes", send_claiming_value, "value does not fit the schema" },
+	{ "a batch with one bad item",     send_half_a_batch,   "a value that this link does not carry" },
 };
 
 static void
-a_lie(void **state)
+a_bad_message(void **state)
 {
-	const struct lie *lie = *state;
-	struct liar l;
+	const struct bad_message *bad = *state;
+	struct fake f;
 
-	liar_start(&l);
-	struct rig_end *c = &l.r.consumers[0];
-	lie->say(&l);
-	RIG_UNTIL(&l.r, c->nreports > 0);
+	fake_start(&f);
+	struct rig_end *c = &f.r.consumers[0];
+	bad->send(&f);
+	RIG_UNTIL(&f.r, c->nreports > 0);
 	assert_int_equal(c->reports[0].who, ROLE_TEST_PRODUCER);
-	assert_int_equal(c->reports[0].incarnation, LIAR);
-	assert_string_equal(c->reports[0].reason, lie->reason);
+	assert_int_equal(c->reports[0].incarnation, FAKE_PRODUCER);
+	assert_string_equal(c->reports[0].reason, bad->reason);
 	assert_false(bus_fresh(c->bus, LINK_SAMPLES));
 	assert_int_equal(keys_of(c), 2);
-	liar_expect_hello(&l);		/* it asks again, and the truth repairs everything */
-	liar_snapshot(&l);
-	RIG_UNTIL(&l.r, c->synced == 2);
+	fake_expect_hello(&f);		/* it sends HELLO again, and a snapshot repairs everything */
+	fake_snapshot(&f);
+	RIG_UNTIL(&f.r, c->synced == 2);
 	assert_int_equal(c->nreports, 1);
 	assert_int_equal(c->gone, 0);
 	assert_int_equal(keys_of(c), 2);
 	assert_true(bus_fresh(c->bus, LINK_SAMPLES));
-	liar_end(&l);
+	fake_end(&f);
 }
 
-/* ---- What is no lie but weather: nobody is reported ---- */
+/* ---- Transient faults: a resync, and no report ---- */
 
 static void
-lose_one(struct liar *l)
+lose_one(struct fake *f)
 {
-	liar_say(l, MSG_DELTA, l->seq + 2, &(union msg_body){ .item = liar_item(l, "a", 3) });
-}
-
-static void
-lose_the_last(struct liar *l)
-{
-	liar_say(l, MSG_BEAT, l->seq + 1, &(union msg_body){ .beat = { .ready = true, .exact = true } });
+	fake_send(f, MSG_DELTA, f->seq + 2, &(union msg_body){ .item = fake_item(f, "a", 3) });
 }
 
 static void
-hold_something_else(struct liar *l)
+lose_the_last(struct fake *f)
 {
-	liar_say(l, MSG_BEAT, l->seq,
+	fake_send(f, MSG_BEAT, f->seq + 1, &(union msg_body){ .beat = { .ready = true, .exact = true } });
+}
+
+static void
+hold_something_else(struct fake *f)
+{
+	fake_send(f, MSG_BEAT, f->seq,
 	    &(union msg_body){ .beat = { .ready = true, .exact = true, .count = 2, .hash = 1 } });
 }
 
 static void
-close_it(struct liar *l)
+close_it(struct fake *f)
 {
-	liar_say(l, MSG_CLOSE, l->seq, &(union msg_body){ .close = { .reason = wire_str_of("why not") } });
+	fake_send(f, MSG_CLOSE, f->seq, &(union msg_body){ .close = { .reason = wire_str_of("why not") } });
 }
 
-static const struct weather {
+static const struct fault {
 	const char	 *name;
-	void		(*happen)(struct liar *);
+	void		(*happen)(struct fake *);
 	const char	 *reason;
-} weathers[] = {
+} faults[] = {
 	{ "a lost delta",         lose_one,            "gap" },
 	{ "the last delta lost",  lose_the_last,       "gap" },
 	{ "unequal content",      hold_something_else, "hash" },
@@ -470,27 +470,27 @@ static const struct weather {
 static void
 a_resync(void **state)
 {
-	const struct weather *w = *state;
-	struct liar l;
+	const struct fault *fault = *state;
+	struct fake f;
 
-	liar_start(&l);
-	struct rig_end *c = &l.r.consumers[0];
-	w->happen(&l);
-	liar_expect_hello(&l);
-	assert_int_equal((int)rig_stat(STAT_RESYNC, "reason", w->reason), 1);
+	fake_start(&f);
+	struct rig_end *c = &f.r.consumers[0];
+	fault->happen(&f);
+	fake_expect_hello(&f);
+	assert_int_equal((int)rig_stat(STAT_RESYNC, "reason", fault->reason), 1);
 	assert_int_equal(keys_of(c), 2);
-	liar_snapshot(&l);
-	RIG_UNTIL(&l.r, c->synced == 2);
+	fake_snapshot(&f);
+	RIG_UNTIL(&f.r, c->synced == 2);
 	assert_int_equal(c->nreports, 0);
 	assert_int_equal(c->gone, 0);
-	liar_end(&l);
+	fake_end(&f);
 }
 
-/* Both programs must be of one build: nobody restarts what cannot work. */
+/* Both programs must be of one build: a restart cannot repair another schema. */
 static void
 another_schema_is_a_configuration_error(void **state)
 {
-	struct liar *l = mmap(NULL, sizeof(*l), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct fake *f = mmap(NULL, sizeof(*f), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	char command[128];
 	int status;
 
@@ -498,16 +498,16 @@ another_schema_is_a_configuration_error(void **state)
 	fflush(stdout);
 	const pid_t pid = fork();
 	if (pid == 0) {
-		liar_start(l);
-		liar_say(l, MSG_CLOSE, 0,
+		fake_start(f);
+		fake_send(f, MSG_CLOSE, 0,
 		    &(union msg_body){ .close = { .reason = wire_str_of("schema differs") } });
-		RIG_UNTIL(&l->r, l->r.consumers[0].synced == 99);
+		RIG_UNTIL(&f->r, f->r.consumers[0].synced == 99);
 		_exit(1);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	snprintf(command, sizeof(command), "rm -rf %s", l->r.dir);	/* it died with its folder in place */
+	snprintf(command, sizeof(command), "rm -rf %s", f->r.dir);	/* the child did not remove it */
 	assert_int_equal(system(command), 0);
-	munmap(l, sizeof(*l));
+	munmap(f, sizeof(*f));
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), EXIT_CONFIG);
 }
@@ -524,22 +524,22 @@ main(int argc, char **argv)
 		ALONE(a_producer_that_is_off_takes_its_keys_along),
 		ALONE(a_new_incarnation_of_the_producer_gets_hello_at_once),
 		ALONE(a_new_incarnation_of_a_consumer_replaces_the_old_one),
-		ALONE(a_handler_may_read_the_mirror), ALONE(a_walk_inside_a_walk),
+		ALONE(a_handler_may_read_the_mirror), ALONE(an_iteration_inside_an_iteration),
 	};
-	struct CMUnitTest lying[NITEMS(lies)], resyncing[NITEMS(weathers)];
+	struct CMUnitTest reported[NITEMS(bad_messages)], resyncing[NITEMS(faults)];
 
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);	/* a glob, for a person */
 	log_open("test", LOG_JSON, LEVEL_ERROR);
-	for (size_t i = 0; i < NITEMS(lies); i++)
-		lying[i] = (struct CMUnitTest){ lies[i].name, a_lie, NULL, NULL,
-			(void *)(uintptr_t)&lies[i] };
-	for (size_t i = 0; i < NITEMS(weathers); i++) {
+	for (size_t i = 0; i < NITEMS(bad_messages); i++)
+		reported[i] = (struct CMUnitTest){ bad_messages[i].name, a_bad_message, NULL, NULL,
+			(void *)(uintptr_t)&bad_messages[i] };
+	for (size_t i = 0; i < NITEMS(faults); i++) {
 		resyncing[i] = (struct CMUnitTest){
-			weathers[i].name, a_resync, NULL, NULL, (void *)(uintptr_t)&weathers[i]
+			faults[i].name, a_resync, NULL, NULL, (void *)(uintptr_t)&faults[i]
 		};
 	}
 	return cmocka_run_group_tests_name("a pair", alone, NULL, NULL)
-	    + cmocka_run_group_tests_name("a producer that lies", lying, NULL, NULL)
-	    + cmocka_run_group_tests_name("weather", resyncing, NULL, NULL);
+	    + cmocka_run_group_tests_name("bad messages", reported, NULL, NULL)
+	    + cmocka_run_group_tests_name("transient faults", resyncing, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /*
- * tests/bus/test_tap_copy.c - the tap of a running bus: what readers get, and that nobody else notices them.
+ * tests/bus/test_tap_copy.c - the tap of a running bus: what readers get, and that they affect no other.
  *
  * muster-test: parallel
  */
@@ -7,7 +7,7 @@
 
 #include "rig.h"
 
-enum { BURST = 20000, LATER = 100, WHIMS = 2000, TURNS = 20 };
+enum { BURST = 20000, LATER = 100, SUBSCRIPTIONS = 2000, TURNS = 20 };
 
 #define DELTAS	"o/test-producer/samples/DELTA"
 #define BEATS	"o/test-producer/samples/BEAT"
@@ -69,7 +69,7 @@ a_reader_comes_and_goes(void **state)
 	rig_free(&r);
 }
 
-/* A send looks at the socket's commands, and takes the edge that would have woken us. */
+/* A send processes the socket's commands, and consumes the edge that would have woken the loop. */
 static void
 a_second_reader_while_the_first_is_busy(void **state)
 {
@@ -90,9 +90,9 @@ a_second_reader_while_the_first_is_busy(void **state)
 	rig_free(&r);
 }
 
-/* A flood of subscriptions takes many turns of the loop, in which others have theirs; none is forgotten. */
+/* A flood of subscriptions takes many turns of the loop, so other events are served; none is lost. */
 static void
-a_reader_that_cannot_decide(void **state)
+a_flood_of_subscriptions(void **state)
 {
 	const int no_limit = 0;
 	struct rig r;
@@ -103,13 +103,13 @@ a_reader_that_cannot_decide(void **state)
 	void *s = reader(&r, BEATS);
 	RIG_UNTIL(&r, tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_BEAT]);
 	zmq_setsockopt(s, ZMQ_SNDHWM, &no_limit, sizeof(no_limit));
-	for (int i = 0; i < WHIMS; i++) {
+	for (int i = 0; i < SUBSCRIPTIONS; i++) {
 		zmq_setsockopt(s, ZMQ_SUBSCRIBE, HELLOS, strlen(HELLOS));
 		zmq_setsockopt(s, ZMQ_UNSUBSCRIBE, HELLOS, strlen(HELLOS));
 	}
 	zmq_setsockopt(s, ZMQ_SUBSCRIBE, DELTAS, strlen(DELTAS));
 	poll(NULL, 0, LATER);	/* the more of them wait, the more an endless turn would take */
-	const int64_t until_ms = clock_mono_ms() + RIG_PATIENCE_MS;
+	const int64_t until_ms = clock_mono_ms() + RIG_TIMEOUT_MS;
 	for (; !tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA] && clock_mono_ms() < until_ms; turns++)
 		assert_int_not_equal(event_base_loop(r.base, EVLOOP_ONCE), -1);
 	assert_true(tap_subscribed[TAP_OUT][LINK_SAMPLES][MSG_DELTA]);
@@ -130,7 +130,7 @@ a_token_is_not_shown(void **state)
 	void *s = reader(&r, HELLOS);
 	RIG_UNTIL(&r, tap_subscribed[TAP_IN][LINK_SAMPLES][MSG_HELLO]);
 	rig_open(&r, &r.consumers[1], ROLE_TEST_CONSUMER_2, 1);
-	rig_introduce(&r, &r.consumers[1]);
+	rig_announce(&r, &r.consumers[1]);
 	RIG_UNTIL(&r, r.consumers[1].synced == 1);
 	for (int i = 0; i < 3; i++) {
 		int len = -1;
@@ -143,7 +143,7 @@ a_token_is_not_shown(void **state)
 	rig_free(&r);
 }
 
-/* Nobody listed SEALED but the schema, which says that its password is secret (issue 10.4). */
+/* Only the schema lists SEALED, and declares that its password is secret (issue 10.4). */
 static void
 a_secret_of_a_new_message_is_not_shown(void **state)
 {
@@ -180,7 +180,7 @@ a_secret_of_a_new_message_is_not_shown(void **state)
 	rig_free(&r);
 }
 
-/* It never reads: records are lost to it, and the bus goes on at full speed. */
+/* The reader never reads: it loses records, and the bus goes on at full speed. */
 static void
 a_reader_that_does_not_read(void **state)
 {
@@ -199,7 +199,7 @@ a_reader_that_does_not_read(void **state)
 	rig_free(&r);
 }
 
-/* The assertion of session_base.cpp:260, that the rest of a record can be read, takes us with it. */
+/* libzmq asserts in session_base.cpp:260 that the rest of a record can be read, and would abort us. */
 static void
 a_reader_that_goes_while_we_close(void **state)
 {
@@ -224,7 +224,7 @@ main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		ALONE(nobody_reads), ALONE(a_reader_comes_and_goes),
-		ALONE(a_second_reader_while_the_first_is_busy), ALONE(a_reader_that_cannot_decide),
+		ALONE(a_second_reader_while_the_first_is_busy), ALONE(a_flood_of_subscriptions),
 		ALONE(a_token_is_not_shown), ALONE(a_secret_of_a_new_message_is_not_shown),
 		ALONE(a_reader_that_does_not_read), ALONE(a_reader_that_goes_while_we_close),
 	};
