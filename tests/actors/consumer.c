@@ -1,10 +1,10 @@
 /*
- * tests/actors/consumer.c - keeps a mirror of the producer's keys and works on each change: what a
- * claimer will be.
+ * tests/actors/consumer.c - keeps a mirror of the producer's keys and does work for each change, as
+ * a claimer will.
  *
- * It dumps its mirror whenever that has been quiet for a moment, and again when somebody took the
- * file away. Its status counts what it was told; `gone` is the keys reported gone, which no test
- * without churn may ever see above 0.
+ * It dumps its mirror whenever that has been quiet for a moment, and again when the file has been
+ * removed. Its status counts the changes that it received; `gone` counts the keys reported gone, which
+ * must stay 0 in every test without churn.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 enum { TICK_MS = 50, QUIET_MS = 200, STATUS_MS = 500, LATENCIES_MAX = 1 << 20 };
 
 struct consumer {
-	int64_t		 slow_ms, changed_ms, told_ms;
+	int64_t		 slow_ms, changed_ms, status_ms;
 	bool		 undumped, measures;
 	struct misbehave misbehave;
 	uint64_t	 added, updated, gone, worked;
@@ -116,9 +116,9 @@ tick(struct actor *a, void *self, int64_t now_ms)
 
 	dump(a, k, now_ms);
 	misbehave_tick(&k->misbehave, a, now_ms);
-	if (now_ms - k->told_ms < STATUS_MS)
+	if (now_ms - k->status_ms < STATUS_MS)
 		return;
-	k->told_ms = now_ms;
+	k->status_ms = now_ms;
 	actor_status(a,
 	    "added=%" PRIu64 " updated=%" PRIu64 " gone=%" PRIu64 " worked=%" PRIu64
 	    " keys=%" PRIu64 " fresh=%d",

@@ -1,14 +1,14 @@
 /*
- * tests/actors/down.c - an actor downstream of node-state: holds the states and the facts, remembers
- * every notification, and tells both over a unix socket (setting `socket`), one JSON object per line.
+ * tests/actors/down.c - an actor downstream of node-state: holds the states and the facts, records
+ * every notification, and returns both over a unix socket (setting `socket`), one JSON object per line.
  *
  *	{"op":"dump"}	{"fresh","states":{"nodes/n1":{"uid","rv","type","fields"}},"facts":{...}}
- *	{"op":"told","since":N}
- *			{"next":M,"told":[{"link","kind","key","trace","initial","at_us","rv","fields"}]}: the
- *			notifications from number N on, of which there are M
+ *	{"op":"notifications","since":N}
+ *			{"next":M,"notifications":[{"link","kind","key","trace","initial","at_us","rv",
+ *			"fields"}]}: those from number N on, of M in total
  *	{"op":"counts"}	{"nodes":{"added","updated","gone"},"facts":{...}}: since the start
  *
- * With the setting `latency-file` it remembers only how long each live state took to get here.
+ * With the setting `latency-file` it records only how long each live state took to arrive.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 #include "log.h"
 #include "obj.h"
 
-enum { TOLD_MAX = 200000, LATENCIES_MAX = 1 << 20 };
+enum { NOTIFICATIONS_MAX = 200000, LATENCIES_MAX = 1 << 20 };
 
 struct count {
 	uint64_t	 of[CHANGE_GONE + 1];
@@ -32,7 +32,7 @@ struct down {
 	int64_t			 slow_ms;
 	struct count		 counts[LINK_MAX];
 	bool			 synced[LINK_MAX];
-	json_t			*told;
+	json_t			*notifications;
 	uint32_t		*latencies;	/* in us, from evaluation to handler; NULL: not measured */
 	size_t			 nlatencies;
 };
@@ -41,13 +41,13 @@ static void on_change(struct actor *, void *, const struct change *);
 static void on_synced(struct actor *, void *, const struct change *);
 static void start(struct actor *, void *);
 static void stop(struct actor *, void *);
-static void remember(struct down *, const struct change *);
+static void record_change(struct down *, const struct change *);
 static void measure(struct down *, const struct change *);
-static void dawdle(int64_t);
+static void sleep_ms(int64_t);
 static void write_latencies(const struct down *, const char *);
 static json_t *answer(const json_t *, uint64_t, void *);
 static json_t *answer_dump(struct down *, const json_t *);
-static json_t *answer_told(struct down *, const json_t *);
+static json_t *answer_notifications(struct down *, const json_t *);
 static json_t *answer_counts(struct down *, const json_t *);
 
 static const char *const change_names[] = {
@@ -58,9 +58,9 @@ static const struct {
 	const char	 *op;
 	json_t		*(*answer)(struct down *, const json_t *);
 } ops[] = {
-	{ "dump",   answer_dump },
-	{ "told",   answer_told },
-	{ "counts", answer_counts },
+	{ "dump",          answer_dump },
+	{ "notifications", answer_notifications },
+	{ "counts",        answer_counts },
 };
 
 static const struct actor_row rows[] = {
@@ -89,7 +89,7 @@ start(struct actor *a, void *self)
 
 	d->actor = a;
 	d->slow_ms = actor_setting_i64(a, "slow");
-	d->told = json_array();
+	d->notifications = json_array();
 	if (actor_setting(a, "latency-file")[0] != '\0')
 		d->latencies = obj_alloc(LATENCIES_MAX * sizeof(*d->latencies));
 	snprintf(path, sizeof(path), "%s", actor_setting(a, "socket"));
@@ -106,11 +106,11 @@ stop(struct actor *a, void *self)
 	if (d->latencies != NULL)
 		write_latencies(d, actor_setting(a, "latency-file"));
 	kube_serve_free(&d->serve);
-	json_decref(d->told);
+	json_decref(d->notifications);
 	free(d->latencies);
 }
 
-/* ---- What node-state says ---- */
+/* ---- Messages of node-state ---- */
 
 static void
 on_change(struct actor *a, void *self, const struct change *c)
@@ -121,9 +121,9 @@ on_change(struct actor *a, void *self, const struct change *c)
 	d->counts[c->link].of[c->kind]++;
 	if (d->latencies != NULL)
 		measure(d, c);
-	else if (json_array_size(d->told) < TOLD_MAX)
-		remember(d, c);
-	dawdle(d->slow_ms);
+	else if (json_array_size(d->notifications) < NOTIFICATIONS_MAX)
+		record_change(d, c);
+	sleep_ms(d->slow_ms);
 }
 
 static void
@@ -143,7 +143,7 @@ wall_us(void)
 }
 
 static void
-remember(struct down *d, const struct change *c)
+record_change(struct down *d, const struct change *c)
 {
 	json_t *const object = kube_object(c, actor_role(d->actor));
 	char trace[17];
@@ -152,7 +152,7 @@ remember(struct down *d, const struct change *c)
 	json_object_update_new(object, json_pack("{s:s, s:s, s:o, s:s, s:b, s:I}",
 	    "link", link_table[c->link].name, "kind", change_names[c->kind], "key", kube_text(c->key),
 	    "trace", trace, "initial", c->initial, "at_us", (json_int_t)wall_us()));
-	json_array_append_new(d->told, object);
+	json_array_append_new(d->notifications, object);
 }
 
 static void
@@ -165,9 +165,9 @@ measure(struct down *d, const struct change *c)
 	d->latencies[d->nlatencies++] = (uint32_t)(wall_us() - c->value->node_state.evaluated_us);
 }
 
-/* Asleep, but deaf all the same: nothing else runs in an actor meanwhile. */
+/* The actor sleeps: it receives nothing meanwhile. */
 static void
-dawdle(int64_t ms)
+sleep_ms(int64_t ms)
 {
 	const struct timespec length = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
 
@@ -186,7 +186,7 @@ write_latencies(const struct down *d, const char *path)
 		log_warn("cannot write the latencies", KV_S(PATH, path));
 }
 
-/* ---- Questions ---- */
+/* ---- Requests ---- */
 
 static json_t *
 answer(const json_t *question, uint64_t conn, void *arg)
@@ -201,15 +201,15 @@ answer(const json_t *question, uint64_t conn, void *arg)
 	return json_pack("{s:s}", "error", "unknown op");
 }
 
-struct picture {
+struct object_dump {
 	enum role	 reader;
 	json_t		*objects;
 };
 
 static void
-draw(const struct change *c, void *arg)
+add_to_dump(const struct change *c, void *arg)
 {
-	struct picture *const p = arg;
+	struct object_dump *const p = arg;
 	char key[OBJECT_KEY_MAX + 1];
 
 	snprintf(key, sizeof(key), "%.*s", (int)c->key.len, c->key.p);
@@ -219,9 +219,9 @@ draw(const struct change *c, void *arg)
 static json_t *
 mirror(struct down *d, enum link l)
 {
-	struct picture p = { .reader = actor_role(d->actor), .objects = json_object() };
+	struct object_dump p = { .reader = actor_role(d->actor), .objects = json_object() };
 
-	actor_each(d->actor, l, draw, &p);
+	actor_each(d->actor, l, add_to_dump, &p);
 	return p.objects;
 }
 
@@ -240,15 +240,15 @@ answer_dump(struct down *d, const json_t *question)
 }
 
 static json_t *
-answer_told(struct down *d, const json_t *question)
+answer_notifications(struct down *d, const json_t *question)
 {
 	const json_int_t since = json_integer_value(json_object_get(question, "since"));
-	const size_t n = json_array_size(d->told);
+	const size_t n = json_array_size(d->notifications);
 	json_t *list = json_array();
 
 	for (size_t i = since < 0 ? 0 : (size_t)since; i < n; i++)
-		json_array_append(list, json_array_get(d->told, i));
-	return json_pack("{s:I, s:o}", "next", (json_int_t)n, "told", list);
+		json_array_append(list, json_array_get(d->notifications, i));
+	return json_pack("{s:I, s:o}", "next", (json_int_t)n, "notifications", list);
 }
 
 static json_t *

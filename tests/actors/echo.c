@@ -24,8 +24,8 @@ struct touched {
 
 static void on_node(struct actor *, void *, const struct change *);
 static void on_nothing(struct actor *, void *, const struct change *);
-static void look(const struct change *, void *);
-static bool is_owed(const struct touched *);
+static void copy_values(const struct change *, void *);
+static bool must_write(const struct touched *);
 static enum work_result work(struct actor *, void *, const struct work *, int64_t *);
 static write_done echoed;
 
@@ -53,8 +53,8 @@ on_node(struct actor *a, void *self, const struct change *c)
 	(void)self;
 	if (c->kind == CHANGE_GONE || c->initial)
 		return;
-	look(c, &t);
-	if (is_owed(&t))
+	copy_values(c, &t);
+	if (must_write(&t))
 		actor_enqueue(a, c->key.p, c->key.len, WORK_LIVE, c->trace);
 }
 
@@ -65,7 +65,7 @@ on_nothing(struct actor *a, void *self, const struct change *c)
 }
 
 static void
-look(const struct change *c, void *arg)
+copy_values(const struct change *c, void *arg)
 {
 	struct touched *const t = arg;
 	struct wire_str v;
@@ -77,7 +77,7 @@ look(const struct change *c, void *arg)
 }
 
 static bool
-is_owed(const struct touched *t)
+must_write(const struct touched *t)
 {
 	return t->touch[0] != '\0' && strcmp(t->touch, t->echo) != 0;
 }
@@ -88,7 +88,7 @@ work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
 	struct touched t;
 
 	(void)self, (void)after_ms;
-	if (!actor_get(a, LINK_KUBE_TEST_ECHO, w->key, w->len, look, &t) || !is_owed(&t))
+	if (!actor_get(a, LINK_KUBE_TEST_ECHO, w->key, w->len, copy_values, &t) || !must_write(&t))
 		return WORK_DONE;
 	json_t *body = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ECHO, t.touch);
 	char *text = json_dumps(body, JSON_COMPACT);

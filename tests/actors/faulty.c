@@ -1,10 +1,10 @@
 /*
- * tests/actors/faulty.c - an actor that misbehaves as its setting `mode` says. Never in a release
- * build.
+ * tests/actors/faulty.c - an actor that misbehaves as its setting `mode` requires. Never in a
+ * release build.
  *
- * It does not use the runtime but speaks the lifeline by hand, so that the supervisor is tested
+ * It does not use the runtime but implements the lifeline itself, so that the supervisor is tested
  * alone, and can run under any role (a link named muster-metrics beside it makes it a stand-in).
- * What it learns it prints, except tokens.
+ * It prints what it receives, except tokens.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static struct {
 	int64_t		 beat_ms;
 	char		 peers[64][40];		/* "<role> <incarnation>" */
 	size_t		 npeers;
-	bool		 stop_asked, deaf, lies;
+	bool		 stop_received, not_reading, bad_answers;
 	char		 run_dir[95];
 } self;
 
@@ -39,16 +39,16 @@ static pid_t supervisor;
 
 static void on_sigterm(int);
 static void boot(void);
-static bool take_record(void);
-static void take_peer(const char *);
+static bool receive_record(void);
+static void receive_peer(const char *);
 static const char *setting(const char *, const char *);
 static long number(const char *);
-static void say(const char *);
-static void lie(unsigned long);
-static void live_ms(int64_t);
-static void live_until_stopped(void);
+static void send_record(const char *);
+static void send_bad_answers(unsigned long);
+static void run_ms(int64_t);
+static void run_until_stopped(void);
 
-/* What is done before `bound`, after it, and when asked to stop. */
+/* What the actor does before `bound`, after it, and after `stop`. */
 struct mode {
 	const char	 *name;
 	void		(*early)(void);
@@ -82,57 +82,57 @@ never_bind(void)
 /* ---- after `bound` ---- */
 
 static void
-be_deaf(void)
+stop_reading(void)
 {
-	self.deaf = true;
-	live_ms(number("after"));
-	self.deaf = false;
+	self.not_reading = true;
+	run_ms(number("after"));
+	self.not_reading = false;
 }
 
 static void
 spin(void)
 {
-	live_ms(number("after"));
+	run_ms(number("after"));
 	for (volatile uint64_t n = 0;; n++)
 		;
 }
 
 static void
-spin_stubborn(void)
+spin_ignoring_abort(void)
 {
 	signal(SIGABRT, SIG_IGN);
 	spin();
 }
 
-/* Stops by itself at four times its limit: a build without limits must not take the machine with it. */
+/* Exits at four times its limit: a build without limits must not use up the memory of the machine. */
 static void
 allocate(void)
 {
 	for (int mib = 0; mib < 256; mib++)
 		memset(obj_alloc(1 << 20), 1, 1 << 20);
-	fprintf(stderr, "no limit stopped me\n");
+	fprintf(stderr, "no limit was enforced\n");
 	exit(EXIT_TRANSIENT);
 }
 
 static void
 crash_later(void)
 {
-	live_ms(number("after"));
+	run_ms(number("after"));
 	crash();
 }
 
 static void
 abort_later(void)
 {
-	live_ms(number("after"));
+	run_ms(number("after"));
 	fprintf(stderr, "panic: on purpose\n");
 	abort();
 }
 
 static void
-end_well(void)
+exit_0_later(void)
 {
-	live_ms(number("after"));
+	run_ms(number("after"));
 	exit(0);
 }
 
@@ -177,17 +177,17 @@ flood(void)
 }
 
 static void
-send_rubbish(void)
+send_bad_records(void)
 {
-	static const char *const rubbish[] = {
+	static const char *const bad_records[] = {
 		"x", " ", "bound extra", "beat", "beat -1", "beat 99999999999999999999", "beat 1 2",
 		"extend 999999999999", "report nobody 1 x", "report - 1 ", "report metrics x y",
 		"status\x01\xff\"\\", "BOUND", "stop",
 	};
 	char big[8192];
 
-	for (size_t i = 0; i < NITEMS(rubbish); i++)
-		say(rubbish[i]);
+	for (size_t i = 0; i < NITEMS(bad_records); i++)
+		send_record(bad_records[i]);
 	memset(big, 'a', sizeof(big));
 	lifeline_send(LIFELINE_FD, "%.*s", (int)sizeof(big), big);
 }
@@ -195,7 +195,7 @@ send_rubbish(void)
 static void
 report(void)
 {
-	live_ms(number("after"));
+	run_ms(number("after"));
 	for (long i = 0; i < number("count"); i++) {
 		const char *incarnation = "0";
 
@@ -208,23 +208,23 @@ report(void)
 		}
 		lifeline_send(LIFELINE_FD, "report %s %s it sent nonsense", setting("target", "-"),
 		    incarnation);
-		live_ms(300);	/* long enough to hear of the next incarnation */
+		run_ms(300);	/* long enough to receive the next incarnation */
 	}
 }
 
 static void
-peek_at(const char *what, const char *path)
+try_open(const char *what, const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	fprintf(stderr, "peek %s: %s\n", what, fd != -1 ? "opened" : strerrorname_np(errno));
+	fprintf(stderr, "open %s: %s\n", what, fd != -1 ? "opened" : strerrorname_np(errno));
 	if (fd != -1)
 		close(fd);
 }
 
-/* An actor has no business on the control socket. */
+/* An actor may not use the control socket. */
 static void
-knock(const char *who)
+try_control_socket(const char *who)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	char answer[128] = "";
@@ -235,7 +235,7 @@ knock(const char *who)
 		(void)!send(fd, "stop\n", 5, MSG_NOSIGNAL);
 		(void)!recv(fd, answer, sizeof(answer) - 1, 0);
 	}
-	fprintf(stderr, "knock of %s: %s\n", who, answer);
+	fprintf(stderr, "control socket, %s: %s\n", who, answer);
 	close(fd);
 }
 
@@ -278,9 +278,9 @@ write_at(const struct sockaddr_un *a)
 	return open(a->sun_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600) != -1;
 }
 
-/* Wants to be taken for its target. */
+/* Tries to take the place of its target. */
 static void
-usurp(void)
+impersonate(void)
 {
 	char target[64];
 
@@ -303,13 +303,14 @@ usurp(void)
 		const struct sockaddr_un a = address_of(attempts[i].folder, attempts[i].file);
 		const bool done = attempts[i].attempt(&a);
 
-		fprintf(stderr, "usurp %s: %s\n", attempts[i].what, done ? "done" : strerrorname_np(errno));
+		fprintf(stderr, "impersonate %s: %s\n", attempts[i].what,
+		    done ? "done" : strerrorname_np(errno));
 	}
 }
 
-/* Nor has what it leaves behind: its child in a session of its own, whose parent is gone. */
+/* Nor may a process that it leaves behind: a child in a session of its own, whose parent has exited. */
 static void
-knock_from_outside(void)
+try_control_socket_as_orphan(void)
 {
 	const pid_t between = fork();
 
@@ -318,35 +319,35 @@ knock_from_outside(void)
 			_exit(0);
 		while (getppid() != supervisor)
 			poll(NULL, 0, 1);
-		knock("orphan");
+		try_control_socket("orphan");
 		_exit(0);
 	}
 	MUST(waitpid(between, NULL, 0) == between);
 }
 
-/* More than anybody wants to hear. */
+/* More records than the supervisor sends on. */
 static void
-chat(void)
+flood_lifeline(void)
 {
 	for (long i = 0; i < number("count"); i++) {
 		lifeline_send(LIFELINE_FD, "status line %ld", i);
-		live_ms(2);
+		run_ms(2);
 	}
-	fprintf(stderr, "chat is over\n");
+	fprintf(stderr, "flood of the lifeline is over\n");
 }
 
 static void
-peek(void)
+open_files(void)
 {
-	knock("actor");
-	knock_from_outside();
-	peek_at("foreign", setting("path", ""));
-	peek_at("own", setting("token-file", ""));
-	peek_at("passwd", "/etc/passwd");
-	peek_at("proc", "/proc/self/stat");
+	try_control_socket("actor");
+	try_control_socket_as_orphan();
+	try_open("foreign", setting("path", ""));
+	try_open("own", setting("token-file", ""));
+	try_open("passwd", "/etc/passwd");
+	try_open("proc", "/proc/self/stat");
 }
 
-/* Nobody listens on port 9 of this machine: a connect that is not forbidden is refused by the kernel. */
+/* Port 9 of this machine has no listener: a connect that is not forbidden is refused by the kernel. */
 static void
 use_tcp(void)
 {
@@ -364,14 +365,14 @@ use_tcp(void)
 }
 
 static void
-begin_to_lie(void)
+turn_bad_answers_on(void)
 {
-	self.lies = true;
+	self.bad_answers = true;
 }
 
-/* No JSON, then more, then what was never asked. */
+/* An answer that is no JSON, a second answer, and answers to queries that were never sent. */
 static void
-lie(unsigned long id)
+send_bad_answers(unsigned long id)
 {
 	lifeline_send(LIFELINE_FD, "answer %lu {\"known\":true,\x1b[2J\xff", id);
 	lifeline_send(LIFELINE_FD, "answer %lu {\"known\":true}", id);
@@ -379,7 +380,7 @@ lie(unsigned long id)
 	lifeline_send(LIFELINE_FD, "answer x {}");
 }
 
-/* ---- when asked to stop ---- */
+/* ---- after `stop` ---- */
 
 static void
 ignore_stop(void)
@@ -399,29 +400,29 @@ stop_slowly(void)
 }
 
 static const struct mode modes[] = {
-	{ "ok",                NULL,         NULL,          NULL },
-	{ "unsynced",          NULL,         NULL,          NULL },
-	{ "mute",              never_bind,   NULL,          NULL },
-	{ "spin",              NULL,         spin,          NULL },
-	{ "stubborn",          NULL,         spin_stubborn, NULL },
-	{ "deaf",              NULL,         be_deaf,       NULL },
-	{ "allocate",          NULL,         allocate,      NULL },
-	{ "config",            config_error, NULL,          NULL },
-	{ "crash",             crash,        NULL,          NULL },
-	{ "crash-after-ready", NULL,         crash_later,   NULL },
-	{ "abort",             NULL,         abort_later,   NULL },
-	{ "exit0",             NULL,         end_well,      NULL },
-	{ "ignore-stop",       NULL,         NULL,          ignore_stop },
-	{ "slow-stop",         NULL,         NULL,          stop_slowly },
-	{ "orphan",            NULL,         leave_orphans, NULL },
-	{ "flood-log",         NULL,         flood,         NULL },
-	{ "bad-records",       NULL,         send_rubbish,  NULL },
-	{ "report",            NULL,         report,        NULL },
-	{ "peek",              NULL,         peek,          NULL },
-	{ "usurp",             NULL,         usurp,         NULL },
-	{ "chat",              NULL,         chat,          NULL },
-	{ "lie",               NULL,         begin_to_lie,  NULL },
-	{ "tcp",               NULL,         use_tcp,       NULL },
+	{ "ok",                NULL,         NULL,                NULL },
+	{ "unsynced",          NULL,         NULL,                NULL },
+	{ "never-bind",        never_bind,   NULL,                NULL },
+	{ "spin",              NULL,         spin,                NULL },
+	{ "spin-ignore-abort", NULL,         spin_ignoring_abort, NULL },
+	{ "no-read",           NULL,         stop_reading,        NULL },
+	{ "allocate",          NULL,         allocate,            NULL },
+	{ "config",            config_error, NULL,                NULL },
+	{ "crash",             crash,        NULL,                NULL },
+	{ "crash-after-ready", NULL,         crash_later,         NULL },
+	{ "abort",             NULL,         abort_later,         NULL },
+	{ "exit0",             NULL,         exit_0_later,        NULL },
+	{ "ignore-stop",       NULL,         NULL,                ignore_stop },
+	{ "slow-stop",         NULL,         NULL,                stop_slowly },
+	{ "orphan",            NULL,         leave_orphans,       NULL },
+	{ "flood-log",         NULL,         flood,               NULL },
+	{ "bad-records",       NULL,         send_bad_records,    NULL },
+	{ "report",            NULL,         report,              NULL },
+	{ "open-files",        NULL,         open_files,          NULL },
+	{ "impersonate",       NULL,         impersonate,         NULL },
+	{ "flood-lifeline",    NULL,         flood_lifeline,      NULL },
+	{ "bad-answer",        NULL,         turn_bad_answers_on, NULL },
+	{ "tcp",               NULL,         use_tcp,             NULL },
 };
 
 int
@@ -442,12 +443,12 @@ main(int argc, char **argv)
 	fprintf(stderr, "%s starts as %s\n", self.role, mode->name);
 	if (mode->early != NULL)
 		mode->early();
-	say("bound");
+	send_record("bound");
 	if (strcmp(mode->name, "unsynced") != 0)
-		say("synced");
+		send_record("synced");
 	if (mode->late != NULL)
 		mode->late();
-	live_until_stopped();
+	run_until_stopped();
 	if (mode->stop != NULL)
 		mode->stop();
 	fprintf(stderr, "%s stops\n", self.role);
@@ -480,35 +481,35 @@ boot(void)
 	explicit_bzero(record, sizeof(self.config));
 	MUST(lifeline_recv(LIFELINE_FD, record, sizeof(self.config)) > 0
 	    && strncmp(record, "config ", 7) == 0);
-	while (take_record())
+	while (receive_record())
 		;
 }
 
-/* False after `go`, and when there is nothing now. */
+/* False after `go`, and when there is no record now. */
 static bool
-take_record(void)
+receive_record(void)
 {
 	char record[LIFELINE_MAX];
 	const long n = lifeline_recv(LIFELINE_FD, record, sizeof(record));
 
 	if (n == 0)
-		exit(EXIT_TRANSIENT);	/* the supervisor is dead */
+		exit(EXIT_TRANSIENT);	/* the supervisor has ended */
 	if (n == -1)
 		return false;
 	if (strncmp(record, "peer ", 5) == 0)
-		take_peer(record + 5);
+		receive_peer(record + 5);
 	else if (strncmp(record, "tree ", 5) == 0)
 		fprintf(stderr, "tree: %ld bytes\n", n);
 	else
-		fprintf(stderr, "heard: %s\n", record);
-	if (self.lies && strncmp(record, "query ", 6) == 0)
-		lie(strtoul(record + 6, NULL, 10));
-	self.stop_asked |= strcmp(record, "stop") == 0;
+		fprintf(stderr, "received: %s\n", record);
+	if (self.bad_answers && strncmp(record, "query ", 6) == 0)
+		send_bad_answers(strtoul(record + 6, NULL, 10));
+	self.stop_received |= strcmp(record, "stop") == 0;
 	return strcmp(record, "go") != 0;
 }
 
 static void
-take_peer(const char *text)
+receive_peer(const char *text)
 {
 	char role[33], incarnation[21], expected[TOKEN_HEX + 1], presented[TOKEN_HEX + 1], state[8];
 
@@ -527,7 +528,7 @@ take_peer(const char *text)
 	snprintf(self.peers[i], sizeof(self.peers[i]), "%.18s %.20s", role, incarnation);
 }
 
-/* From "config key=value\nkey=value"; the answer is good until the next call. */
+/* From "config key=value\nkey=value"; the result is valid until the next call. */
 static const char *
 setting(const char *key, const char *otherwise)
 {
@@ -551,33 +552,33 @@ number(const char *key)
 }
 
 static void
-say(const char *record)
+send_record(const char *record)
 {
 	lifeline_send(LIFELINE_FD, "%s", record);
 }
 
-/* Beats and listens for that long, or until asked to stop. */
+/* Sends beats and receives records for that long, or until `stop` or SIGTERM. */
 static void
-live_ms(int64_t ms)
+run_ms(int64_t ms)
 {
 	const int64_t until_ms = clock_mono_ms() + ms;
 
 	for (int64_t now_ms = clock_mono_ms(), beat_ms = 0;
-	     !terminated && !self.stop_asked && now_ms < until_ms; now_ms = clock_mono_ms()) {
-		struct pollfd p = { .fd = LIFELINE_FD, .events = self.deaf ? 0 : POLLIN };
+	     !terminated && !self.stop_received && now_ms < until_ms; now_ms = clock_mono_ms()) {
+		struct pollfd p = { .fd = LIFELINE_FD, .events = self.not_reading ? 0 : POLLIN };
 
 		if (now_ms - beat_ms >= self.beat_ms) {
-			say("beat 7");
+			send_record("beat 7");
 			beat_ms = now_ms;
 		}
 		const int64_t wait_ms = self.beat_ms < until_ms - now_ms ? self.beat_ms : until_ms - now_ms;
-		if (poll(&p, 1, (int)wait_ms) == 1 && !self.deaf)
-			take_record();
+		if (poll(&p, 1, (int)wait_ms) == 1 && !self.not_reading)
+			receive_record();
 	}
 }
 
 static void
-live_until_stopped(void)
+run_until_stopped(void)
 {
-	live_ms(INT32_MAX);
+	run_ms(INT32_MAX);
 }

@@ -1,11 +1,11 @@
 /*
- * tests/actors/kube.c - reads every kind that it may and tells what it holds; writes what it is
- * asked to: over a unix socket (setting `socket`), one JSON object per line.
+ * tests/actors/kube.c - reads every kind that it may, and answers requests over a unix socket
+ * (setting `socket`), one JSON object per line: what it holds, what it received, and writes.
  *
  *	{"op":"dump"}	{"fresh","synced","leader","until_ms",
  *			"kinds":{"nodes":{"state","version","detail","skipped"}},
  *			"objects":{"nodes/n1":{"uid","rv","type","fields"}}}
- *	{"op":"counts"}	{"added","updated","gone","gone_keys"}: what its handlers were told since the start
+ *	{"op":"counts"}	{"added","updated","gone","gone_keys"}: the calls of its handlers since the start
  *	{"op":"write","tag","verb","group","version","resource","namespace","name","subresource",
  *	 "labels","fields","body","uid","rv","timeout_ms"}
  *			{"tag","id","outcome","status","reason","message","causes","rv",
@@ -33,13 +33,13 @@ struct kube {
 	json_t			*gone_keys;
 };
 
-/* A write under way, and whom to tell. */
-struct asked {
+/* A write in flight, and the connection that gets its result. */
+struct pending_write {
 	uint64_t	 conn;
 	json_t		*tag;
 };
 
-struct picture {
+struct object_dump {
 	enum role	 reader;
 	json_t		*kinds, *objects;
 	bool		 leading;
@@ -75,7 +75,7 @@ static const struct actor_row rows[] = {
 	{ MSG_POD,        ROLE_KUBE_WATCHER,  on_object  },
 	{ MSG_NAMESPACE,  ROLE_KUBE_WATCHER,  on_object  },
 	{ MSG_WIDGET,     ROLE_KUBE_WATCHER,  on_object  },
-	{ MSG_KIND,       ROLE_KUBE_WATCHER,  on_nothing },	/* read from the mirror when asked */
+	{ MSG_KIND,       ROLE_KUBE_WATCHER,  on_nothing },	/* a dump reads it from the mirror */
 	{ MSG_LEADER,     ROLE_KUBE_WATCHER,  on_nothing },
 	{ MSG_SNAP_END,   ROLE_KUBE_WATCHER,  on_synced  },
 };
@@ -116,7 +116,7 @@ stop(struct actor *a, void *self)
 	json_decref(k->gone_keys);
 }
 
-/* ---- What kube-watcher says ---- */
+/* ---- Messages of kube-watcher ---- */
 
 static void
 on_object(struct actor *a, void *self, const struct change *c)
@@ -144,7 +144,7 @@ on_synced(struct actor *a, void *self, const struct change *c)
 	((struct kube *)self)->synced = true;
 }
 
-/* ---- Questions ---- */
+/* ---- Requests ---- */
 
 static json_t *
 answer(const json_t *question, uint64_t conn, void *arg)
@@ -159,9 +159,9 @@ answer(const json_t *question, uint64_t conn, void *arg)
 }
 
 static void
-draw(const struct change *c, void *arg)
+add_to_dump(const struct change *c, void *arg)
 {
-	struct picture *p = arg;
+	struct object_dump *p = arg;
 	char key[OBJECT_KEY_MAX + 1];
 
 	snprintf(key, sizeof(key), "%.*s", (int)c->key.len, c->key.p);
@@ -184,12 +184,12 @@ draw(const struct change *c, void *arg)
 static json_t *
 answer_dump(struct kube *k, const json_t *question, uint64_t conn)
 {
-	struct picture p = {
+	struct object_dump p = {
 		.reader = actor_role(k->actor), .kinds = json_object(), .objects = json_object()
 	};
 
 	(void)question, (void)conn;
-	actor_each(k->actor, k->link, draw, &p);
+	actor_each(k->actor, k->link, add_to_dump, &p);
 	return json_pack("{s:b, s:b, s:b, s:I, s:o, s:o}", "fresh",
 	    k->synced && actor_fresh(k->actor, k->link), "synced", k->synced, "leader", p.leading,
 	    "until_ms", (json_int_t)p.until_ms, "kinds", p.kinds, "objects", p.objects);
@@ -203,9 +203,9 @@ answer_counts(struct kube *k, const json_t *question, uint64_t conn)
 	    (json_int_t)k->updated, "gone", (json_int_t)k->gone, "gone_keys", k->gone_keys);
 }
 
-/* Asks for the write that the question describes; its answer comes when there is one. */
+/* Sends the write that the request describes; its answer is sent once the write has ended. */
 static json_t *
-ask_write(struct kube *k, const json_t *question, uint64_t conn, const char *verb, const json_t *body)
+send_write(struct kube *k, const json_t *question, uint64_t conn, const char *verb, const json_t *body)
 {
 	const json_t *timeout = json_object_get(question, "timeout_ms");
 	struct write_request w = {
@@ -231,10 +231,10 @@ ask_write(struct kube *k, const json_t *question, uint64_t conn, const char *ver
 		w.body = text;
 		w.body_len = strlen(text);
 	}
-	struct asked *asked = obj_alloc(sizeof(*asked));
-	asked->conn = conn;
-	asked->tag = json_deep_copy(json_object_get(question, "tag"));
-	actor_write(k->actor, k->link, &w, wrote, asked);
+	struct pending_write *pending = obj_alloc(sizeof(*pending));
+	pending->conn = conn;
+	pending->tag = json_deep_copy(json_object_get(question, "tag"));
+	actor_write(k->actor, k->link, &w, wrote, pending);
 	free(text);
 	for (size_t i = 0; i < TEXTS; i++)
 		free(held[i]);
@@ -260,7 +260,7 @@ answer_write(struct kube *k, const json_t *question, uint64_t conn)
 {
 	const char *verb = json_string_value(json_object_get(question, "verb"));
 
-	return ask_write(k, question, conn, verb != NULL ? verb : "", json_object_get(question, "body"));
+	return send_write(k, question, conn, verb != NULL ? verb : "", json_object_get(question, "body"));
 }
 
 static json_t *
@@ -271,7 +271,7 @@ answer_event(struct kube *k, const json_t *question, uint64_t conn)
 
 	for (size_t i = 0; i < NITEMS(names); i++)
 		json_object_set(body, names[i], json_object_get(question, names[i]));
-	json_t *now = ask_write(k, question, conn, "event", body);
+	json_t *now = send_write(k, question, conn, "event", body);
 	json_decref(body);
 	return now;
 }
@@ -280,7 +280,7 @@ static void
 wrote(struct actor *a, void *self, const struct write_result *r, void *arg)
 {
 	struct kube *k = self;
-	struct asked *asked = arg;
+	struct pending_write *pending = arg;
 	json_t *objects = json_array();
 
 	for (size_t i = 0; i < r->nitems; i++) {
@@ -291,11 +291,11 @@ wrote(struct actor *a, void *self, const struct write_result *r, void *arg)
 		json_object_set_new(object, "key", kube_text(r->items[i].key));
 		json_array_append_new(objects, object);
 	}
-	json_t *const told = json_pack("{s:o, s:I, s:s, s:i, s:o, s:o, s:o, s:o, s:I, s:o}",
-	    "tag", asked->tag != NULL ? asked->tag : json_null(), "id", (json_int_t)r->id,
+	json_t *const result = json_pack("{s:o, s:I, s:s, s:i, s:o, s:o, s:o, s:o, s:I, s:o}",
+	    "tag", pending->tag != NULL ? pending->tag : json_null(), "id", (json_int_t)r->id,
 	    "outcome", outcome_name(r->outcome), "status", (int)r->status, "reason", kube_text(r->reason),
 	    "message", kube_text(r->message), "causes", kube_text(r->causes), "rv", kube_text(r->rv),
 	    "retry_after_ms", (json_int_t)r->retry_after_ms, "objects", objects);
-	kube_serve_answer(k->serve, asked->conn, told);
-	free(asked);
+	kube_serve_answer(k->serve, pending->conn, result);
+	free(pending);
 }

@@ -1,6 +1,6 @@
 /*
- * tests/actors/kube_json.c - bodies of kinds and of what node-state says as JSON, grown from kinds.h
- * and messages.h. Never in a release build.
+ * tests/actors/kube_json.c - bodies of kinds and of the messages of node-state as JSON, generated from
+ * kinds.h and messages.h. Never in a release build.
  */
 #include "kube.h"
 
@@ -31,7 +31,7 @@ static json_t *fields_of(const struct change *, enum role);
 	}
 KINDS(KIND_BODY)
 
-/* Values on the bus are for everybody who hears them. */
+/* Every receiver of a value on the bus may read all of it. */
 #define VALUE(type, name)	json_object_set_new(o, #name, json_of_##type(m->name));
 #define VALUE_BODY(body)							\
 	static json_t *								\

@@ -1,4 +1,4 @@
-/* tests/actors/misbehave.c - bad frames over an honest session. Never in a release build. */
+/* tests/actors/misbehave.c - bad frames in an authenticated session. Never in a release build. */
 #include "misbehave.h"
 
 #include <inttypes.h>
@@ -25,8 +25,8 @@ static const struct {
 
 static void open_replay(struct misbehave *, struct actor *, enum role, enum link, enum role);
 static void replay(struct replay *, struct actor *);
-static void greet(struct misbehave *, struct actor *);
-static void offend(struct misbehave *, struct actor *);
+static void send_hello(struct misbehave *, struct actor *);
+static void send_bad_frame(struct misbehave *, struct actor *);
 static void nothing(void *);
 static void whole_frame(msgpack_sbuffer *, const struct envelope *, const union msg_body *);
 
@@ -37,7 +37,7 @@ misbehave_start(struct misbehave *m, struct actor *a, int64_t now_ms)
 		m->at_ms = now_ms + actor_setting_i64(a, "misbehave-after");
 }
 
-/* A step per tick: connect, greet, offend. */
+/* One step per tick: connect, send HELLO, send the bad frame. */
 void
 misbehave_tick(struct misbehave *m, struct actor *a, int64_t now_ms)
 {
@@ -51,15 +51,15 @@ misbehave_tick(struct misbehave *m, struct actor *a, int64_t now_ms)
 		    actor_incarnation(a));
 		m->socket = socket_new(SOCKET_DEALER, path, id, actor_base(a), nothing, NULL);
 		MUST(m->socket != NULL);
-	} else if (!m->greeted && socket_writable(m->socket)) {
-		greet(m, a);
-	} else if (m->greeted && socket_readable(m->socket)) {	/* SNAP_BEGIN: the session is open */
-		offend(m, a);
+	} else if (!m->hello_sent && socket_writable(m->socket)) {
+		send_hello(m, a);
+	} else if (m->hello_sent && socket_readable(m->socket)) {	/* SNAP_BEGIN: the session is open */
+		send_bad_frame(m, a);
 		m->at_ms = 0;
 	}
 }
 
-/* Past actor_publish, which only ever packs what the schema says. */
+/* Not through actor_publish, which packs only what the schema allows. */
 void
 misbehave_value(struct misbehave *m, struct actor *a, int64_t now_ms)
 {
@@ -153,7 +153,7 @@ replay(struct replay *p, struct actor *a)
 }
 
 static void
-greet(struct misbehave *m, struct actor *a)
+send_hello(struct misbehave *m, struct actor *a)
 {
 	const struct secret *token = &a->bus->peers[ROLE_TEST_PRODUCER].presented;
 	const union msg_body hello = { .hello = {
@@ -165,13 +165,13 @@ greet(struct misbehave *m, struct actor *a)
 
 	msgpack_sbuffer_init(&frame);
 	whole_frame(&frame, &(struct envelope){ .type = MSG_HELLO }, &hello);
-	m->greeted = socket_send(m->socket, frame.data, frame.size, false);
+	m->hello_sent = socket_send(m->socket, frame.data, frame.size, false);
 	explicit_bzero(frame.data, frame.size);
 	msgpack_sbuffer_destroy(&frame);
 }
 
 static void
-offend(struct misbehave *m, struct actor *a)
+send_bad_frame(struct misbehave *m, struct actor *a)
 {
 	msgpack_sbuffer frame;
 

@@ -1,7 +1,7 @@
 /*
- * tests/actors/misbehave.h - a test actor that proves who it is and then sends what it may not, as
- * its setting `misbehave` says. Only the first incarnation does: the next one shows that its
- * restart was the cure.
+ * tests/actors/misbehave.h - a test actor that is authenticated and then sends what it may not, as
+ * its setting `misbehave` requires. Only the first incarnation does: the next one shows that the
+ * restart was the remedy.
  */
 #ifndef MUSTER_TEST_MISBEHAVE_H
 #define MUSTER_TEST_MISBEHAVE_H
@@ -23,7 +23,7 @@ struct replay {
 struct misbehave {
 	int64_t		 at_ms;		/* 0: never, or done */
 	struct socket	*socket;	/* beside the one of the runtime, with the actor's own token */
-	bool		 greeted;
+	bool		 hello_sent;
 	struct replay	 replays[64];
 	size_t		 nreplays;
 };

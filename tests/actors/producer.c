@@ -1,9 +1,9 @@
 /*
- * tests/actors/producer.c - N keys that change at a rate: what node-state will be to its consumers,
- * without Kubernetes.
+ * tests/actors/producer.c - N keys that change at a rate: a producer like node-state, but without
+ * Kubernetes.
  *
- * It stops changing while the settle file exists, and dumps its store: the truth that every mirror
- * must equal.
+ * It stops changing while the settle file exists, and dumps its store, which every mirror must
+ * equal.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ publish(struct actor *a, struct producer *p, int64_t i)
 	MUST(actor_publish(a, LINK_SAMPLES, key, uid, rv, MSG_SAMPLE, &body, actor_new_trace(a)) == E_OK);
 }
 
-/* With churn each start has other keys than the one before: mirrors must notice who did not come back. */
+/* With churn each start has other keys than the one before: mirrors must drop those that are missing. */
 static void
 create(struct actor *a, struct producer *p, int64_t i)
 {
@@ -116,10 +116,7 @@ start(struct actor *a, void *self)
 	p->ready_at_ms = clock_mono_ms() + actor_setting_i64(a, "ready-after");
 	report(actor_setting_i64(a, "series"));
 	p->samples = obj_alloc((size_t)p->keys * sizeof(*p->samples) + 1);
-	/*
-	 * Half the picture first: whoever is given a snapshot now would believe that the other half
-	 * is gone.
-	 */
+	/* Half of the keys first: a snapshot sent now would report the other half as gone. */
 	for (int64_t i = 0; i < p->keys / 2; i++)
 		create(a, p, i);
 }

@@ -1,4 +1,4 @@
-"""tests/bus/test_bus.py - real processes: mirrors equal the store, whoever dies or sleeps.
+"""tests/bus/test_bus.py - real processes: mirrors equal the store, whichever actor is killed or stopped.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -26,7 +26,7 @@ def changing(churn=0, rate=1000, **more):
 def nothing_gone(tree):
     for name in tree.consumers:
         counts = tree.counts(name)
-        assert counts["gone"] == 0, f"{name} was told that keys are gone: {counts}"
+        assert counts["gone"] == 0, f"{name} received that keys are gone: {counts}"
 
 
 def sessions(tree):
@@ -104,9 +104,9 @@ def while_the_producer_is_dead_mirrors_are_stale_and_readable():
         while not tree.actor(PRODUCER)["synced"]:
             for name in tree.consumers:
                 counts = tree.counts(name)
-                assert (counts["keys"], counts["gone"]) == (KEYS, 0), f"{name} with half a picture: {counts}"
+                assert (counts["keys"], counts["gone"]) == (KEYS, 0), f"{name} with half a snapshot: {counts}"
                 seen += counts["fresh"] == 0
-        assert seen > 2, "nobody was stale"
+        assert seen > 2, "no mirror was stale"
         tree.wait_restarted(PRODUCER, dead)
         wait_for(lambda: tree.counts(ONE)["fresh"] == 1, "the mirror is fresh again")
         assert len(tree.settle()) == KEYS
@@ -121,14 +121,14 @@ def no_consumer_is_synced_before_the_snapshot_is_complete():
         assert not row["synced"] and not tree.actor(PRODUCER)["synced"], row
         wait_for(lambda: "keys" in tree.counts(ONE), "the consumer gives its status")
         counts = tree.counts(ONE)
-        assert counts["keys"] == counts["added"] == 0, f"a snapshot of half the picture: {counts}"
+        assert counts["keys"] == counts["added"] == 0, f"a snapshot of half the keys: {counts}"
         tree.wait_running()
         order = [fact["actor"] for fact in tree.facts(msg="actor is synced")]
         assert order == [PRODUCER, ONE], order
 
 
 @tap.case
-def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
+def a_stopped_consumer_loses_its_session_and_affects_no_other():
     with Samples(consumers=3, producer=changing(churn=50), metrics=True, patient=True) as tree:
         tree.wait_running()
         tree.wait_received(ONE, 1000)
@@ -136,7 +136,7 @@ def a_stopped_consumer_loses_its_session_and_disturbs_nobody():
         memory, fds = resident_kib(producer), tree.steady_descriptors()
         wait_for(lambda: sessions(tree) == 3, "three sessions")
         tree.kill(ONE, signal.SIGSTOP)
-        wait_for(lambda: sessions(tree) == 2, "the session of the mute one is closed")
+        wait_for(lambda: sessions(tree) == 2, "the session of the stopped one is closed")
         for name in (TWO, THREE):
             tree.wait_received(name, 2000)
         pause(3)
@@ -176,7 +176,7 @@ def a_slow_consumer_gets_fewer_and_newer_changes():
         store = tree.settle()
         changes, slow = sum(int(line.split()[2]) for line in store), tree.told(TWO)
         assert len(store) == 100
-        assert slow < changes * 0.7, f"the slow one was told {slow} times of {changes} changes"
+        assert slow < changes * 0.7, f"the slow one received {slow} of {changes} changes"
         assert restarts(tree) == dict.fromkeys(tree.everyone(), 0)
 
 
@@ -201,11 +201,11 @@ def a_reload_adds_and_removes_consumers():
         tree.signal(signal.SIGHUP)
         wait_for(lambda: tree.actors().get(TWO, {}).get("state", "off") == "off", "the second one is off")
         wait_for(lambda: sessions(tree) == 2, "two sessions")
-        wait_for(lambda: tree.metric("muster_link_keys", actor=TWO) is None, "the page has forgotten it")
-        wait_for(lambda: tree.metric("muster_metrics_series") < held - 10, "its mirror is given up")
+        wait_for(lambda: tree.metric("muster_link_keys", actor=TWO) is None, "it is not on the page")
+        wait_for(lambda: tree.metric("muster_metrics_series") < held - 10, "its mirror is freed")
         tree.settle()
         assert {name: tree.pid(name) for name in (PRODUCER, ONE, "metrics")} \
-            == {name: before[name] for name in (PRODUCER, ONE, "metrics")}, "somebody else was restarted"
+            == {name: before[name] for name in (PRODUCER, ONE, "metrics")}, "another actor was restarted"
 
 
 @tap.case
@@ -214,7 +214,7 @@ def a_log_level_reaches_the_actor():
         tree.wait_running()
         assert "error" not in tree.control(f"level {PRODUCER} debug")
         wait_for(lambda: tree.facts(actor=PRODUCER, msg="log level changes", to_level="debug"),
-                 "the actor says so")
+                 "the actor logs it")
         dead = tree.kill(ONE)
         wait_for(lambda: tree.facts(actor=PRODUCER, level="debug", msg="session opened"), "it logs more")
         tree.wait_restarted(ONE, dead)

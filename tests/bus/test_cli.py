@@ -1,4 +1,4 @@
-"""tests/bus/test_cli.py - `muster` against a real musterd, against none, and against one that lies.
+"""tests/bus/test_cli.py - `muster` against a real musterd, against none, and against a fake one.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -65,7 +65,7 @@ def on_a_terminal(*arguments, run_dir, **env):
 
 
 @contextlib.contextmanager
-def liar(answer):
+def fake_musterd(answer):
     """A control socket whose answer is what answer(connection) does."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder, socket.socket(socket.AF_UNIX) as listener:
         listener.bind(f"{folder}/control.sock")
@@ -116,13 +116,13 @@ def status_as_json_is_the_answer_of_musterd():
             for actor in which["actors"]:
                 for key in still:
                     actor.pop(key)
-        assert status == again, "not what the control socket says"
+        assert status == again, "not what the control socket returns"
 
 
 @tap.case
 def status_of_a_degraded_tree():
     with Muster(one_actor(mode="config")) as tree:
-        wait_for(lambda: tree.actors().get("test-faulty", {}).get("state") == "failed", "the actor gave up")
+        wait_for(lambda: tree.actors().get("test-faulty", {}).get("state") == "failed", "the actor failed")
         text = tree.cli("status")
         assert text.returncode == 3, text
         assert "- degraded" in text.stdout.splitlines()[0]
@@ -130,11 +130,11 @@ def status_of_a_degraded_tree():
         assert tree.cli("status", "-o", "json").returncode == 3
     with Muster(one_actor(mode="crash")) as tree:
         wait_for(lambda: tree.actors().get("test-faulty", {}).get("state") == "backoff", "the actor waits")
-        wait_for(lambda: "next start: in " in tree.cli("status").stdout, "when it starts again is told")
+        wait_for(lambda: "next start: in " in tree.cli("status").stdout, "the next start is shown")
 
 
 @tap.case
-def nobody_to_ask():
+def no_musterd_is_running():
     for command in (["status"], ["status", "-o", "json"], ["status", "-w"], ["reload"],
                     ["restart", "metrics"], ["level", "all", "info"], ["tap"], ["tap", "-n", "1"]):
         got = cli(*command)
@@ -311,7 +311,7 @@ def malformed_answers_are_refused():
     for data, words in cases.items():
         def answer(connection, data=data):
             connection.sendall(data)
-        with liar(answer) as folder:
+        with fake_musterd(answer) as folder:
             got = cli("status", run_dir=folder)
             assert got.returncode == 1 and got.stdout == "", f"{data[:40]}: {got}"
             assert got.stderr.startswith("muster status: ") and words in got.stderr, f"{data[:40]}: {got}"
@@ -321,7 +321,7 @@ def malformed_answers_are_refused():
             connection.sendall(bytes([byte]))
             time.sleep(0.001)
         connection.sendall(b"\n")
-    with liar(slowly) as folder:
+    with fake_musterd(slowly) as folder:
         assert cli("status", run_dir=folder).returncode == 0, "an answer in pieces is an answer"
 
 
@@ -332,7 +332,7 @@ def an_answer_that_never_comes():
             connection.sendall(b" ")
             time.sleep(0.2)
     for answer in (lambda connection: time.sleep(60), drips):
-        with liar(answer) as folder:
+        with fake_musterd(answer) as folder:
             started = time.monotonic()
             got = cli("status", run_dir=folder)
             assert got.returncode == 1 and "does not answer" in got.stderr, got

@@ -17,7 +17,7 @@ from tree import EXIT_CONFIG, Tree, run
 PROXIES = {"http_proxy": "http://user:password@127.0.0.1:1", "HTTPS_PROXY": "http://127.0.0.1:1",
            "NO_PROXY": "*"}
 LANDLOCK_CREATE_RULESET, LANDLOCK_VERSION = 444, 1
-LANDLOCK_TCP = 4        # the first version that judges TCP
+LANDLOCK_TCP = 4        # the first version that restricts TCP
 TASKS = 4096 + 64
 
 
@@ -35,11 +35,12 @@ def environment(pid):
 def root_without_a_user_is_refused_and_the_setting_is_named():
     config = {"supervisor": {"user": ""}, "actors": {"metrics": {"enabled": False}}}
     for arguments in ([], ["--check"]):
-        code, said = run(*arguments, config=config)
+        code, output = run(*arguments, config=config)
         if not USER:
-            assert "supervisor.user" not in said, said
+            assert "supervisor.user" not in output, output
             return
-        assert code == EXIT_CONFIG and "supervisor.user is not set" in said and "root" in said, (code, said)
+        assert code == EXIT_CONFIG, (code, output)
+        assert "supervisor.user is not set" in output and "root" in output, output
 
 
 @tap.case
@@ -67,16 +68,16 @@ def an_actor_may_not_have_any_number_of_processes():
 
 @tap.case
 def an_actor_that_needs_no_tcp_gets_none():
-    """Where the kernel can judge it; elsewhere the attempts show that nothing else forbids them."""
+    """Where the kernel can restrict it; elsewhere the attempts show that nothing else forbids them."""
     version = ctypes.CDLL(None).syscall(LANDLOCK_CREATE_RULESET, None, 0, LANDLOCK_VERSION)
     tap.note(f"Landlock version {version}")
     for confine in ("landlock", "none"):
         with Tree({"test-faulty": {"mode": "tcp"}}, supervisor={"confine": confine}) as tree:
             tree.wait_log("tcp connect: ")
-            said = dict(re.findall(r"^tcp (\w+): (\w+)$", tree.log(), re.M))
-            judged = confine == "landlock" and version >= LANDLOCK_TCP
-            assert said == ({"bind": "EACCES", "connect": "EACCES"} if judged
-                            else {"bind": "done", "connect": "ECONNREFUSED"}), (confine, said)
+            results = dict(re.findall(r"^tcp (\w+): (\w+)$", tree.log(), re.M))
+            restricted = confine == "landlock" and version >= LANDLOCK_TCP
+            assert results == ({"bind": "EACCES", "connect": "EACCES"} if restricted
+                               else {"bind": "done", "connect": "ECONNREFUSED"}), (confine, results)
 
 
 @tap.case

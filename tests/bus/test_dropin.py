@@ -120,7 +120,7 @@ def the_file_of_a_wrong_group_is_refused():
 
 
 @tap.case
-def B7_it_runs_as_the_original_and_says_what_it_enabled():
+def B7_it_runs_as_the_original_and_logs_what_it_enabled():
     with SimServer() as server:
         rolloutcrds.install(server)
         rolloutworld.populate(server, [rolloutworld.node("w1"), rolloutworld.node("m1", "master")])
@@ -155,7 +155,7 @@ def an_address_is_left_off():
         with DropIn(*cluster_flags(server), "--health-probe-bind-address=0") as tree:
             tree.wait_running(*ACTORS)
             assert not list((tree.run_dir / "metrics").glob("*.addr"))
-            wait_for(lambda: "nothing is served" in json.dumps(tree.actor("metrics")), "it says so")
+            wait_for(lambda: "nothing is served" in json.dumps(tree.actor("metrics")), "its status shows it")
             assert tree.stop() == 0
 
 

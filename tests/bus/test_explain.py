@@ -152,16 +152,17 @@ def bad_arguments_are_refused_with_a_reason():
 
 @tap.case
 def a_malformed_or_missing_answer_affects_no_other():
-    with Tree({"metrics": ON, "test-faulty": {"mode": "lie"}, "test-faulty-core": {"mode": "ok"}}) as tree:
-        for name in ("metrics", "test-faulty", "test-faulty-core"):
+    actors = {"metrics": ON, "test-faulty": {"mode": "bad-answer"}, "test-faulty-core": {"mode": "ok"}}
+    with Tree(actors) as tree:
+        for name in actors:
             tree.wait_state(name, "running")
         answer = None
 
-        def lied():     # it begins to lie a moment after it is up
+        def malformed():    # it begins with bad answers a moment after it is up
             nonlocal answer
             answer = json.loads(cli(tree, "explain", "node/x", "-o", "json").stdout)
             return answer["unreadable"] == ["test-faulty"]
-        wait_for(lied, "a lie", timeout=60)
+        wait_for(malformed, "a bad answer", timeout=60)
         assert answer["missing"] == ["test-faulty-core"] and list(answer["actors"]) == ["metrics"], answer
         r = cli(tree, "explain", "node/x")
         assert r.returncode == UNREACHABLE, r

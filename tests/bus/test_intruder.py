@@ -1,7 +1,7 @@
-"""tests/bus/test_intruder.py - nonsense, sent to running actors by a stranger or by one of them.
+"""tests/bus/test_intruder.py - nonsense, sent to running actors by an unknown sender or by one of them.
 
-A stranger changes nothing for anybody. An actor that has proven who it is and then misbehaves is
-restarted, and only it.
+An unknown sender affects no actor. An actor that is authenticated and then misbehaves is restarted,
+and no other.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -29,7 +29,7 @@ NONSENSE = [
     frames.frame(frames.HELLO, [ONE, 1, b"\0" * 32, 0, 1024]), frames.frame(frames.HELLO),
 ]
 
-IDENTITIES = [b"stranger", None, b"x" * 200, ONE.encode(), f"{ONE}.1".encode(), f"{ONE}.1.".encode()]
+IDENTITIES = [b"unknown", None, b"x" * 200, ONE.encode(), f"{ONE}.1".encode(), f"{ONE}.1.".encode()]
 
 
 def hello(role, incarnation, token=b"\0" * 32):
@@ -52,19 +52,19 @@ def nobody_started_over(tree, *names):
         assert not tree.metric("muster_resync_total", actor=name, link="samples"), f"{name} had to start over"
 
 
-def stranger(tree, identity=b"stranger"):
+def unknown_sender(tree, identity=b"unknown"):
     client = rawzmq.Socket(rawzmq.DEALER, identity=identity)
     client.connect(f"ipc://{tree.run_dir}/test-producer/samples.ipc")
     return client
 
 
 @tap.case
-def strangers_change_nothing():
+def unknown_senders_affect_no_actor():
     with tree_of_three() as tree:
         tree.wait_running()
         fds = tree.steady_descriptors()
         for identity in IDENTITIES:
-            with stranger(tree, identity) as client:
+            with unknown_sender(tree, identity) as client:
                 for nonsense in NONSENSE:
                     client.send(nonsense)
                 client.send(b"two", b"parts")
@@ -74,7 +74,7 @@ def strangers_change_nothing():
                 assert answer[0][0] == frames.CLOSE, answer
                 for name in tree.consumers:
                     tree.wait_received(name, 100)
-        with stranger(tree) as client:
+        with unknown_sender(tree) as client:
             client.send(b"\0" * (2 << 20))
             tree.wait_received(ONE, 500)
         rejected = "muster_bus_frames_rejected_total"
@@ -93,7 +93,7 @@ def a_flood_is_neither_noticed_nor_logged_line_by_line():
     with tree_of_three() as tree:
         tree.wait_running()
         lines = len(tree.log().splitlines())
-        with stranger(tree) as client:
+        with unknown_sender(tree) as client:
             for _ in range(10):
                 for _ in range(2000):
                     client.send(chance.choice(NONSENSE))
@@ -117,7 +117,7 @@ def connections_that_come_and_go_leave_nothing():
         for n in range(CONNECTIONS):
             # A name of its own each: when one is taken over, libzmq 4.3.4 may keep the descriptor of who
             # had it (socket.c). Some in 10,000 here, on a busy machine.
-            with stranger(tree, f"come-and-go-{n}".encode() if n % 2 else None) as client:
+            with unknown_sender(tree, f"come-and-go-{n}".encode() if n % 2 else None) as client:
                 if n % 5 == 0:
                     client.send(b"\xc1")
         tree.wait_received(ONE, 500)
@@ -127,7 +127,7 @@ def connections_that_come_and_go_leave_nothing():
 
 
 @tap.case
-def a_consumer_that_turns_bad_is_restarted_alone():
+def a_consumer_that_misbehaves_is_restarted_alone():
     for way in ("garbage", "message"):
         with tree_of_three(only={2: {"misbehave": way, "misbehave-after": "1s"}}) as tree:
             tree.wait_running()
@@ -142,13 +142,13 @@ def a_consumer_that_turns_bad_is_restarted_alone():
 
 
 @tap.case
-def a_flood_of_strangers_does_not_hide_it():
+def a_flood_of_unknown_senders_does_not_hide_it():
     with tree_of_three(only={2: {"misbehave": "garbage", "misbehave-after": "2s"}}) as tree:
         tree.wait_running()
         over = threading.Event()
 
         def flood():
-            with stranger(tree) as client:
+            with unknown_sender(tree) as client:
                 while not over.wait(0.005):
                     client.send(b"\xc1")
         thread = threading.Thread(target=flood)
@@ -164,7 +164,7 @@ def a_flood_of_strangers_does_not_hide_it():
 
 
 @tap.case
-def a_producer_that_turns_bad_is_restarted_and_nothing_is_gone():
+def a_producer_that_misbehaves_is_restarted_and_nothing_is_gone():
     with tree_of_three(producer={"misbehave": "value", "misbehave-after": "2s"}) as tree:
         tree.wait_running()
         wait_for(lambda: tree.actor(PRODUCER)["incarnation"] == 2, "the bad one is restarted")

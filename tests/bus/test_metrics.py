@@ -1,4 +1,4 @@
-"""tests/bus/test_metrics.py - /metrics, /healthz, /readyz of a real tree: always an answer, a true one.
+"""tests/bus/test_metrics.py - /metrics, /healthz, /readyz of a real tree: always an answer, and a right one.
 
 muster-test: needs=promtool
 muster-test: parallel
@@ -87,9 +87,9 @@ def promtool_accepts_the_page():
         for name in tree.everyone():
             assert found[f'muster_actor_up{{actor="{name}"}}'] == 1
             assert found[f'muster_actor_resident_memory_bytes{{actor="{name}"}}'] > 1e6
-            assert f'process_start_time_seconds{{actor="{name}"}}' in found, f"{name} tells nothing of itself"
+            assert f'process_start_time_seconds{{actor="{name}"}}' in found, f"{name} reports no figures"
         families = re.findall(r"^# TYPE (\S+)", page.body, re.M)
-        assert len(families) == len(set(families)), "a family stands there twice"
+        assert len(families) == len(set(families)), "a family is there twice"
 
 
 @tap.case
@@ -135,7 +135,7 @@ def readiness_names_who_is_missing():
         tree.configure(config)
         tree.signal(signal.SIGHUP)
         gave_up = "[-]actor/test-faulty failed: failed"
-        wait_for(lambda: gave_up in get(tree.run_dir, "/readyz").body, "it gave up")
+        wait_for(lambda: gave_up in get(tree.run_dir, "/readyz").body, "it has failed")
         assert samples_of(get(tree.run_dir, "/metrics").body)['muster_actor_up{actor="test-faulty"}'] == 0
         config["actors"]["test-faulty"] = {"mode": "ok"}
         tree.configure(config)
@@ -162,7 +162,7 @@ def a_thousand_scrapes_while_actors_die():
             assert series in found, f"scrape {scrapes}: the series of the dead actor are gone"
             held += found[f'muster_actor_up{{actor="{ONE}"}}'] == 0
         tap.note(f"{scrapes} scrapes, {held} of them while it was down, {deaths} deaths")
-        assert held > 0, "it was never seen down: nothing was proved"
+        assert held > 0, "it was never seen down: nothing was tested"
         tree.wait_restarted(ONE, killed)        # not wait_running: its death may not have been seen yet
         wait_for(lambda: tree.metric("muster_actor_restarts_total", actor=ONE) == deaths, "the count")
         assert tree.metric("muster_actor_deaths_total", actor=ONE) == deaths
@@ -187,7 +187,7 @@ def counters_of_a_restarted_actor_start_again():
 
 
 @tap.case
-def a_restarted_metrics_actor_knows_everything_again():
+def a_restarted_metrics_actor_has_every_family_again():
     with Samples(consumers=1, producer={"keys": 50, "rate": 10}, metrics=True) as tree:
         tree.wait_running()
         wait_for(lambda: tree.metric("muster_link_keys", actor=PRODUCER, link="samples") == 50, "figures")
@@ -201,20 +201,20 @@ def an_actor_that_is_switched_off_disappears():
     with Samples(consumers=2, producer={"keys": 5}, metrics=True) as tree:
         tree.wait_running()
 
-        def told_of(name):
+        def is_shown(name):
             return any(f'actor="{name}"' in series for series in tree.scrape())
-        wait_for(lambda: told_of(TWO) and told_of(ONE), "figures of both")
+        wait_for(lambda: is_shown(TWO) and is_shown(ONE), "figures of both")
         tree.consumers = [ONE]
         tree.write()
         tree.signal(signal.SIGHUP)
-        wait_for(lambda: not told_of(TWO), "the series of the second consumer are gone")
-        assert told_of(ONE)
+        wait_for(lambda: not is_shown(TWO), "the series of the second consumer are gone")
+        assert is_shown(ONE)
         assert get(tree.run_dir, f"/readyz/actor/{TWO}").code == 404
         tree.consumers = [ONE, TWO]
         tree.write()
         tree.signal(signal.SIGHUP)
         tree.wait_running()
-        wait_for(lambda: told_of(TWO), "it is back")
+        wait_for(lambda: is_shown(TWO), "it is back")
 
 
 @tap.case
@@ -223,7 +223,7 @@ def a_taken_port_is_a_configuration_error():
         port = taken.getsockname()[1]
         for setting in ("metrics-bind-address", "health-probe-bind-address"):
             with Muster({"actors": {"metrics": metrics_section(**{setting: f"127.0.0.1:{port}"})}}) as tree:
-                wait_for(lambda: tree.actors().get("metrics", {}).get("state") == "failed", "it gives up")
+                wait_for(lambda: tree.actors().get("metrics", {}).get("state") == "failed", "it fails")
                 line = tree.facts(actor="metrics", msg="cannot serve")[0]
                 assert line["key"] == setting and line["address"] == f"127.0.0.1:{port}", line
                 assert "in use" in line["cause"] and line["hint"], line
@@ -309,14 +309,14 @@ def a_request_has_limits():
             with contextlib.suppress(ConnectionError):
                 raw(tree.run_dir, junk)
         started = time.monotonic()
-        raw(tree.run_dir, b"GET / HTTP/1.1\r\nX: ")      # never finished: they close it
+        raw(tree.run_dir, b"GET / HTTP/1.1\r\nX: ")      # never finished: the server closes it
         tap.note(f"half a request was closed after {time.monotonic() - started:.1f} s")
         assert get(tree.run_dir, "/metrics").code == 200
         assert tree.actor("metrics")["restarts"] == 0, tree.log()[-3000:]
 
 
-class Guardian:
-    """A supervisor played by the test: muster-metrics alone, told whatever we like."""
+class FakeSupervisor:
+    """muster-metrics alone, with the test in the place of the supervisor: it sends any record."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="muster-", dir="/tmp")
@@ -331,10 +331,10 @@ class Guardian:
                                         pass_fds=(3,), stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                         env=dict(os.environ, ZSYS_SIGHANDLER="false"))
         theirs.close()
-        self.tell(f"boot name=metrics incarnation=1 run-dir={self.run_dir} level=info"
+        self.send(f"boot name=metrics incarnation=1 run-dir={self.run_dir} level=info"
                   " format=json beat-ms=1000 instance=here_1")
-        self.tell("config metrics-bind-address=127.0.0.1:0\nhealth-probe-bind-address=127.0.0.1:0\n")
-        self.tell("go")
+        self.send("config metrics-bind-address=127.0.0.1:0\nhealth-probe-bind-address=127.0.0.1:0\n")
+        self.send("go")
 
     def __enter__(self):
         wait_for((self.run_dir / "metrics" / "health.addr").exists, "it serves")
@@ -347,7 +347,7 @@ class Guardian:
         self.process.communicate()
         self.folder.cleanup()
 
-    def tell(self, text):
+    def send(self, text):
         self.lifeline.send(text.encode(errors="surrogateescape"))
 
     def value(self, family):
@@ -362,17 +362,17 @@ def a_hostile_tree_is_refused_and_counted():
     lists = [[{**actor, "pid": "9"}], [actor, actor], None, [{**actor, "name": "n" * 1000}], [actor] * 1000]
     bad = ["", "{", "[]", "null", "x" * 60000, "[" * 60000, '{"actors":[]}', json.dumps(good)[:-1]]
     bad += [json.dumps({**good, "actors": actors})[:65000] for actors in lists]
-    with Guardian() as it:
+    with FakeSupervisor() as it:
         assert get(it.run_dir, "/readyz").code == 503, "ready without any tree"
-        it.tell("tree " + json.dumps(good))
+        it.send("tree " + json.dumps(good))
         wait_for(lambda: get(it.run_dir, "/readyz").code == 200, "the tree is there")
         for text in bad:
-            it.tell("tree " + text)
+            it.send("tree " + text)
         wait_for(lambda: it.value("muster_metrics_status_rejected_total") == len(bad), "each is counted")
         assert it.value('muster_actor_up{actor="a"}') == 1, "the good tree was lost"
-        evil = {**actor, "name": 'x"}\n<b>&\\', "state": "<script>"}
-        it.tell("tree " + json.dumps({**good, "actors": [evil]}))
-        wait_for(lambda: "&lt;script&gt;" in get(it.run_dir, "/").body, "the evil names are shown")
+        hostile = {**actor, "name": 'x"}\n<b>&\\', "state": "<script>"}
+        it.send("tree " + json.dumps({**good, "actors": [hostile]}))
+        wait_for(lambda: "&lt;script&gt;" in get(it.run_dir, "/").body, "the hostile names are shown")
         page = get(it.run_dir, "/metrics").body
         promtool(page)
         assert "<script" not in get(it.run_dir, "/").body and it.process.poll() is None
@@ -380,7 +380,7 @@ def a_hostile_tree_is_refused_and_counted():
 
 @tap.case
 def it_ends_with_its_supervisor():
-    with Guardian() as it:
+    with FakeSupervisor() as it:
         it.lifeline.close()
         it.process.wait(60)
 

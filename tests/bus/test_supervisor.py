@@ -1,4 +1,4 @@
-"""tests/bus/test_supervisor.py - real musterd processes: how actors start, live and die.
+"""tests/bus/test_supervisor.py - real musterd processes: how actors start, run and end.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -27,8 +27,8 @@ STAND_INS = ["muster-metrics", "muster-test-producer", "muster-test-consumer"]
 @tap.case
 def stages_wait_for_bound():
     """Stage 2 is not started before stage 1 has bound; a core actor that never binds holds it back."""
-    with Tree({"test-faulty": {}, "test-faulty-core": {"mode": "mute"}}) as tree:
-        tree.wait_log("test-faulty-core starts as mute")
+    with Tree({"test-faulty": {}, "test-faulty-core": {"mode": "never-bind"}}) as tree:
+        tree.wait_log("test-faulty-core starts as never-bind")
         death = tree.wait_death("test-faulty-core")
         assert death["cause"] == "not ready", death
         assert tree.actor("test-faulty")["state"] == "waiting", tree.actors()
@@ -43,7 +43,7 @@ def stages_wait_for_bound():
 
 @tap.case
 def an_actor_that_is_not_core_and_never_binds_holds_back_no_other():
-    actors = {"metrics": ON, "test-faulty": {"mode": "mute"}}
+    actors = {"metrics": ON, "test-faulty": {"mode": "never-bind"}}
     with Tree(actors, stand_ins=["muster-metrics"]) as tree:
         tree.wait_running("metrics")
         assert tree.wait_death("test-faulty")["cause"] == "not ready"
@@ -62,21 +62,22 @@ def an_actor_enables_what_it_needs_and_the_log_has_the_reason():
 @tap.case
 def a_configuration_that_cannot_run_is_refused_with_both_names():
     off = {"actors": {"metrics": OFF, "test-consumer-1": {}, "test-producer": OFF}}
-    code, said = run(config=off)
-    assert code == EXIT_CONFIG and "test-consumer-1 needs test-producer" in said, (code, said)
-    assert re.search(r"muster\.yaml:\d+: ", said), said
-    code, said = run(config={"actors": {"nobody": {}}})
-    assert code == EXIT_CONFIG and "nobody" in said and re.search(r"muster\.yaml:\d+: ", said), (code, said)
-    code, said = run("--check", config={"actors": {"metrics": OFF, "test-faulty": {"mode": "dance"}}})
-    assert code == EXIT_CONFIG and "mode" in said, (code, said)
-    code, said = run("--check", config={"actors": {"metrics": OFF}})
-    assert code == 0 and "valid" in said, (code, said)
-    code, said = run(config={"supervisor": {"user": "no-such-user"}, "actors": {"metrics": OFF}})
-    assert code == EXIT_CONFIG and "no-such-user" in said, (code, said)
+    code, output = run(config=off)
+    assert code == EXIT_CONFIG and "test-consumer-1 needs test-producer" in output, (code, output)
+    assert re.search(r"muster\.yaml:\d+: ", output), output
+    code, output = run(config={"actors": {"nobody": {}}})
+    assert code == EXIT_CONFIG and "nobody" in output, (code, output)
+    assert re.search(r"muster\.yaml:\d+: ", output), output
+    code, output = run("--check", config={"actors": {"metrics": OFF, "test-faulty": {"mode": "dance"}}})
+    assert code == EXIT_CONFIG and "mode" in output, (code, output)
+    code, output = run("--check", config={"actors": {"metrics": OFF}})
+    assert code == 0 and "valid" in output, (code, output)
+    code, output = run(config={"supervisor": {"user": "no-such-user"}, "actors": {"metrics": OFF}})
+    assert code == EXIT_CONFIG and "no-such-user" in output, (code, output)
 
 
 @tap.case
-def a_program_that_is_missing_is_named_with_where_it_was_looked_for():
+def a_program_that_is_missing_is_named_with_the_folders_that_were_searched():
     with Muster({"actors": {"metrics": OFF, "test-faulty": {}}}) as place:
         shutil.copy(MUSTERD, place.folder / "musterd")
         command = [str(place.folder / "musterd"), "--config", str(place.config),
@@ -89,14 +90,14 @@ def a_program_that_is_missing_is_named_with_where_it_was_looked_for():
 
 @tap.case
 def usage():
-    code, said = run("--colour")
-    assert code == EXIT_CONFIG and "--colour" in said, (code, said)
-    code, said = run("--log-level", "loud")
-    assert code == EXIT_CONFIG and "debug" in said, (code, said)
-    code, said = run("--version")
-    assert code == 0 and re.match(r"musterd \d", said), (code, said)
-    code, said = run("--help")
-    assert code == 0 and "--run-dir" in said, (code, said)
+    code, output = run("--colour")
+    assert code == EXIT_CONFIG and "--colour" in output, (code, output)
+    code, output = run("--log-level", "loud")
+    assert code == EXIT_CONFIG and "debug" in output, (code, output)
+    code, output = run("--version")
+    assert code == 0 and re.match(r"musterd \d", output), (code, output)
+    code, output = run("--help")
+    assert code == 0 and "--run-dir" in output, (code, output)
 
 
 @tap.case
@@ -116,23 +117,24 @@ def the_run_directory_must_be_ours_alone():
         wide = tree.folder / "wide"
         wide.mkdir()
         wide.chmod(0o777)
-        code, said = started_in(wide)
-        assert code == EXIT_CONFIG and "0777" in said, (code, said)
-        code, said = started_in("/tmp/" + "x" * 100)
-        assert code == EXIT_CONFIG and "107" in said and re.search(r"at most \d+ bytes", said), (code, said)
+        code, output = started_in(wide)
+        assert code == EXIT_CONFIG and "0777" in output, (code, output)
+        code, output = started_in("/tmp/" + "x" * 100)
+        assert code == EXIT_CONFIG and "107" in output, (code, output)
+        assert re.search(r"at most \d+ bytes", output), output
         (tree.folder / "link").symlink_to(tree.folder)
-        code, said = started_in(tree.folder / "link")
-        assert code == EXIT_CONFIG, (code, said)
-        code, said = started_in(tree.folder / "a blank")
-        assert code == EXIT_CONFIG and "blank" in said, (code, said)
-        code, said = started_in(tree.folder / "no" / "parent")
-        assert code == EXIT_CONFIG and "create" in said, (code, said)
+        code, output = started_in(tree.folder / "link")
+        assert code == EXIT_CONFIG, (code, output)
+        code, output = started_in(tree.folder / "a blank")
+        assert code == EXIT_CONFIG and "blank" in output, (code, output)
+        code, output = started_in(tree.folder / "no" / "parent")
+        assert code == EXIT_CONFIG and "create" in output, (code, output)
         if os.geteuid() == 0:
             other = tree.folder / "other"
             other.mkdir(0o700)
             os.chown(other, 12345, 12345)
-            code, said = started_in(other)
-            assert code == EXIT_CONFIG and "12345" in said, (code, said)
+            code, output = started_in(other)
+            assert code == EXIT_CONFIG and "12345" in output, (code, output)
 
 
 # ---- identity and hygiene ----
@@ -147,10 +149,10 @@ def a_consumer_is_announced_before_it_exists_and_its_token_is_nowhere_else():
         # musterd's own lines are in order; what two actors print is not.
         facts = tree.facts(by="musterd", incarnation=1)
         order = [(f["msg"], f["actor"]) for f in facts if "test-consumer-1" in (f["actor"], f.get("peer"))]
-        told = ("peer record sent", "test-producer")
-        assert order.index(told) < order.index(("actor started", "test-consumer-1")), order
+        announced = ("peer record sent", "test-producer")
+        assert order.index(announced) < order.index(("actor started", "test-consumer-1")), order
         log = tree.log()
-        # The producer checks the consumer's HELLO; the consumer only needs to know where the producer is.
+        # The producer checks the consumer's HELLO; the consumer only needs the state of the producer.
         assert "peer: test-producer 1 - up" in log and "peer: test-producer 1 token" not in log
         assert "peer: metrics 1 token down" in log
         tree.wait_log("peer: test-consumer-1 1 token up")
@@ -219,37 +221,37 @@ def one_actor_cannot_open_the_credential_of_another():
         for name in ("mine", "theirs"):
             (tree.folder / name).mkdir()
             (tree.folder / name / "token").write_text("secret")
-        tree.change(test_faulty={"mode": "peek", "path": str(tree.folder / "theirs/token"),
+        tree.change(test_faulty={"mode": "open-files", "path": str(tree.folder / "theirs/token"),
                                  "token-file": str(tree.folder / "mine/token")})
         wait_for(lambda: tree.status(), "musterd answers")
         tree.signal(signal.SIGHUP)
-        tree.wait_log("peek proc: ")
-        said = re.findall(r"^peek (\w+): (\w+)$", tree.log(), re.M)
+        tree.wait_log("open proc: ")
+        opened = re.findall(r"^open (\w+): (\w+)$", tree.log(), re.M)
         for who in ("actor", "orphan"):
-            tree.wait_log(f"knock of {who}: ")
-            answer = re.search(rf"^knock of {who}: (.*)$", tree.log(), re.M)[1]
+            tree.wait_log(f"control socket, {who}: ")
+            answer = re.search(rf"^control socket, {who}: (.*)$", tree.log(), re.M)[1]
             assert answer.startswith('{"error":'), f"no actor may use the control socket: {who}: {answer}"
         if not tree.supervisor()["confined"]:
             assert "this kernel has no Landlock" in tree.log()
             raise tap.Skip("this kernel has no Landlock")
-        assert dict(said) == {"foreign": "EACCES", "own": "opened", "passwd": "EACCES",
-                              "proc": "opened"}, said
+        assert dict(opened) == {"foreign": "EACCES", "own": "opened", "passwd": "EACCES",
+                                "proc": "opened"}, opened
 
 
 @tap.case
 def one_actor_cannot_bind_in_the_place_of_another():
-    actors = {"test-producer": {"keys": 1}, "test-faulty": {"mode": "usurp", "target": "test-producer"}}
+    actors = {"test-producer": {"keys": 1}, "test-faulty": {"mode": "impersonate", "target": "test-producer"}}
     with Tree(actors) as tree:
-        tree.wait_log("usurp unlink lock: ")
+        tree.wait_log("impersonate unlink lock: ")
         for name in actors:
             assert (tree.run_dir / name).stat().st_mode & 0o7777 == 0o700, name
         if not tree.supervisor()["confined"]:
             raise tap.Skip("this kernel has no Landlock")
-        said = dict(re.findall(r"^usurp ([a-z -]+): (\w+)$", tree.log(), re.M))
-        assert said == {"bind own": "done", "write own": "done", "connect to other": "done",
-                        "bind other": "EACCES", "write other": "EACCES", "unlink other": "EACCES",
-                        "bind in run-dir": "EACCES", "unlink control": "EACCES",
-                        "unlink lock": "EACCES"}, said
+        results = dict(re.findall(r"^impersonate ([a-z -]+): (\w+)$", tree.log(), re.M))
+        assert results == {"bind own": "done", "write own": "done", "connect to other": "done",
+                           "bind other": "EACCES", "write other": "EACCES", "unlink other": "EACCES",
+                           "bind in run-dir": "EACCES", "unlink control": "EACCES",
+                           "unlink lock": "EACCES"}, results
 
 
 @tap.case
@@ -261,7 +263,7 @@ def an_actor_finds_its_folder_empty_and_its_own():
         assert folder.stat().st_uid == tree.run_dir.stat().st_uid
         (folder / "left.ipc").write_text("")
         (folder / "left.addr").symlink_to(tree.config)
-        folder.chmod(0)     # Landlock says nothing of chmod: another actor might have done it
+        folder.chmod(0)     # Landlock does not restrict chmod: another actor might have done it
         tree.ask("restart test-faulty")
         tree.wait_row("test-faulty", "it restarts", lambda row: row["incarnation"] == 2 and row["synced"])
         assert folder.stat().st_mode & 0o7777 == 0o700
@@ -341,7 +343,7 @@ def backoff_grows_and_a_core_crash_loop_escalates():
         for wanted, death in zip((1000, 2000, 4000, 8000), core):
             assert wanted * 0.8 <= death["next_ms"] <= wanted * 1.2, (wanted, death)
         assert core[4]["next_ms"] == -1
-        assert tree.facts(level="error", actor="test-faulty-core"), "it is said why"
+        assert tree.facts(level="error", actor="test-faulty-core"), "the reason is logged"
         assert len(tree.deaths("test-faulty")) >= 4, "a side actor never escalates"
 
 
@@ -386,7 +388,7 @@ def a_spinning_actor_is_caught_by_the_watchdog():
 
 @tap.case
 def one_that_ignores_sigabrt_is_killed_with_its_group():
-    with Tree({"test-faulty": {"mode": "stubborn"}}) as tree:
+    with Tree({"test-faulty": {"mode": "spin-ignore-abort"}}) as tree:
         death = tree.wait_death("test-faulty")
         assert death["cause"] == "watchdog" and death["uptime_ms"] >= 5000, death
 
@@ -429,7 +431,7 @@ def a_stopped_supervisor_restarts_no_actor():
         for pid in before.values():
             if pid:
                 os.kill(pid, signal.SIGCONT)
-        time.sleep(4 * BEAT_S)      # long enough to be judged
+        time.sleep(4 * BEAT_S)      # long enough for the watchdog
         assert {name: row["pid"] for name, row in tree.actors().items()} == before
         late = tree.facts(msg="the loop ran late; every deadline is moved by the delay")
         assert late and late[0]["duration_ms"] > 1000, late
@@ -446,7 +448,7 @@ def a_stopped_actor_is_replaced():
         assert tree.actor("test-faulty-core")["restarts"] == 0
 
 
-# ---- what actors say ----
+# ---- what actors send ----
 
 @tap.case
 def a_reported_peer_is_restarted_and_then_a_reporter_that_goes_on():
@@ -457,7 +459,7 @@ def a_reported_peer_is_restarted_and_then_a_reporter_that_goes_on():
         tree.wait_death("metrics", 3)
         assert tree.wait_death("test-faulty")["cause"] == "report limit"
         tree.wait_log("reports the same peer too often")
-        tree.wait_log("names no running peer")       # while its victim is down
+        tree.wait_log("names no running peer")       # while the reported peer is down
         tree.wait_death("test-faulty", 2)           # its next incarnation is not given three more
         assert len(tree.deaths("metrics")) == 3, tree.deaths("metrics")
         tree.wait_running("metrics")
@@ -479,7 +481,7 @@ def reports_about_a_core_actor_do_not_end_the_tree():
 
 
 @tap.case
-def a_report_without_a_peer_or_about_a_stranger_restarts_no_actor():
+def a_report_without_a_peer_or_without_a_link_restarts_no_actor():
     reporter = {"mode": "report", "target": "test-producer", "count": 2}      # it has no link with that one
     with Tree({"test-producer": {}, "test-faulty": reporter}) as tree:
         tree.wait_log("names no running peer", 2)
@@ -500,16 +502,16 @@ def malformed_lifeline_records_are_counted():
 
 @tap.case
 def an_actor_that_does_not_read_its_lifeline_blocks_no_other_and_gets_the_latest_records():
-    with Tree({"test-faulty": {"mode": "deaf", "after": "10s"}, "test-faulty-core": {}}) as tree:
+    with Tree({"test-faulty": {"mode": "no-read", "after": "10s"}, "test-faulty-core": {}}) as tree:
         tree.wait_running()
         for _ in range(250):        # more records than its socket holds
             assert tree.ask("level test-faulty debug") == {"ok": True}
             assert tree.ask("level test-faulty info") == {"ok": True}
         tree.ask("level test-faulty error")
         assert tree.actor("test-faulty")["state"] == "running"
-        tree.wait_log("heard: level error")
-        assert re.findall(r"^heard: level (\w+)$", tree.log(), re.M)[-1] == "error"
-        assert 100 < tree.log().count("heard: level") < 500, "some were replaced by newer ones"
+        tree.wait_log("received: level error")
+        assert re.findall(r"^received: level (\w+)$", tree.log(), re.M)[-1] == "error"
+        assert 100 < tree.log().count("received: level") < 500, "some were replaced by newer ones"
         assert not tree.deaths("test-faulty")
 
 
@@ -518,9 +520,9 @@ def a_level_reaches_the_actor():
     with Tree({"test-faulty": {}}) as tree:
         tree.wait_running()
         assert tree.ask("level test-faulty debug") == {"ok": True}
-        tree.wait_log("heard: level debug")
+        tree.wait_log("received: level debug")
         assert tree.ask("level all warn") == {"ok": True}
-        tree.wait_log("heard: level warn")
+        tree.wait_log("received: level warn")
         tree.ask("restart test-faulty")
         wait_for(lambda: tree.actor("test-faulty")["incarnation"] == 2, "it restarts")
         assert tree.actor("test-faulty")["level"] == "warn", "a level outlives the incarnation"
@@ -538,18 +540,18 @@ def an_actor_whose_row_requires_the_tree_gets_it():
 
 @tap.case
 def an_actor_that_floods_its_lifeline_does_not_flood_the_log():
-    """What it says of itself is told on, but not more than ten times a second."""
+    """Its status is sent on with the tree, but not more than ten times a second."""
     started = time.monotonic()
-    actors = {"metrics": ON, "test-faulty": {"mode": "chat", "count": 500}}
+    actors = {"metrics": ON, "test-faulty": {"mode": "flood-lifeline", "count": 500}}
     with Tree(actors, stand_ins=["muster-metrics"]) as tree:
-        tree.wait_log("chat is over")
-        row = tree.wait_row("test-faulty", "heard to the end", lambda row: row["status"] == "line 499")
-        told = tree.log().count("tree: ")
-        assert told <= 10 * (time.monotonic() - started) + 10, (told, row)
+        tree.wait_log("flood of the lifeline is over")
+        row = tree.wait_row("test-faulty", "the last record", lambda row: row["status"] == "line 499")
+        sent = tree.log().count("tree: ")
+        assert sent <= 10 * (time.monotonic() - started) + 10, (sent, row)
 
 
 class Unread(Tree):
-    """Its stderr is a pipe that nobody empties."""
+    """Its stderr is a pipe that is never read."""
 
     def __init__(self, *arguments, owner=None, **more):
         super().__init__(*arguments, **more)
@@ -583,7 +585,7 @@ def a_log_reader_that_does_not_read_blocks_no_actor():
 
 @tap.case
 def nor_does_one_whose_pipe_belongs_to_another_user():
-    """It cannot be opened anew, so O_NONBLOCK cannot be had."""
+    """It cannot be opened again, so O_NONBLOCK cannot be set."""
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         raise tap.Skip("needs root and setpriv")
     flood_unread(wrapper=["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"], owner="nobody",

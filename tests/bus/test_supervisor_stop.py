@@ -78,7 +78,7 @@ def settings_that_cannot_change_at_run_time_are_logged():
         assert tree.ask("reload") == {"ok": True}
         facts = tree.facts(msg="this setting of the supervisor cannot change while it runs")
         assert [f["key"] for f in facts] == ["beat-interval"], facts
-        tree.wait_log("heard: level debug")
+        tree.wait_log("received: level debug")
         assert tree.actor("test-faulty")["incarnation"] == 1
 
 
@@ -93,13 +93,13 @@ def the_control_socket_answers_everything_with_one_line():
         idle = [socket.socket(socket.AF_UNIX) for _ in range(20)]
         for s in idle:
             s.connect(str(tree.run_dir / "control.sock"))
-        wait_for(lambda: "supervisor" in (tree.status() or {}), "idle clients are let go")
+        wait_for(lambda: "supervisor" in (tree.status() or {}), "idle clients are disconnected")
         for s in idle:
             s.close()
         status = tree.status()
         assert list(status["supervisor"])[:4] == ["pid", "state", "uptime_s", "version"], status
         assert all(list(row)[:10] == ACTOR_KEYS for row in status["actors"]), status
-        row = tree.wait_row("test-faulty", "a beat was heard", lambda row: row["mailbox"] == 7)
+        row = tree.wait_row("test-faulty", "a beat was received", lambda row: row["mailbox"] == 7)
         assert row["rss_kib"] > 100, row
         assert tree.ask("stop") == {"ok": True} and tree.wait_exit() == 0
 
@@ -137,8 +137,8 @@ def one_that_does_not_stop_is_killed_at_its_timeout():
         tree.wait_running()
         started = time.monotonic()
         assert tree.stop() == 0
-        assert time.monotonic() - started > 2.5, "it had its time"
-        assert not tree.facts(msg="killing what is left"), "and the others theirs"
+        assert time.monotonic() - started > 2.5, "it had its full timeout"
+        assert not tree.facts(msg="killing what is left"), "the others stopped in time"
         assert tree.facts(msg="killing actor", actor="test-faulty")
 
 
@@ -161,8 +161,8 @@ def a_second_sigterm_kills_at_once():
         tree.wait_log("not stopping")
         tree.signal(signal.SIGTERM)
         assert tree.wait_exit() == 0
-        hurried, = tree.facts(msg="killing what is left")
-        assert "over" not in hurried["why"], hurried
+        killed, = tree.facts(msg="killing what is left")
+        assert "over" not in killed["why"], killed
 
 
 @tap.case
@@ -255,8 +255,8 @@ def listen(name):
     return s
 
 
-def heard(s, wanted):
-    """Datagrams until one contains wanted."""
+def receive_until(s, wanted):
+    """Receives datagrams until one contains wanted."""
     seen = []
     while not seen or wanted not in seen[-1]:
         seen.append(s.recv(4096).decode())
@@ -271,15 +271,15 @@ def systemd_gets_the_state():
             s = listen(address.replace("@", "\0"))
             tree.env = dict(os.environ, NOTIFY_SOCKET=address, WATCHDOG_USEC="400000")
             tree.start()
-            assert "READY=1" in heard(s, "READY=1")[-1]
-            assert "1 of 1 actors running" in heard(s, "1 of 1 actors running")[-1]
-            heard(s, "WATCHDOG=1")
+            assert "READY=1" in receive_until(s, "READY=1")[-1]
+            assert "1 of 1 actors running" in receive_until(s, "1 of 1 actors running")[-1]
+            receive_until(s, "WATCHDOG=1")
             tree.signal(signal.SIGHUP)
-            reloading = heard(s, "RELOADING=1")[-1]
+            reloading = receive_until(s, "RELOADING=1")[-1]
             assert re.search(r"^MONOTONIC_USEC=\d+$", reloading, re.M), reloading
-            heard(s, "READY=1")
+            receive_until(s, "READY=1")
             tree.signal(signal.SIGTERM)
-            heard(s, "STOPPING=1")
+            receive_until(s, "STOPPING=1")
             assert tree.wait_exit() == 0
             s.close()
 
@@ -298,7 +298,7 @@ def systemd_gets_ready_though_its_queue_was_full():
         tree.env = dict(os.environ, NOTIFY_SOCKET=address)
         tree.start()
         tree.wait_running()
-        heard(s, "READY=1")
+        receive_until(s, "READY=1")
         s.close()
 
 

@@ -1,4 +1,4 @@
-"""tests/bus/test_tap.py - anyone may watch, and nobody who watches can disturb: killed, stopped or flooded.
+"""tests/bus/test_tap.py - readers of the tap affect no actor, however they are killed, stopped or flooded.
 
 muster-test: parallel
 muster-test: timeout=600
@@ -154,13 +154,13 @@ def a_token_never_shows():
         path = tree.folder / "hello.tap"
         with Reader(tree, "--message", "HELLO", "--record", path) as sent, \
                 Reader(tree, "--message", "HELLO", "--received", "-o", "json") as received:
-            # One at a time, with time to subscribe anew: the reader hears it from the one that stayed.
+            # One at a time, with time to subscribe anew: the reader receives it from the other one.
             for name, reader in ((PRODUCER, sent), (ONE, received)):
-                def heard(name=name, reader=reader):
+                def received_hello(name=name, reader=reader):
                     tree.cli("restart", name)
                     tree.wait_running()
                     return reader.lines()
-                wait_for(heard, f"a HELLO after a restart of {name}", every=3)
+                wait_for(received_hello, f"a HELLO after a restart of {name}", every=3)
             assert sent.end() == 0 and received.end() == 0
             assert all("token=***" in line for line in sent.lines())
             assert all(json.loads(line)["value"]["token"] == "***" for line in received.lines())
@@ -189,7 +189,7 @@ def what_was_recorded_is_replayed():
 
 
 @tap.case
-def a_damaged_file_is_told_where():
+def a_damaged_file_is_reported_with_the_place():
     with Samples(consumers=1, producer=changing(rate=300)) as tree:
         tree.wait_running()
         path = tree.folder / "all.tap"
@@ -227,7 +227,7 @@ def without_a_reader_nothing_is_copied():
             wait_for(lambda: sent() >= goal, f"{more} items more")
         wait_sent(1500)
         assert (tapped(tree, PRODUCER), tapped(tree, ONE)) == (0, 0)
-        with Reader(tree, "--link", "stats") as reader:         # somebody reads another link
+        with Reader(tree, "--link", "stats") as reader:         # a reader of another link
             wait_for(lambda: reader.lines() and tapped(tree, PRODUCER) > 0, "stats are read")
             reader.end(signal.SIGKILL)
         few = tapped(tree, PRODUCER)
@@ -235,7 +235,7 @@ def without_a_reader_nothing_is_copied():
         with Reader(tree, "--link", "samples") as reader:
             reader.wait_lines(500)
             assert reader.end(signal.SIGKILL) == -signal.SIGKILL
-        wait_sent(1000)         # its end is noticed at once, the last figure is told a second later
+        wait_sent(1000)         # its end is noticed at once, the last figure is sent a second later
         copied = tapped(tree, PRODUCER)
         assert copied > few
         wait_sent(1500)
@@ -254,13 +254,13 @@ def undisturbed(tree, more=3000):
         quiet = now == before
         before.update(now)
         return quiet
-    wait_for(still, "the last word of the consumers", every=1.5)
+    wait_for(still, "the consumers receive no more", every=1.5)
     assert all(tree.actor(name)["restarts"] == 0 for name in tree.everyone())
     resyncs = [line for line in tree.facts(msg="session starts over") if line.get("link") == "samples"]
     assert not resyncs, resyncs
     shares = [tree.counts(name)["updated"] / changes for name in tree.consumers]
-    # How many changes were told as one is a matter of the machine: bench/bus.py compares it.
-    tap.note(f"{changes} changes, told {' '.join(f'{share:.3f}' for share in shares)}")
+    # How many changes are sent as one depends on the machine: bench/bus.py compares it.
+    tap.note(f"{changes} changes, received {' '.join(f'{share:.3f}' for share in shares)}")
 
 
 @contextlib.contextmanager
@@ -297,7 +297,7 @@ def in_a_crowd(tree):
 
 
 @contextlib.contextmanager
-def of_bad_manners(tree):
+def with_random_subscriptions(tree):
     """Thousands of subscriptions, of any bytes and length, taken back and made again."""
     with contextlib.ExitStack() as stack:
         for turn in range(5):
@@ -312,7 +312,7 @@ def of_bad_manners(tree):
 
 @tap.case
 def a_bad_reader_changes_nothing():
-    for disturb in (killed_again_and_again, stopped, in_a_crowd, of_bad_manners):
+    for disturb in (killed_again_and_again, stopped, in_a_crowd, with_random_subscriptions):
         with Samples(consumers=2, producer=changing(keys=1000)) as tree:
             tree.wait_running()
             with disturb(tree):
@@ -321,7 +321,7 @@ def a_bad_reader_changes_nothing():
 
 
 @tap.case
-def a_slow_reader_is_told_what_it_lost():
+def a_slow_reader_is_shown_what_it_lost():
     with Samples(consumers=2, producer=changing(rate=5000, keys=1000), metrics=True) as tree:
         tree.wait_running()
         path = tree.folder / "slow.tap"
@@ -331,14 +331,14 @@ def a_slow_reader_is_told_what_it_lost():
             goal = (tapped(tree, PRODUCER) or 0) + 8000
             wait_for(lambda: (tapped(tree, PRODUCER) or 0) > goal, "more than any buffer takes", timeout=120)
             reader.send(signal.SIGCONT)
-            wait_for(lambda: any(line.startswith("-- lost") for line in reader.lines()), "it is told")
+            wait_for(lambda: any(line.startswith("-- lost") for line in reader.lines()), "the loss is shown")
             after = len(reader.lines())
             reader.wait_lines(after + 100)
             assert reader.end() == 0
-            told = [line for line in reader.lines() if line.startswith("-- lost")]
+            notices = [line for line in reader.lines() if line.startswith("-- lost")]
         pattern = re.compile(rf"-- lost (\d+) records of {PRODUCER} \(reader too slow\)")
-        lost = [pattern.fullmatch(line) for line in told]
-        assert all(lost), told
+        lost = [pattern.fullmatch(line) for line in notices]
+        assert all(lost), notices
         last, holes = {}, 0
         for topic, meta, _ in records(path):
             holes += meta[0] - last.get(topic, meta[0] - 1) - 1

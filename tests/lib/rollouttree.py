@@ -64,12 +64,12 @@ class NodesTree(KubeTree):
 
     def received(self, since=0, number=1, link=None):
         """The notifications from that number on; of one link, if given."""
-        answer = self.ask("told", number, since=since)
-        return [row for row in answer["told"] if link in (None, row["link"])]
+        answer = self.ask("notifications", number, since=since)
+        return [row for row in answer["notifications"] if link in (None, row["link"])]
 
     def mark(self, number=1):
         """The number of the next notification."""
-        return self.ask("told", number, since=1 << 30)["next"]
+        return self.ask("notifications", number, since=1 << 30)["next"]
 
     def gone(self, number=1, since=0):
         """Keys of states that were ever reported gone."""
