@@ -12,7 +12,7 @@
 #include "utf8.h"
 #include "yaml_tree.h"
 
-struct reader {
+struct config_reader {
 	struct config		*c;
 	struct config_errors	*errs;
 	int			 actors_line;
@@ -22,29 +22,29 @@ struct reader {
 struct place {
 	const char	 *name;
 	enum section	  section;	/* only for on_setting */
-	void		(*on_key)(struct reader *, const struct place *, const struct yaml_member *);
+	void		(*on_key)(struct config_reader *, const struct place *, const struct yaml_member *);
 };
 
-static void on_root(struct reader *, const struct place *, const struct yaml_member *);
-static void on_actor(struct reader *, const struct place *, const struct yaml_member *);
-static void on_setting(struct reader *, const struct place *, const struct yaml_member *);
+static void on_root(struct config_reader *, const struct place *, const struct yaml_member *);
+static void on_actor(struct config_reader *, const struct place *, const struct yaml_member *);
+static void on_setting(struct config_reader *, const struct place *, const struct yaml_member *);
 static bool check_text(const char *, size_t, struct config_errors *);
-static void refuse_extras(struct reader *, const struct yaml_tree *);
-static void report_mistake(struct reader *, const struct yaml_tree *, const char *, size_t);
+static void refuse_extras(struct config_reader *, const struct yaml_tree *);
+static void report_mistake(struct config_reader *, const struct yaml_tree *, const char *, size_t);
 static bool tab_indents(const char *, const char *, int);
-static void read_mapping(struct reader *, const struct place *, const struct yaml_value *);
-static void read_section(struct reader *, enum section, const struct yaml_member *);
-static void read_setting(struct reader *, size_t, const struct yaml_member *);
-static void read_enabled(struct reader *, struct config_section *, const struct yaml_member *);
-static bool is_key(struct reader *, const struct yaml_value *);
-static bool is_first(struct reader *, int *, const struct yaml_value *);
-static bool is_scalar(struct reader *, const struct setting *, const struct yaml_member *);
+static void read_mapping(struct config_reader *, const struct place *, const struct yaml_value *);
+static void read_section(struct config_reader *, enum section, const struct yaml_member *);
+static void read_setting(struct config_reader *, size_t, const struct yaml_member *);
+static void read_enabled(struct config_reader *, struct config_section *, const struct yaml_member *);
+static bool is_key(struct config_reader *, const struct yaml_value *);
+static bool is_first(struct config_reader *, int *, const struct yaml_value *);
+static bool is_scalar(struct config_reader *, const struct setting *, const struct yaml_member *);
 static const char *kind_of(const struct yaml_value *);
-static void report_fault(struct reader *, const struct setting *, const struct yaml_member *,
+static void report_fault(struct config_reader *, const struct setting *, const struct yaml_member *,
     enum value_fault);
-static void report_misplaced(struct reader *, const struct yaml_value *, const char *);
-static void report_unknown(struct reader *, const struct yaml_value *, const char *, const char *const *,
-    size_t);
+static void report_misplaced(struct config_reader *, const struct yaml_value *, const char *);
+static void report_unknown(
+    struct config_reader *, const struct yaml_value *, const char *, const char *const *, size_t);
 
 static bool
 equals(const struct yaml_value *v, const char *name)
@@ -59,7 +59,7 @@ read_yaml(struct config *c, const char *text, size_t len, struct config_errors *
 	static const struct yaml_limits limits = { .depth = CONFIG_DEPTH_MAX };
 	static const char mark[] = "\xef\xbb\xbf";
 	const size_t skipped = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
-	struct reader r = { .c = c, .errs = errs };
+	struct config_reader r = { .c = c, .errs = errs };
 
 	if (!check_text(text + skipped, len - skipped, errs))
 		return false;
@@ -77,7 +77,7 @@ read_yaml(struct config *c, const char *text, size_t len, struct config_errors *
 }
 
 static void
-refuse_extras(struct reader *r, const struct yaml_tree *tree)
+refuse_extras(struct config_reader *r, const struct yaml_tree *tree)
 {
 	const size_t end = tree->ndocuments > 1 ? tree->documents[1].first : tree->nvalues;
 
@@ -96,7 +96,7 @@ refuse_extras(struct reader *r, const struct yaml_tree *tree)
 }
 
 static void
-report_mistake(struct reader *r, const struct yaml_tree *tree, const char *text, size_t len)
+report_mistake(struct config_reader *r, const struct yaml_tree *tree, const char *text, size_t len)
 {
 	const int line = tree->mistake_line;
 
@@ -154,7 +154,7 @@ check_text(const char *text, size_t len, struct config_errors *errs)
 }
 
 static void
-on_root(struct reader *r, const struct place *at, const struct yaml_member *m)
+on_root(struct config_reader *r, const struct place *at, const struct yaml_member *m)
 {
 	static const struct place actors = { .name = "actors", .on_key = on_actor };
 	static const char *const allowed[] = { "supervisor", "actors" };
@@ -171,7 +171,7 @@ on_root(struct reader *r, const struct place *at, const struct yaml_member *m)
 }
 
 static void
-on_actor(struct reader *r, const struct place *at, const struct yaml_member *m)
+on_actor(struct config_reader *r, const struct place *at, const struct yaml_member *m)
 {
 	const enum section s = schema_section(m->key->text, m->key->len);
 	const char *names[SECTION_MAX];
@@ -192,7 +192,7 @@ on_actor(struct reader *r, const struct place *at, const struct yaml_member *m)
 }
 
 static void
-on_setting(struct reader *r, const struct place *at, const struct yaml_member *m)
+on_setting(struct config_reader *r, const struct place *at, const struct yaml_member *m)
 {
 	const bool actor = at->section != SECTION_SUPERVISOR;
 	const size_t i = schema_setting(at->section, m->key->text, m->key->len);
@@ -220,7 +220,7 @@ on_setting(struct reader *r, const struct place *at, const struct yaml_member *m
 
 /* Nothing at all is an empty mapping: people leave a section with all its keys commented out. */
 static void
-read_mapping(struct reader *r, const struct place *at, const struct yaml_value *v)
+read_mapping(struct config_reader *r, const struct place *at, const struct yaml_value *v)
 {
 	if (v->kind != YAML_MAP && v->kind != YAML_ALIAS && !yaml_value_null(v))
 		errors_add(r->errs, v->line, "%s must be a mapping of keys to values, not %s", at->name,
@@ -232,7 +232,7 @@ read_mapping(struct reader *r, const struct place *at, const struct yaml_value *
 }
 
 static void
-read_section(struct reader *r, enum section s, const struct yaml_member *m)
+read_section(struct config_reader *r, enum section s, const struct yaml_member *m)
 {
 	const char *name = schema_section_name(s);
 	const struct place at = { .name = name, .section = s, .on_key = on_setting };
@@ -246,7 +246,7 @@ read_section(struct reader *r, enum section s, const struct yaml_member *m)
 }
 
 static void
-read_setting(struct reader *r, size_t setting, const struct yaml_member *m)
+read_setting(struct config_reader *r, size_t setting, const struct yaml_member *m)
 {
 	const struct setting *row = &schema_settings[setting];
 
@@ -258,7 +258,7 @@ read_setting(struct reader *r, size_t setting, const struct yaml_member *m)
 }
 
 static void
-read_enabled(struct reader *r, struct config_section *section, const struct yaml_member *m)
+read_enabled(struct config_reader *r, struct config_section *section, const struct yaml_member *m)
 {
 	int64_t on = 0;
 
@@ -272,7 +272,7 @@ read_enabled(struct reader *r, struct config_section *section, const struct yaml
 }
 
 static bool
-is_key(struct reader *r, const struct yaml_value *v)
+is_key(struct config_reader *r, const struct yaml_value *v)
 {
 	if (v->kind == YAML_TEXT && !(v->plain && strcmp(v->text, "<<") == 0))
 		return true;
@@ -285,7 +285,7 @@ is_key(struct reader *r, const struct yaml_value *v)
 
 /* Notes where a key stands; a second one is an error. */
 static bool
-is_first(struct reader *r, int *line, const struct yaml_value *key)
+is_first(struct config_reader *r, int *line, const struct yaml_value *key)
 {
 	if (*line == 0) {
 		*line = key->line;
@@ -298,7 +298,7 @@ is_first(struct reader *r, int *line, const struct yaml_value *key)
 
 /* Quotes make text of anything: "5" is not a number, "true" not a boolean. */
 static bool
-is_scalar(struct reader *r, const struct setting *row, const struct yaml_member *m)
+is_scalar(struct config_reader *r, const struct setting *row, const struct yaml_member *m)
 {
 	const struct yaml_value *const v = m->value;
 	const bool bare = row->rule.type == VALUE_INT || row->rule.type == VALUE_BOOL;
@@ -331,7 +331,8 @@ kind_of(const struct yaml_value *v)
 
 /* A secret pasted where its file should be named must not end up in a log: it is not shown. */
 static void
-report_fault(struct reader *r, const struct setting *row, const struct yaml_member *m, enum value_fault f)
+report_fault(struct config_reader *r, const struct setting *row, const struct yaml_member *m,
+    enum value_fault f)
 {
 	const bool hidden = row->rule.type == VALUE_CREDENTIAL;
 	char allowed[VALUE_ALLOWED_MAX];
@@ -342,15 +343,15 @@ report_fault(struct reader *r, const struct setting *row, const struct yaml_memb
 }
 
 static void
-report_misplaced(struct reader *r, const struct yaml_value *key, const char *where)
+report_misplaced(struct config_reader *r, const struct yaml_value *key, const char *where)
 {
 	errors_add(r->errs, key->line, "%s %s", errors_quote(key->text, key->len).text, where);
 }
 
 /* Names what is meant, or else what there is. */
 static void
-report_unknown(struct reader *r, const struct yaml_value *k, const char *what, const char *const *names,
-    size_t n)
+report_unknown(struct config_reader *r, const struct yaml_value *k, const char *what,
+    const char *const *names, size_t n)
 {
 	const char *guess = nearest_word(k->text, k->len, names, n);
 	char hint[96] = "", list[480] = "";

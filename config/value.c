@@ -13,13 +13,13 @@
 #include "obj.h"
 #include "utf8.h"
 
-struct text {
+struct value_text {
 	const char	*p, *end;
 };
 
 enum digits { DIGITS_OK, DIGITS_NONE, DIGITS_OVERFLOW };
 
-typedef enum value_fault parser(const struct value_rule *, struct text, int64_t *);
+typedef enum value_fault parser(const struct value_rule *, struct value_text, int64_t *);
 
 static parser parse_str, parse_path, parse_addr, parse_domain, parse_int, parse_word, parse_duration;
 
@@ -54,13 +54,13 @@ static const char *const faults[VALUE_FAULT_MAX] = {
 	VALUE_FAULTS(FAULT_ROW)
 };
 
-static enum digits take_digits(struct text *t, int64_t *out);
-static size_t take_unit(struct text *t, size_t first);
-static bool is_host(struct text host);
-static bool is_port(struct text port);
-static bool is_name(struct text host);
-static bool is_off(struct text addr);
-static bool is_ip(int family, struct text host);
+static enum digits take_digits(struct value_text *t, int64_t *out);
+static size_t take_unit(struct value_text *t, size_t first);
+static bool is_host(struct value_text host);
+static bool is_port(struct value_text port);
+static bool is_name(struct value_text host);
+static bool is_off(struct value_text addr);
+static bool is_ip(int family, struct value_text host);
 
 enum value_fault
 value_parse(const struct value_rule *rule, const char *text, size_t len, int64_t *num)
@@ -73,7 +73,7 @@ value_parse(const struct value_rule *rule, const char *text, size_t len, int64_t
 			return VALUE_FAULT_TEXT;
 	}
 	const enum value_fault f =
-	    parsers[rule->type](rule, (struct text){ text, text + len }, &found);
+	    parsers[rule->type](rule, (struct value_text){ text, text + len }, &found);
 	if (f == VALUE_FAULT_NONE)
 		*num = found;
 	return f;
@@ -100,7 +100,7 @@ value_control(uint32_t code)
 }
 
 static enum value_fault
-parse_str(const struct value_rule *rule, struct text t, int64_t *num)
+parse_str(const struct value_rule *rule, struct value_text t, int64_t *num)
 {
 	const int64_t len = t.end - t.p;
 
@@ -109,7 +109,7 @@ parse_str(const struct value_rule *rule, struct text t, int64_t *num)
 }
 
 static enum value_fault
-parse_path(const struct value_rule *rule, struct text t, int64_t *num)
+parse_path(const struct value_rule *rule, struct value_text t, int64_t *num)
 {
 	if (t.p < t.end && *t.p != '/')
 		return VALUE_FAULT_RELATIVE;
@@ -117,7 +117,7 @@ parse_path(const struct value_rule *rule, struct text t, int64_t *num)
 }
 
 static enum value_fault
-parse_int(const struct value_rule *rule, struct text t, int64_t *num)
+parse_int(const struct value_rule *rule, struct value_text t, int64_t *num)
 {
 	const bool negative = t.p < t.end && *t.p == '-';
 	int64_t n = 0;
@@ -138,7 +138,7 @@ parse_int(const struct value_rule *rule, struct text t, int64_t *num)
 }
 
 static enum value_fault
-parse_word(const struct value_rule *rule, struct text t, int64_t *num)
+parse_word(const struct value_rule *rule, struct value_text t, int64_t *num)
 {
 	const size_t len = (size_t)(t.end - t.p);
 
@@ -153,7 +153,7 @@ parse_word(const struct value_rule *rule, struct text t, int64_t *num)
 }
 
 static enum value_fault
-parse_duration(const struct value_rule *rule, struct text t, int64_t *num)
+parse_duration(const struct value_rule *rule, struct value_text t, int64_t *num)
 {
 	const bool zero = t.end - t.p == 1 && *t.p == '0';
 	int64_t total = 0;
@@ -186,7 +186,7 @@ parse_duration(const struct value_rule *rule, struct text t, int64_t *num)
 }
 
 static enum value_fault
-parse_addr(const struct value_rule *rule, struct text t, int64_t *num)
+parse_addr(const struct value_rule *rule, struct value_text t, int64_t *num)
 {
 	(void)num;
 	if (rule->min == 0 && is_off(t))
@@ -194,14 +194,14 @@ parse_addr(const struct value_rule *rule, struct text t, int64_t *num)
 	const char *colon = t.p == t.end ? NULL : memrchr(t.p, ':', (size_t)(t.end - t.p));
 	if (colon == NULL)
 		return VALUE_FAULT_NO_PORT;
-	if (!is_host((struct text){ t.p, colon }))
+	if (!is_host((struct value_text){ t.p, colon }))
 		return VALUE_FAULT_HOST;
-	return is_port((struct text){ colon + 1, t.end }) ? VALUE_FAULT_NONE : VALUE_FAULT_PORT;
+	return is_port((struct value_text){ colon + 1, t.end }) ? VALUE_FAULT_NONE : VALUE_FAULT_PORT;
 }
 
 /* What an API group may be: a name in lower case, with a dot in it (apiextensions requires one). */
 static enum value_fault
-parse_domain(const struct value_rule *rule, struct text t, int64_t *num)
+parse_domain(const struct value_rule *rule, struct value_text t, int64_t *num)
 {
 	bool dotted = false, lower = true;
 
@@ -213,7 +213,7 @@ parse_domain(const struct value_rule *rule, struct text t, int64_t *num)
 }
 
 static bool
-is_off(struct text addr)
+is_off(struct value_text addr)
 {
 	static const struct value_rule words = { .type = VALUE_CHOICE, .words = VALUE_ADDR_OFF };
 	int64_t place = 0;
@@ -222,12 +222,12 @@ is_off(struct text addr)
 }
 
 static bool
-is_host(struct text host)
+is_host(struct value_text host)
 {
 	if (host.p == host.end)
 		return true;	/* every address of the machine */
 	if (*host.p == '[') {
-		const struct text inner = { host.p + 1, host.end - 1 };
+		const struct value_text inner = { host.p + 1, host.end - 1 };
 
 		return inner.p < inner.end && *inner.end == ']' && is_ip(AF_INET6, inner);
 	}
@@ -238,7 +238,7 @@ is_host(struct text host)
 }
 
 static bool
-is_port(struct text port)
+is_port(struct value_text port)
 {
 	static const struct value_rule rule = { .type = VALUE_INT, .min = 0, .max = 65535 };
 	int64_t n;
@@ -248,7 +248,7 @@ is_port(struct text port)
 
 /* Labels of letters, digits and inner hyphens, joined by single dots. */
 static bool
-is_name(struct text host)
+is_name(struct value_text host)
 {
 	char before = '.';
 
@@ -265,7 +265,7 @@ is_name(struct text host)
 }
 
 static bool
-is_ip(int family, struct text host)
+is_ip(int family, struct value_text host)
 {
 	const size_t len = (size_t)(host.end - host.p);
 	char copy[INET6_ADDRSTRLEN];
@@ -280,7 +280,7 @@ is_ip(int family, struct text host)
 
 /* After an overflow the rest of the digits is taken too, so that what follows them is judged. */
 static enum digits
-take_digits(struct text *t, int64_t *out)
+take_digits(struct value_text *t, int64_t *out)
 {
 	const char *start = t->p;
 	bool overflow = false;
@@ -297,7 +297,7 @@ take_digits(struct text *t, int64_t *out)
 
 /* Its place in value_units, not before `first`; VALUE_UNITS when there is no such unit there. */
 static size_t
-take_unit(struct text *t, size_t first)
+take_unit(struct value_text *t, size_t first)
 {
 	const char *start = t->p;
 

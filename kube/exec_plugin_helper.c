@@ -28,7 +28,7 @@
 enum { STDERR_KEPT = 1024, LINE_SHOWN = 240 };
 
 /* One run. */
-struct job {
+struct plugin_run {
 	const struct exec_run	*run;
 	int			 out, err, status;	/* read ends; status: errno of a failed exec */
 	pid_t			 pid;
@@ -43,14 +43,14 @@ struct job {
 
 static int settle(int, pid_t);
 static void serve(const struct exec_run *, int, int);
-static bool start(struct job *);
+static bool start(struct plugin_run *);
 static _Noreturn void exec_command(const struct exec_run *, pid_t, int, int, int);
-static void follow(struct job *, int, int);
-static void take_output(struct job *);
-static void take_errors(struct job *);
-static void finish(struct job *);
-static void send_result(struct job *, int);
-static const char *last_line(struct job *);
+static void follow(struct plugin_run *, int, int);
+static void take_output(struct plugin_run *);
+static void take_errors(struct plugin_run *);
+static void finish(struct plugin_run *);
+static void send_result(struct plugin_run *, int);
+static const char *last_line(struct plugin_run *);
 static void fail(int, const char *, ...) __attribute__((format(printf, 2, 3)));
 static void answer(int, bool, const char *, size_t);
 
@@ -100,7 +100,7 @@ settle(int fd, pid_t parent)
 static void
 serve(const struct exec_run *run, int fd, int children)
 {
-	struct job j = { .run = run, .out = -1, .err = -1, .status = -1,
+	struct plugin_run j = { .run = run, .out = -1, .err = -1, .status = -1,
 		.deadline_ms = clock_mono_ms() + run->timeout_ms };
 
 	j.text = obj_alloc(EXEC_PLUGIN_OUTPUT_MAX + 1);
@@ -121,7 +121,7 @@ serve(const struct exec_run *run, int fd, int children)
 }
 
 static bool
-start(struct job *j)
+start(struct plugin_run *j)
 {
 	const pid_t helper = getpid();
 	int ends[3][2];
@@ -172,7 +172,7 @@ exec_command(const struct exec_run *run, pid_t helper, int out, int err, int sta
 
 /* Until it has ended, prints too much, takes too long, or the actor has ended. */
 static void
-follow(struct job *j, int fd, int children)
+follow(struct plugin_run *j, int fd, int children)
 {
 	enum { OUT, ERR, CHILD, ACTOR, ALL };
 	struct signalfd_siginfo info;
@@ -204,7 +204,7 @@ follow(struct job *j, int fd, int children)
 
 /* A closed end is not polled any more: its place holds -1. */
 static void
-take_output(struct job *j)
+take_output(struct plugin_run *j)
 {
 	ssize_t n;
 
@@ -222,7 +222,7 @@ take_output(struct job *j)
 }
 
 static void
-take_errors(struct job *j)
+take_errors(struct plugin_run *j)
 {
 	char chunk[STDERR_KEPT / 2];
 	ssize_t n;
@@ -244,7 +244,7 @@ take_errors(struct job *j)
 }
 
 static void
-finish(struct job *j)
+finish(struct plugin_run *j)
 {
 	if (!j->exited) {
 		kill(-j->pid, SIGKILL);
@@ -259,7 +259,7 @@ finish(struct job *j)
 }
 
 static void
-send_result(struct job *j, int fd)
+send_result(struct plugin_run *j, int fd)
 {
 	const char *const words = last_line(j);
 	const char *const colon = words[0] == '\0' ? "" : ": ";
@@ -283,7 +283,7 @@ send_result(struct job *j, int fd)
 
 /* Of stderr, what is not blank, as printable ASCII. */
 static const char *
-last_line(struct job *j)
+last_line(struct plugin_run *j)
 {
 	char *end = j->last + j->last_len;
 

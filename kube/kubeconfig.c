@@ -20,7 +20,7 @@ struct loading {
 };
 
 /* An entry of clusters, users or contexts. */
-struct entry {
+struct named_section {
 	struct yaml_file	*file;
 	const struct yaml_value	*map;
 };
@@ -32,8 +32,9 @@ static void check_kind(struct yaml_file *);
 static void refuse(struct loading *, const char *, ...) __attribute__((format(printf, 2, 3)));
 static struct kubeconfig *choose(struct loading *, const char *);
 static const char *current_context(struct loading *);
-static struct entry find(struct loading *, const char *, const char *, const char *);
-static struct entry need(struct loading *, const struct entry *, const char *, const char *, const char *);
+static struct named_section find(struct loading *, const char *, const char *, const char *);
+static struct named_section need(
+    struct loading *, const struct named_section *, const char *, const char *, const char *);
 static const char *list_contexts(struct loading *, char *, size_t);
 static void close_all(struct loading *);
 static char *pod_server(const struct kubeconfig_pod *);
@@ -226,7 +227,7 @@ choose(struct loading *l, const char *given)
 	if (!l->failed && name == NULL)
 		refuse(l, "%s: no current-context, and none was named (there is: %s)", l->files[0].path,
 		    list_contexts(l, shown, sizeof(shown)));
-	const struct entry context = find(l, "contexts", "context", name);
+	const struct named_section context = find(l, "contexts", "context", name);
 	if (!l->failed && context.map == NULL)
 		refuse(l, "%s: context \"%s\": no such context (there is: %s)", l->files[0].path, name,
 		    list_contexts(l, shown, sizeof(shown)));
@@ -234,8 +235,8 @@ choose(struct loading *l, const char *given)
 		const char *const cluster = yaml_get_text(context.file, context.map, "cluster", &len);
 		const char *const user = yaml_get_text(context.file, context.map, "user", &len);
 		const char *const namespace = yaml_get_text(context.file, context.map, "namespace", &len);
-		const struct entry c = need(l, &context, name, "cluster", cluster);
-		const struct entry u = need(l, &context, name, "user", user);
+		const struct named_section c = need(l, &context, name, "cluster", cluster);
+		const struct named_section u = need(l, &context, name, "user", user);
 
 		if (!l->failed)
 			kubeconfig_fill_cluster(k, c.file, c.map, cluster);
@@ -269,10 +270,10 @@ current_context(struct loading *l)
 }
 
 /* The first file that has an entry of that name has it all. */
-static struct entry
+static struct named_section
 find(struct loading *l, const char *list, const char *member, const char *want)
 {
-	struct entry found = { NULL, NULL };
+	struct named_section found = { NULL, NULL };
 	size_t len;
 
 	for (size_t i = 0; i < l->count && found.map == NULL && !l->failed && want != NULL; i++) {
@@ -289,7 +290,7 @@ find(struct loading *l, const char *list, const char *member, const char *want)
 				continue;
 			if (found.file != NULL)
 				yaml_refuse(f, n, "%s \"%s\" stands here a second time", member, name);
-			found = (struct entry){ f, yaml_get_map(f, n, member) };
+			found = (struct named_section){ f, yaml_get_map(f, n, member) };
 			if (!l->failed && found.map == NULL)
 				yaml_refuse(f, n, "%s \"%s\" is empty", member, name);
 		}
@@ -297,20 +298,21 @@ find(struct loading *l, const char *list, const char *member, const char *want)
 	return found;
 }
 
-static struct entry
-need(struct loading *l, const struct entry *context, const char *name, const char *kind, const char *want)
+static struct named_section
+need(struct loading *l, const struct named_section *context, const char *name, const char *kind,
+    const char *want)
 {
 	char list[16];
 
 	if (l->failed)
-		return (struct entry){ NULL, NULL };
+		return (struct named_section){ NULL, NULL };
 	MUST(context->file != NULL);
 	if (want == NULL || want[0] == '\0') {
 		refuse(l, "%s: context \"%s\": it names no %s", context->file->path, name, kind);
-		return (struct entry){ NULL, NULL };
+		return (struct named_section){ NULL, NULL };
 	}
 	snprintf(list, sizeof(list), "%ss", kind);
-	const struct entry e = find(l, list, kind, want);
+	const struct named_section e = find(l, list, kind, want);
 	if (!l->failed && e.map == NULL)
 		refuse(l, "%s: context \"%s\": there is no %s \"%s\"", context->file->path, name, kind, want);
 	return e;

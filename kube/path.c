@@ -6,22 +6,22 @@
 #include "ascii.h"
 
 /* A buffer being filled; once it does not fit, nothing more goes in. */
-struct line {
+struct path_buffer {
 	char	*buf;
 	size_t	 size, len;
 	bool	 fits;
 };
 
-static bool part(struct line *, const char *);
-static void put(struct line *, const char *, size_t);
-static void put_escaped(struct line *, const char *);
+static bool part(struct path_buffer *, const char *);
+static void put(struct path_buffer *, const char *, size_t);
+static void put_escaped(struct path_buffer *, const char *);
 static bool is_set(const char *);
 static bool is_plain(char);
 
 bool
 path_make(char *buf, size_t size, const struct kube_path *p)
 {
-	struct line l = { .buf = buf, .size = size, .fits = true };
+	struct path_buffer l = { .buf = buf, .size = size, .fits = true };
 	const bool core = !is_set(p->group);
 
 	put(&l, core ? "/api" : "/apis", core ? 4 : 5);
@@ -38,7 +38,7 @@ bool
 path_query(char *buf, size_t size, const char *key, const char *value)
 {
 	const size_t len = strlen(buf);
-	struct line l = { .buf = buf, .size = size, .len = len, .fits = true };
+	struct path_buffer l = { .buf = buf, .size = size, .len = len, .fits = true };
 
 	put(&l, memchr(buf, '?', len) == NULL ? "?" : "&", 1);
 	put_escaped(&l, key);
@@ -50,7 +50,7 @@ path_query(char *buf, size_t size, const char *key, const char *value)
 
 /* "/" and the part; false: it is none. */
 static bool
-part(struct line *l, const char *text)
+part(struct path_buffer *l, const char *text)
 {
 	if (!is_set(text) || strcmp(text, ".") == 0 || strcmp(text, "..") == 0)
 		return false;
@@ -64,7 +64,7 @@ part(struct line *l, const char *text)
 }
 
 static void
-put(struct line *l, const char *p, size_t n)
+put(struct path_buffer *l, const char *p, size_t n)
 {
 	l->fits = l->fits && l->len < l->size && n < l->size - l->len;
 	if (!l->fits)
@@ -75,7 +75,7 @@ put(struct line *l, const char *p, size_t n)
 
 /* RFC 3986: what is not unreserved becomes %XX. */
 static void
-put_escaped(struct line *l, const char *text)
+put_escaped(struct path_buffer *l, const char *text)
 {
 	static const char hex[] = "0123456789ABCDEF";
 

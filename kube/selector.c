@@ -32,7 +32,7 @@ static const struct {
 };
 
 /* Text into a buffer that may be too small. */
-struct out {
+struct selector_text {
 	char	*buf;
 	size_t	 size, used;
 };
@@ -43,7 +43,7 @@ static bool add_labels(struct selector *, const json_t *, char *, size_t);
 static bool add_expression(struct selector *, const json_t *, char *, size_t);
 static bool add_values(struct requirement *, const json_t *, char *, size_t);
 static bool refuse(char *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
-static void put(struct out *, const char *, bool);
+static void put(struct selector_text *, const char *, bool);
 
 struct selector *
 selector_from_json(const json_t *object, char *err, size_t size)
@@ -122,7 +122,7 @@ selector_each_key(const struct selector *s, void (*fn)(const char *key, void *ar
 size_t
 selector_print(const struct selector *s, char *buf, size_t size)
 {
-	struct out o = { .buf = buf, .size = size };
+	struct selector_text o = { .buf = buf, .size = size };
 
 	OBJ_CHECK(s, SELECTOR_MAGIC);
 	if (size > 0)
@@ -256,7 +256,7 @@ refuse(char *err, size_t size, const char *fmt, ...)
 }
 
 static void
-put(struct out *o, const char *text, bool escape)
+put(struct selector_text *o, const char *text, bool escape)
 {
 	for (; *text != '\0'; text++) {
 		const bool special = escape && strchr("\\,=", *text) != NULL;

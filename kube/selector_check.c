@@ -30,28 +30,28 @@ enum { NAME_MAX_LEN = 63, PREFIX_MAX_LEN = 253 };
 			"'" DNS_LABEL "(\\." DNS_LABEL ")*')"
 
 /* Complaints, joined; cut where the buffer ends. */
-struct out {
+struct check_text {
 	char	*buf;
 	size_t	 size, used;
 	int	 count;
 };
 
-static int key_faults(struct out *, const char *);
-static int value_faults(struct out *, const char *);
+static int key_faults(struct check_text *, const char *);
+static int value_faults(struct check_text *, const char *);
 static bool is_name(const char *, size_t);
 static bool is_subdomain(const char *, size_t);
 static bool is_alphanumeric(char);
-static void begin(struct out *);
-static void head(struct out *, const char *, const char *);
-static void fault(struct out *, const char *);
-static void put(struct out *, const char *, ...) __attribute__((format(printf, 2, 3)));
-static void put_quoted(struct out *, const char *);
-static void put_list(struct out *, const struct requirement *);
+static void begin(struct check_text *);
+static void head(struct check_text *, const char *, const char *);
+static void fault(struct check_text *, const char *);
+static void put(struct check_text *, const char *, ...) __attribute__((format(printf, 2, 3)));
+static void put_quoted(struct check_text *, const char *);
+static void put_list(struct check_text *, const struct requirement *);
 
 bool
 selector_wrong_key(const char *path, const char *key, char *err, size_t size)
 {
-	struct out none = { .size = 0 }, o = { .buf = err, .size = size };
+	struct check_text none = { .size = 0 }, o = { .buf = err, .size = size };
 
 	if (key_faults(&none, key) == 0)
 		return false;
@@ -66,13 +66,13 @@ selector_wrong_requirement(const struct requirement *r, char *err, size_t size)
 	const bool set = r->op == OP_IN || r->op == OP_NOT_IN,
 		   unary = r->op == OP_EXISTS || r->op == OP_ABSENT;
 	const bool number = r->op == OP_GREATER || r->op == OP_LESS;
-	struct out none = { .size = 0 }, o = { .buf = err, .size = size, .used = 1 };
+	struct check_text none = { .size = 0 }, o = { .buf = err, .size = size, .used = 1 };
 	char path[NAME_MAX_LEN + PREFIX_MAX_LEN + 64];
 	int count = 0;
 	int64_t n;
 
 	if (size < 2)
-		o = (struct out){ .buf = NULL };
+		o = (struct check_text){ .buf = NULL };
 	if (key_faults(&none, r->key) > 0) {
 		head(&o, "key", r->key);
 		key_faults(&o, r->key);
@@ -114,7 +114,7 @@ selector_wrong_requirement(const struct requirement *r, char *err, size_t size)
 }
 
 static int
-key_faults(struct out *o, const char *key)
+key_faults(struct check_text *o, const char *key)
 {
 	const char *const slash = strchr(key, '/');
 	const char *const name = slash == NULL ? key : slash + 1;
@@ -142,7 +142,7 @@ key_faults(struct out *o, const char *key)
 }
 
 static int
-value_faults(struct out *o, const char *value)
+value_faults(struct check_text *o, const char *value)
 {
 	const size_t len = strlen(value);
 
@@ -189,13 +189,13 @@ is_alphanumeric(char c)
 }
 
 static void
-begin(struct out *o)
+begin(struct check_text *o)
 {
 	o->count = 0;
 }
 
 static void
-head(struct out *o, const char *path, const char *value)
+head(struct check_text *o, const char *path, const char *value)
 {
 	put(o, "%s: Invalid value: ", path);
 	put_quoted(o, value);
@@ -203,13 +203,13 @@ head(struct out *o, const char *path, const char *value)
 }
 
 static void
-fault(struct out *o, const char *words)
+fault(struct check_text *o, const char *words)
 {
 	put(o, "%s%s", o->count++ > 0 ? "; " : "", words);
 }
 
 static void
-put(struct out *o, const char *fmt, ...)
+put(struct check_text *o, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -225,7 +225,7 @@ put(struct out *o, const char *fmt, ...)
 
 /* As %q: what is not text is escaped. */
 static void
-put_quoted(struct out *o, const char *s)
+put_quoted(struct check_text *o, const char *s)
 {
 	static const char letters[] = "a\ab\bf\fn\nr\rt\tv\v\"\"\\\\";
 
@@ -248,7 +248,7 @@ put_quoted(struct out *o, const char *s)
 }
 
 static void
-put_list(struct out *o, const struct requirement *r)
+put_list(struct check_text *o, const struct requirement *r)
 {
 	for (size_t i = 0; i < r->nvalues; i++) {
 		put(o, i == 0 ? "[" : ",");

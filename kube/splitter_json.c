@@ -10,7 +10,7 @@
 #include "splitter_private.h"
 
 /* What may come next, within {"key": value, ...}. */
-enum state {
+enum json_state {
 	AT_START,		/* { */
 	AT_FIRST_KEY, AT_KEY,	/* a string; for the first also } */
 	IN_KEY, AT_COLON, AT_VALUE,
@@ -41,7 +41,7 @@ static void keep_text(char **, const json_t *, const char *);
 static bool word_is(const struct splitter *, const char *);
 static void add_to_word(struct splitter *, char);
 static bool ends_string(struct splitter *, char);
-static size_t advance_to(struct splitter *, enum state);
+static size_t advance_to(struct splitter *, enum json_state);
 static size_t unexpected(struct splitter *, const char *);
 static bool is_blank(char);
 
@@ -311,7 +311,7 @@ ends_string(struct splitter *c, char byte)
 }
 
 static size_t
-advance_to(struct splitter *c, enum state next)
+advance_to(struct splitter *c, enum json_state next)
 {
 	c->json.state = next;
 	return 1;

@@ -10,7 +10,7 @@
 #include "frames.h"
 #include "pb.h"
 
-enum state { AT_MAGIC, AT_HEAD, IN_SKIPPED, IN_TYPE, IN_META, IN_ITEM };
+enum pb_state { AT_MAGIC, AT_HEAD, IN_SKIPPED, IN_TYPE, IN_META, IN_ITEM };
 
 /* Field numbers: runtime.Unknown and TypeMeta, any List, metav1.ListMeta. */
 enum {
@@ -18,7 +18,7 @@ enum {
 	LIST_META = 1, LIST_ITEMS = 2, META_RV = 2, META_CONTINUE = 3,
 };
 
-struct head {
+struct pb_head {
 	uint32_t	number;
 	enum pb_wire	wire;
 	uint64_t	len;	/* of what follows it */
@@ -29,9 +29,9 @@ static size_t head(struct splitter *, const char *, size_t);
 static size_t skipped(struct splitter *, const char *, size_t);
 static size_t held(struct splitter *, const char *, size_t);
 static size_t piece(struct splitter *, const char *, size_t);
-static bool begin_field(struct splitter *, const struct head *);
+static bool begin_field(struct splitter *, const struct pb_head *);
 static bool end_field(struct splitter *);
-static int read_head(const uint8_t *, size_t, struct head *);
+static int read_head(const uint8_t *, size_t, struct pb_head *);
 static bool read_type(struct splitter *);
 static bool read_meta(struct splitter *);
 static size_t fail(struct splitter *, const char *);
@@ -113,7 +113,7 @@ static size_t
 head(struct splitter *c, const char *p, size_t len)
 {
 	struct splitter_pb *b = &c->pb;
-	struct head h;
+	struct pb_head h;
 
 	(void)len;
 	b->head[b->head_len++] = (uint8_t)*p;
@@ -164,7 +164,7 @@ piece(struct splitter *c, const char *p, size_t len)
 
 /* A head was read: decides what to do with the field. */
 static bool
-begin_field(struct splitter *c, const struct head *h)
+begin_field(struct splitter *c, const struct pb_head *h)
 {
 	struct splitter_pb *b = &c->pb;
 	const bool bytes = h->wire == PB_BYTES;
@@ -212,7 +212,7 @@ end_field(struct splitter *c)
 
 /* 1: complete; 0: more bytes are needed; -1: invalid. */
 static int
-read_head(const uint8_t *p, size_t len, struct head *h)
+read_head(const uint8_t *p, size_t len, struct pb_head *h)
 {
 	uint64_t tag, value;
 	const int n = pb_varint(p, len, &tag);
@@ -221,7 +221,7 @@ read_head(const uint8_t *p, size_t len, struct head *h)
 		return n;
 	if (tag >> 3 == 0 || tag >> 32 != 0)
 		return -1;
-	*h = (struct head){ .number = (uint32_t)(tag >> 3), .wire = tag & 7 };
+	*h = (struct pb_head){ .number = (uint32_t)(tag >> 3), .wire = tag & 7 };
 	if (h->wire == PB_FIXED64 || h->wire == PB_FIXED32) {
 		h->len = h->wire == PB_FIXED64 ? 8 : 4;
 		return 1;

@@ -20,11 +20,11 @@ enum {
 };
 
 /* Where a text of a Status goes. */
-struct place {
+struct status_place {
 	char	*buf;
 	size_t	 size;
 };
-#define PLACE(array)	((struct place){ .buf = (array), .size = sizeof(array) })
+#define PLACE(array)	((struct status_place){ .buf = (array), .size = sizeof(array) })
 
 static bool read_json(struct kube_status *, const void *, size_t);
 static void read_json_details(struct kube_status *, const json_t *);
@@ -34,9 +34,9 @@ static void read_pb_cause(struct kube_status *, struct pb);
 static void read_words(struct kube_status *, const char *, size_t);
 static struct kube_cause *next_cause(struct kube_status *);
 static void set_retry(struct kube_status *, int64_t);
-static void put_json(struct place, const json_t *, const char *);
-static void put_field(struct place, const struct pb_field *);
-static void put_text(struct place, const char *, size_t);
+static void put_json(struct status_place, const json_t *, const char *);
+static void put_field(struct status_place, const struct pb_field *);
+static void put_text(struct status_place, const char *, size_t);
 static bool has_cause(const struct kube_status *, const char *);
 
 void
@@ -229,7 +229,7 @@ set_retry(struct kube_status *s, int64_t seconds)
 }
 
 static void
-put_json(struct place to, const json_t *object, const char *name)
+put_json(struct status_place to, const json_t *object, const char *name)
 {
 	const json_t *text = json_object_get(object, name);
 
@@ -238,14 +238,14 @@ put_json(struct place to, const json_t *object, const char *name)
 }
 
 static void
-put_field(struct place to, const struct pb_field *f)
+put_field(struct status_place to, const struct pb_field *f)
 {
 	put_text(to, (const char *)f->p, f->len);
 }
 
 /* Whole characters only; control characters become blanks, what is no character a question mark. */
 static void
-put_text(struct place to, const char *p, size_t len)
+put_text(struct status_place to, const char *p, size_t len)
 {
 	size_t n = 0;
 

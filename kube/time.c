@@ -24,19 +24,19 @@ struct date {
 };
 
 /* What is left to read. */
-struct text {
+struct time_text {
 	const char	*at, *end;
 };
 
-static bool read_date(struct text *, struct date *);
-static bool read_clock(struct text *, bool, struct date *);
-static bool read_zone(struct text *, int64_t *);
-static bool read_number(struct text *, int, int *);
-static bool read_byte(struct text *, char);
-static bool read_name(struct text *, const char *, int *);
-static bool skip_text(struct text *, const char *);
-static bool is_digit(const struct text *, size_t);
-static bool finish(const struct text *, const struct date *, int64_t, int64_t *);
+static bool read_date(struct time_text *, struct date *);
+static bool read_clock(struct time_text *, bool, struct date *);
+static bool read_zone(struct time_text *, int64_t *);
+static bool read_number(struct time_text *, int, int *);
+static bool read_byte(struct time_text *, char);
+static bool read_name(struct time_text *, const char *, int *);
+static bool skip_text(struct time_text *, const char *);
+static bool is_digit(const struct time_text *, size_t);
+static bool finish(const struct time_text *, const struct date *, int64_t, int64_t *);
 static bool in_calendar(const struct date *);
 static int days_in(int64_t, int);
 static int64_t days_from_date(const struct date *);
@@ -47,7 +47,7 @@ static size_t print_number(char *, int64_t, int);
 bool
 time_parse(const char *text, size_t len, int64_t *us)
 {
-	struct text t = { text, text + len };
+	struct time_text t = { text, text + len };
 	struct date d = { .micro = 0 };
 	int64_t offset;
 
@@ -65,7 +65,7 @@ time_parse(const char *text, size_t len, int64_t *us)
 bool
 time_parse_micro(const char *text, size_t len, int64_t *us)
 {
-	struct text t = { text, text + len };
+	struct time_text t = { text, text + len };
 	struct date d = { .micro = 0 };
 	int64_t offset;
 	int high, mid, low;
@@ -83,7 +83,7 @@ time_parse_micro(const char *text, size_t len, int64_t *us)
 bool
 time_parse_http(const char *text, size_t len, int64_t *us)
 {
-	struct text t = { text, text + len };
+	struct time_text t = { text, text + len };
 	struct date d = { .micro = 0 };
 	int weekday, century, year;
 
@@ -122,7 +122,7 @@ time_format_micro(int64_t us, char *buf, size_t size)
 }
 
 static bool
-read_date(struct text *t, struct date *d)
+read_date(struct time_text *t, struct date *d)
 {
 	int century, year;
 
@@ -135,7 +135,7 @@ read_date(struct text *t, struct date *d)
 
 /* Go takes an hour of one digit where the layout has 15. */
 static bool
-read_clock(struct text *t, bool strict, struct date *d)
+read_clock(struct time_text *t, bool strict, struct date *d)
 {
 	const int digits = strict || is_digit(t, 1) ? 2 : 1;
 
@@ -145,7 +145,7 @@ read_clock(struct text *t, bool strict, struct date *d)
 
 /* Z or +hh:mm. Up to 24:60, as Go: some people write such offsets. */
 static bool
-read_zone(struct text *t, int64_t *offset)
+read_zone(struct time_text *t, int64_t *offset)
 {
 	int hours, minutes;
 
@@ -162,7 +162,7 @@ read_zone(struct text *t, int64_t *offset)
 }
 
 static bool
-read_number(struct text *t, int digits, int *out)
+read_number(struct time_text *t, int digits, int *out)
 {
 	*out = 0;
 	for (; digits > 0; digits--, t->at++) {
@@ -174,7 +174,7 @@ read_number(struct text *t, int digits, int *out)
 }
 
 static bool
-read_byte(struct text *t, char c)
+read_byte(struct time_text *t, char c)
 {
 	if (t->at == t->end || *t->at != c)
 		return false;
@@ -184,7 +184,7 @@ read_byte(struct text *t, char c)
 
 /* One of some names of three letters; which one, from 1. */
 static bool
-read_name(struct text *t, const char *names, int *out)
+read_name(struct time_text *t, const char *names, int *out)
 {
 	if (t->end - t->at < 3)
 		return false;
@@ -198,7 +198,7 @@ read_name(struct text *t, const char *names, int *out)
 }
 
 static bool
-skip_text(struct text *t, const char *want)
+skip_text(struct time_text *t, const char *want)
 {
 	while (*want != '\0' && read_byte(t, *want))
 		want++;
@@ -206,13 +206,13 @@ skip_text(struct text *t, const char *want)
 }
 
 static bool
-is_digit(const struct text *t, size_t i)
+is_digit(const struct time_text *t, size_t i)
 {
 	return (size_t)(t->end - t->at) > i && ascii_digit(t->at[i]);
 }
 
 static bool
-finish(const struct text *t, const struct date *d, int64_t offset, int64_t *us)
+finish(const struct time_text *t, const struct date *d, int64_t offset, int64_t *us)
 {
 	if (t->at != t->end || !in_calendar(d))
 		return false;

@@ -11,30 +11,30 @@
 #include "utf8.h"
 
 /* Output that stops at the end of its buffer; `len` never exceeds size - 1. */
-struct out {
+struct print_buffer {
 	char	*buf;
 	size_t	 size, len;
 	bool	 json, first;
 	struct wire_str	 resource;	/* of the objects that follow */
 };
 
-static void emit(struct out *, const char *, ...) __attribute__((format(printf, 2, 3)));
-static void emit_char(struct out *, char);
-static void field(struct out *, const char *);
-static void quoted(struct out *, const char *, size_t);
-static void print_str(struct out *, wire_str);
-static void print_bin(struct out *, wire_bin);
-static void print_secret(struct out *, wire_secret);
-static void print_resource(struct out *, wire_resource);
-static void print_object(struct out *, wire_object);
-static void print_nums(struct out *, wire_nums);
-static void print_map(struct out *, wire_map);
-static void print_rows(struct out *, wire_rows);
-static void name(struct out *, wire_str);
-static void print_u64(struct out *, wire_u64);
-static void print_i64(struct out *, wire_i64);
-static void print_f64(struct out *, wire_f64);
-static void print_flag(struct out *, wire_flag);
+static void emit(struct print_buffer *, const char *, ...) __attribute__((format(printf, 2, 3)));
+static void emit_char(struct print_buffer *, char);
+static void field(struct print_buffer *, const char *);
+static void quoted(struct print_buffer *, const char *, size_t);
+static void print_str(struct print_buffer *, wire_str);
+static void print_bin(struct print_buffer *, wire_bin);
+static void print_secret(struct print_buffer *, wire_secret);
+static void print_resource(struct print_buffer *, wire_resource);
+static void print_object(struct print_buffer *, wire_object);
+static void print_nums(struct print_buffer *, wire_nums);
+static void print_map(struct print_buffer *, wire_map);
+static void print_rows(struct print_buffer *, wire_rows);
+static void name(struct print_buffer *, wire_str);
+static void print_u64(struct print_buffer *, wire_u64);
+static void print_i64(struct print_buffer *, wire_i64);
+static void print_f64(struct print_buffer *, wire_f64);
+static void print_flag(struct print_buffer *, wire_flag);
 
 #define print_value	print_bin
 #define print_number	print_u64
@@ -42,14 +42,14 @@ static void print_flag(struct out *, wire_flag);
 #define PRINT(type, name, ...)	field(o, #name); print_##type(o, m->name);
 #define PRINTER(body)								\
 	static void								\
-	print_body_##body(struct out *o, const union msg_body *any)		\
+	print_body_##body(struct print_buffer *o, const union msg_body *any)		\
 	{									\
 		const struct body_##body *m = &any->body;			\
 		body##_FIELDS(PRINT)						\
 	}
 BODIES(PRINTER)
 
-static void (*const printers[MSG_MAX])(struct out *, const union msg_body *) = {
+static void (*const printers[MSG_MAX])(struct print_buffer *, const union msg_body *) = {
 #define PRINTER_ROW(ID, body, ...) [MSG_##ID] = print_body_##body,
 	MESSAGES(PRINTER_ROW)
 };
@@ -57,7 +57,7 @@ static void (*const printers[MSG_MAX])(struct out *, const union msg_body *) = {
 size_t
 msg_print(enum msg m, const union msg_body *body, bool json, char *buf, size_t size)
 {
-	struct out o = { .buf = buf, .size = size, .json = json, .first = true };
+	struct print_buffer o = { .buf = buf, .size = size, .json = json, .first = true };
 
 	MUST((unsigned)m < MSG_MAX && size > 0);
 	buf[0] = '\0';
@@ -66,7 +66,7 @@ msg_print(enum msg m, const union msg_body *body, bool json, char *buf, size_t s
 }
 
 static void
-emit(struct out *o, const char *fmt, ...)
+emit(struct print_buffer *o, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -78,7 +78,7 @@ emit(struct out *o, const char *fmt, ...)
 }
 
 static void
-emit_char(struct out *o, char c)
+emit_char(struct print_buffer *o, char c)
 {
 	if (o->len + 1 < o->size) {
 		o->buf[o->len++] = c;
@@ -87,7 +87,7 @@ emit_char(struct out *o, char c)
 }
 
 static void
-field(struct out *o, const char *name)
+field(struct print_buffer *o, const char *name)
 {
 	emit(o, o->json ? "%s\"%s\":" : "%s%s=", o->first ? "" : o->json ? "," : " ", name);
 	o->first = false;
@@ -95,7 +95,7 @@ field(struct out *o, const char *name)
 
 /* Text from other processes: what is no text, or would steer a terminal, is escaped. */
 static void
-quoted(struct out *o, const char *p, size_t len)
+quoted(struct print_buffer *o, const char *p, size_t len)
 {
 	utf8_show *const show = o->json ? utf8_show_json : utf8_show_text;
 
@@ -114,40 +114,40 @@ quoted(struct out *o, const char *p, size_t len)
 }
 
 static void
-print_str(struct out *o, wire_str v)
+print_str(struct print_buffer *o, wire_str v)
 {
 	quoted(o, v.p, v.len);
 }
 
 /* Bytes: their number; what is inside belongs to another schema. */
 static void
-print_bin(struct out *o, wire_bin v)
+print_bin(struct print_buffer *o, wire_bin v)
 {
 	emit(o, o->json ? "{\"bytes\":%" PRIu32 "}" : "<%" PRIu32 " bytes>", v.len);
 }
 
 static void
-print_secret(struct out *o, wire_secret v)
+print_secret(struct print_buffer *o, wire_secret v)
 {
 	(void)v;
 	emit(o, "%s", o->json ? "\"***\"" : "***");
 }
 
 static void
-print_resource(struct out *o, wire_resource v)
+print_resource(struct print_buffer *o, wire_resource v)
 {
 	o->resource = v;
 	print_str(o, v);
 }
 
 static void
-print_object(struct out *o, wire_object v)
+print_object(struct print_buffer *o, wire_object v)
 {
 	print_str(o, msg_object_is_secret(o->resource) ? wire_str_of("***") : v);
 }
 
 static void
-print_nums(struct out *o, wire_nums v)
+print_nums(struct print_buffer *o, wire_nums v)
 {
 	emit_char(o, '[');
 	for (uint32_t i = 0; i < v.len; i++) {
@@ -160,7 +160,7 @@ print_nums(struct out *o, wire_nums v)
 
 /* {name="text",...} as a metric's labels are written; a JSON object. */
 static void
-print_map(struct out *o, wire_map v)
+print_map(struct print_buffer *o, wire_map v)
 {
 	const char *comma = "";
 	wire_str key, value;
@@ -177,7 +177,7 @@ print_map(struct out *o, wire_map v)
 
 /* A list of lists; of texts when there is one column. */
 static void
-print_rows(struct out *o, wire_rows v)
+print_rows(struct print_buffer *o, wire_rows v)
 {
 	const char *comma = "";
 	wire_str cells[ROWS_COLUMNS_MAX];
@@ -198,7 +198,7 @@ print_rows(struct out *o, wire_rows v)
 
 /* In text form without quotes where none are needed. */
 static void
-name(struct out *o, wire_str v)
+name(struct print_buffer *o, wire_str v)
 {
 	uint32_t plain = 0;
 
@@ -211,19 +211,19 @@ name(struct out *o, wire_str v)
 }
 
 static void
-print_u64(struct out *o, wire_u64 v)
+print_u64(struct print_buffer *o, wire_u64 v)
 {
 	emit(o, "%" PRIu64, v);
 }
 
 static void
-print_i64(struct out *o, wire_i64 v)
+print_i64(struct print_buffer *o, wire_i64 v)
 {
 	emit(o, "%" PRId64, v);
 }
 
 static void
-print_f64(struct out *o, wire_f64 v)
+print_f64(struct print_buffer *o, wire_f64 v)
 {
 	if (isfinite(v))
 		emit(o, "%.17g", v);
@@ -232,7 +232,7 @@ print_f64(struct out *o, wire_f64 v)
 }
 
 static void
-print_flag(struct out *o, wire_flag v)
+print_flag(struct print_buffer *o, wire_flag v)
 {
 	emit(o, "%s", v ? "true" : "false");
 }

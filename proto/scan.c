@@ -4,15 +4,15 @@
 #include <stdbool.h>
 
 /* What one msgpack head announces: payload bytes that follow it, and objects nested in it. */
-struct head {
+struct item_head {
 	size_t		skip;		/* head and payload */
 	uint64_t	children;
 	bool		known, cut;
 };
 
-static struct head read_head(const uint8_t *, size_t);
-static struct head sized(const uint8_t *, size_t, size_t, bool);
-static struct head nested(const uint8_t *, size_t, size_t, uint64_t);
+static struct item_head read_head(const uint8_t *, size_t);
+static struct item_head sized(const uint8_t *, size_t, size_t, bool);
+static struct item_head nested(const uint8_t *, size_t, size_t, uint64_t);
 static uint64_t big_endian(const uint8_t *, size_t);
 
 static const char *const texts[SCAN_MAX] = {
@@ -33,7 +33,7 @@ scan_frame(const void *frame, size_t len, struct scan_info *info)
 	if (len > FRAME_MAX_BYTES)
 		return SCAN_TOO_BIG;
 	while (len > 0) {
-		const struct head h = read_head(p, len);
+		const struct item_head h = read_head(p, len);
 
 		if (!h.known)
 			return SCAN_TYPE;
@@ -66,22 +66,22 @@ scan_text(enum scan_result r)
 	return (unsigned)r < SCAN_MAX ? texts[r] : "?";
 }
 
-static struct head
+static struct item_head
 read_head(const uint8_t *p, size_t len)
 {
 	const uint8_t b = p[0];
 
 	if (b <= 0x7f || b >= 0xe0)				/* small integers */
-		return (struct head){ .skip = 1, .known = true };
+		return (struct item_head){ .skip = 1, .known = true };
 	if (b <= 0x8f)						/* fixmap */
-		return (struct head){ .skip = 1, .children = (b & 0x0fu) * 2u, .known = true };
+		return (struct item_head){ .skip = 1, .children = (b & 0x0fu) * 2u, .known = true };
 	if (b <= 0x9f)						/* fixarray */
-		return (struct head){ .skip = 1, .children = b & 0x0fu, .known = true };
+		return (struct item_head){ .skip = 1, .children = b & 0x0fu, .known = true };
 	if (b <= 0xbf)						/* fixstr */
-		return (struct head){ .skip = 1u + (b & 0x1fu), .known = true };
+		return (struct item_head){ .skip = 1u + (b & 0x1fu), .known = true };
 	switch (b) {
 	case 0xc0: case 0xc2: case 0xc3:			/* nil, false, true */
-		return (struct head){ .skip = 1, .known = true };
+		return (struct item_head){ .skip = 1, .known = true };
 	case 0xc4: case 0xd9: return sized(p, len, 1, true);	/* bin8, str8 */
 	case 0xc5: case 0xda: return sized(p, len, 2, true);
 	case 0xc6: case 0xdb: return sized(p, len, 4, true);
@@ -94,25 +94,26 @@ read_head(const uint8_t *p, size_t len)
 	case 0xde: return nested(p, len, 2, 2);			/* map16: keys and values */
 	case 0xdf: return nested(p, len, 4, 2);
 	default:						/* 0xc1 reserved, ext: we use none */
-		return (struct head){ .known = false };
+		return (struct item_head){ .known = false };
 	}
 }
 
 /* n bytes after the head: a length that counts more bytes (declared), or the value itself. */
-static struct head
+static struct item_head
 sized(const uint8_t *p, size_t len, size_t n, bool declared)
 {
 	if (len < 1 + n)
-		return (struct head){ .known = true, .cut = true };
-	return (struct head){ .skip = 1 + n + (declared ? (size_t)big_endian(p + 1, n) : 0), .known = true };
+		return (struct item_head){ .known = true, .cut = true };
+	return (struct item_head){ .skip = 1 + n + (declared ? (size_t)big_endian(p + 1, n) : 0),
+		.known = true };
 }
 
-static struct head
+static struct item_head
 nested(const uint8_t *p, size_t len, size_t n, uint64_t each)
 {
 	if (len < 1 + n)
-		return (struct head){ .known = true, .cut = true };
-	return (struct head){ .skip = 1 + n, .children = big_endian(p + 1, n) * each, .known = true };
+		return (struct item_head){ .known = true, .cut = true };
+	return (struct item_head){ .skip = 1 + n, .children = big_endian(p + 1, n) * each, .known = true };
 }
 
 static uint64_t

@@ -10,24 +10,24 @@
 
 #define TREE_STATUS_MAGIC	0x524f5354u
 
-enum field_type { FIELD_STR, FIELD_INT, FIELD_FLAG };
+enum member_type { FIELD_STR, FIELD_INT, FIELD_FLAG };
 enum need { REQUIRED, NULLABLE, OPTIONAL };
 
-struct field {
+struct member {
 	const char	*key;
-	enum field_type	 type;
+	enum member_type	 type;
 	enum need	 need;
 	size_t		 offset;
 };
 
-static const struct field supervisor_fields[] = {
+static const struct member supervisor_fields[] = {
 	{ "pid",      FIELD_INT, REQUIRED, offsetof(struct tree_status, pid) },
 	{ "state",    FIELD_STR, REQUIRED, offsetof(struct tree_status, state) },
 	{ "uptime_s", FIELD_INT, REQUIRED, offsetof(struct tree_status, uptime_s) },
 	{ "version",  FIELD_STR, REQUIRED, offsetof(struct tree_status, version) },
 };
 
-static const struct field actor_fields[] = {
+static const struct member actor_fields[] = {
 	{ "name",          FIELD_STR,  REQUIRED, offsetof(struct tree_status_actor, name) },
 	{ "pid",           FIELD_INT,  REQUIRED, offsetof(struct tree_status_actor, pid) },
 	{ "state",         FIELD_STR,  REQUIRED, offsetof(struct tree_status_actor, state) },
@@ -46,8 +46,8 @@ static const struct field actor_fields[] = {
 	{ "enabled",       FIELD_FLAG, OPTIONAL, offsetof(struct tree_status_actor, enabled) },
 };
 
-static bool read_fields(const json_t *, const char *, const struct field *, size_t, void *, char *, size_t);
-static bool read_field(const json_t *, const struct field *, void *);
+static bool read_fields(const json_t *, const char *, const struct member *, size_t, void *, char *, size_t);
+static bool read_field(const json_t *, const struct member *, void *);
 static bool read_actor(const json_t *, struct tree_status *, char *, size_t);
 static void read_words(const json_t *, struct tree_status_actor *);
 static void read_deaths(const json_t *, struct tree_status *);
@@ -143,7 +143,7 @@ read_actor(const json_t *o, struct tree_status *t, char *why, size_t size)
 }
 
 static bool
-read_fields(const json_t *o, const char *what, const struct field *fields, size_t n, void *out, char *why,
+read_fields(const json_t *o, const char *what, const struct member *fields, size_t n, void *out, char *why,
     size_t size)
 {
 	if (!json_is_object(o))
@@ -161,7 +161,7 @@ read_fields(const json_t *o, const char *what, const struct field *fields, size_
 }
 
 static bool
-read_field(const json_t *v, const struct field *f, void *out)
+read_field(const json_t *v, const struct member *f, void *out)
 {
 	void *to = (char *)out + f->offset;
 

@@ -25,7 +25,7 @@
 #include "stat.h"
 #include "write_check.h"
 
-struct job {
+struct write_job {
 	struct service	*service;
 	bool		 used;
 	struct write_in	 in;		/* its body pointer is not kept */
@@ -48,36 +48,36 @@ struct service {
 	struct service_deps	 deps;
 	const struct lease	*lease;
 	struct plan		 plan;
-	struct job		 jobs[PLAN_WRITES_MAX];
+	struct write_job		 jobs[PLAN_WRITES_MAX];
 	struct event_sender	*events;
 	struct event		*timer;
 	bool			 driving;
 };
 
-static struct informer *informer_of(const struct job *);
-static const char *version_of(const struct job *);
-static void send_job(struct job *, int64_t);
-static void note_request(const struct job *, const char *);
-static const char *accept_of(const struct job *);
-static uint32_t restore_epoch_of(const struct job *);
-static void finish_unsent(struct job *, const char *);
+static struct informer *informer_of(const struct write_job *);
+static const char *version_of(const struct write_job *);
+static void send_job(struct write_job *, int64_t);
+static void note_request(const struct write_job *, const char *);
+static const char *accept_of(const struct write_job *);
+static uint32_t restore_epoch_of(const struct write_job *);
+static void finish_unsent(struct write_job *, const char *);
 static bool on_list_data(const void *, size_t, void *);
 static bool on_list_item(const void *, size_t, void *);
-static void skip_item(struct job *, const char *, const char *);
+static void skip_item(struct write_job *, const char *, const char *);
 static void on_done(const struct http_response *, void *);
-static bool is_uid_conflict(const struct job *, const struct kube_status *);
-static enum plan_body body_of(const struct job *, const struct http_response *);
-static void merge(struct job *, enum plan_merge, const struct http_response *, struct body_result *,
+static bool is_uid_conflict(const struct write_job *, const struct kube_status *);
+static enum plan_body body_of(const struct write_job *, const struct http_response *);
+static void merge(struct write_job *, enum plan_merge, const struct http_response *, struct body_result *,
     char *, size_t);
-static bool sender_reads(const struct job *);
-static enum err send_raw(struct job *, const char *, size_t);
-static void finish(struct job *, struct body_result *, const char *);
+static bool sender_reads(const struct write_job *);
+static enum err send_raw(struct write_job *, const char *, size_t);
+static void finish(struct write_job *, struct body_result *, const char *);
 static void refuse(struct service *, const struct write_in *, enum outcome, const char *);
-static void log_unattended(const struct job *, const char *, const char *);
+static void log_unattended(const struct write_job *, const char *, const char *);
 static void count(const struct write_in *, enum op, const char *, int64_t);
-static void forget(struct job *);
+static void forget(struct write_job *);
 static void on_timer(evutil_socket_t, short, void *);
-static uint32_t slot_of(const struct job *);
+static uint32_t slot_of(const struct write_job *);
 
 struct service *
 service_new(const struct service_deps *g)
@@ -142,7 +142,7 @@ service_write(struct service *s, const struct write_in *w)
 		refuse(s, w, OUTCOME_NOT_LEADER, "kube-watcher is starting");
 		return;
 	}
-	struct job draft = { .service = s, .in = *w, .began_ms = clock_mono_ms() };
+	struct write_job draft = { .service = s, .in = *w, .began_ms = clock_mono_ms() };
 	const struct call_params *const a = &draft.params;
 	draft.texts = call_copy(&draft.params, w->from, w->body);
 	draft.in.body = NULL;
@@ -156,7 +156,7 @@ service_write(struct service *s, const struct write_in *w)
 		free(draft.texts);
 		return;
 	}
-	struct job *const j = &s->jobs[verdict.slot];
+	struct write_job *const j = &s->jobs[verdict.slot];
 	MUST(!j->used);
 	*j = draft;
 	j->used = true;
@@ -167,7 +167,7 @@ void
 service_session_ended(struct service *s, enum role sender)
 {
 	for (uint32_t i = 0; i < PLAN_WRITES_MAX; i++) {
-		struct job *const j = &s->jobs[i];
+		struct write_job *const j = &s->jobs[i];
 
 		/* A job whose slot is free is being answered at this moment. */
 		if (!j->used || j->in.from != sender || !s->plan.slots[i].used)
@@ -216,14 +216,14 @@ service_drive(struct service *s)
 
 /* NULL: no actor reads that kind. */
 static struct informer *
-informer_of(const struct job *j)
+informer_of(const struct write_job *j)
 {
 	return j->kind == KIND_MAX ? NULL : j->service->deps.informers[j->kind];
 }
 
 /* The version that the WRITE names; else the discovered one; the core group has only v1. */
 static const char *
-version_of(const struct job *j)
+version_of(const struct write_job *j)
 {
 	if (j->params.version[0] != '\0')
 		return j->params.version;
@@ -233,7 +233,7 @@ version_of(const struct job *j)
 }
 
 static void
-send_job(struct job *j, int64_t timeout_ms)
+send_job(struct write_job *j, int64_t timeout_ms)
 {
 	struct service *const s = j->service;
 	struct call_http http;
@@ -269,7 +269,7 @@ send_job(struct job *j, int64_t timeout_ms)
 
 /* For `muster trace`: it may have waited here for its turn. */
 static void
-note_request(const struct job *j, const char *method)
+note_request(const struct write_job *j, const char *method)
 {
 	char key[OBJECT_KEY_MAX + 1];
 
@@ -282,7 +282,7 @@ note_request(const struct job *j, const char *method)
  * sender gets unprojected must be JSON, and so must a list, for it is cut as such.
  */
 static const char *
-accept_of(const struct job *j)
+accept_of(const struct write_job *j)
 {
 	const bool proto =
 	    j->params.op != OP_LIST && sender_reads(j) && kind_table[j->kind].form == FORM_PROTO;
@@ -292,7 +292,7 @@ accept_of(const struct job *j)
 
 /* Answers are compared with the store by resourceVersion, and after a restore those start over. */
 static uint32_t
-restore_epoch_of(const struct job *j)
+restore_epoch_of(const struct write_job *j)
 {
 	const struct informer *const r = informer_of(j);
 
@@ -301,7 +301,7 @@ restore_epoch_of(const struct job *j)
 
 /* It ends here, without the server. wrong: why it could not be sent; NULL: it is done. */
 static void
-finish_unsent(struct job *j, const char *wrong)
+finish_unsent(struct write_job *j, const char *wrong)
 {
 	struct body_result r = { .outcome = wrong == NULL ? OUTCOME_OK : OUTCOME_INVALID,
 		.message = wire_str_of(wrong == NULL ? "" : wrong) };
@@ -317,7 +317,7 @@ finish_unsent(struct job *j, const char *wrong)
 static bool
 on_list_data(const void *data, size_t len, void *arg)
 {
-	struct job *const j = arg;
+	struct write_job *const j = arg;
 
 	if (j->splitter == NULL)
 		j->splitter = splitter_new(SPLIT_LIST, PROJECT_JSON, on_list_item, j);
@@ -328,7 +328,7 @@ on_list_data(const void *data, size_t len, void *arg)
 static bool
 on_list_item(const void *bytes, size_t len, void *arg)
 {
-	struct job *const j = arg;
+	struct write_job *const j = arg;
 	char key[PUBLISHER_KEY_MAX];
 	struct projected p;
 
@@ -361,7 +361,7 @@ on_list_item(const void *bytes, size_t len, void *arg)
 }
 
 static void
-skip_item(struct job *j, const char *key, const char *why)
+skip_item(struct write_job *j, const char *key, const char *why)
 {
 	if (j->skipped++ == 0)
 		snprintf(j->skipped_first, sizeof(j->skipped_first), "%s: %s", key, why);
@@ -370,7 +370,7 @@ skip_item(struct job *j, const char *key, const char *why)
 static void
 on_done(const struct http_response *http, void *arg)
 {
-	struct job *const j = arg;
+	struct write_job *const j = arg;
 	struct service *const s = j->service;
 	char key[PUBLISHER_KEY_MAX] = "", causes[2048] = "";
 	char skipped[PUBLISHER_KEY_MAX + 320];
@@ -428,7 +428,7 @@ on_done(const struct http_response *http, void *arg)
 
 /* In a patch, the uid of another object is no conflict for the server but a 422: "field is immutable". */
 static bool
-is_uid_conflict(const struct job *j, const struct kube_status *answered)
+is_uid_conflict(const struct write_job *j, const struct kube_status *answered)
 {
 	for (size_t i = 0; i < answered->ncauses && answered->code == 422 && j->params.uid[0] != '\0'; i++) {
 		if (strcmp(answered->causes[i].field, "metadata.uid") == 0)
@@ -439,7 +439,7 @@ is_uid_conflict(const struct job *j, const struct kube_status *answered)
 
 /* What a 2xx brought. */
 static enum plan_body
-body_of(const struct job *j, const struct http_response *http)
+body_of(const struct write_job *j, const struct http_response *http)
 {
 	if (http->status < 200 || http->status > 299 || http->err != E_OK)
 		return BODY_NONE;
@@ -451,7 +451,7 @@ body_of(const struct job *j, const struct http_response *http)
 }
 
 static void
-merge(struct job *j, enum plan_merge how, const struct http_response *http, struct body_result *r,
+merge(struct write_job *j, enum plan_merge how, const struct http_response *http, struct body_result *r,
     char *key, size_t size)
 {
 	static char rv[PROJECT_RV_MAX + 1];	/* the RESULT points here until it is packed */
@@ -500,13 +500,13 @@ merge(struct job *j, enum plan_merge how, const struct http_response *http, stru
 
 /* The sender gets a projection of the kind; else it gets JSON. */
 static bool
-sender_reads(const struct job *j)
+sender_reads(const struct write_job *j)
 {
 	return informer_of(j) != NULL && (kind_table[j->kind].readers >> j->in.from & 1) != 0;
 }
 
 static enum err
-send_raw(struct job *j, const char *text, size_t len)
+send_raw(struct write_job *j, const char *text, size_t len)
 {
 	const union msg_body body = { .raw = { .resource = wire_str_of(j->params.resource),
 		.json = { .p = text, .len = (uint32_t)len } } };
@@ -528,7 +528,7 @@ send_raw(struct job *j, const char *text, size_t len)
 }
 
 static void
-finish(struct job *j, struct body_result *r, const char *key)
+finish(struct write_job *j, struct body_result *r, const char *key)
 {
 	struct service *const s = j->service;
 	const enum outcome outcome = (enum outcome)r->outcome;
@@ -554,7 +554,7 @@ refuse(struct service *s, const struct write_in *w, enum outcome o, const char *
 
 /* A write whose sender is gone. Reads are not worth a line. */
 static void
-log_unattended(const struct job *j, const char *what, const char *outcome)
+log_unattended(const struct write_job *j, const char *what, const char *outcome)
 {
 	if (op_table[j->params.op].verb == VERB_GET || op_table[j->params.op].verb == VERB_LIST)
 		return;
@@ -575,7 +575,7 @@ count(const struct write_in *w, enum op op, const char *outcome, int64_t began_m
 }
 
 static void
-forget(struct job *j)
+forget(struct write_job *j)
 {
 	struct service *const s = j->service;
 
@@ -583,7 +583,7 @@ forget(struct job *j)
 		explicit_bzero((void *)(uintptr_t)j->params.body, j->params.body_len);
 	free(j->texts);
 	splitter_free(&j->splitter);
-	*j = (struct job){ .service = s };
+	*j = (struct write_job){ .service = s };
 }
 
 static void
@@ -594,7 +594,7 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 }
 
 static uint32_t
-slot_of(const struct job *j)
+slot_of(const struct write_job *j)
 {
 	return (uint32_t)(j - j->service->jobs);
 }

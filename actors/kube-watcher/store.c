@@ -18,7 +18,7 @@ struct uid {
 	uint8_t	b[16];
 };
 
-struct entry {
+struct stored_object {
 	struct uid	uid;
 	union {
 		uint64_t	number;
@@ -30,7 +30,7 @@ struct entry {
 	uint32_t	listed_in : 29;	/* the last list that contains it */
 	uint32_t	answered_in;	/* the last list that an answer to a write overtook */
 };
-_Static_assert(sizeof(struct entry) == 32, "15,000 nodes are 15,000 of these");
+_Static_assert(sizeof(struct stored_object) == 32, "15,000 nodes are 15,000 of these");
 
 /* An object that is gone though older versions of it may still be reported. */
 struct tombstone {
@@ -45,7 +45,7 @@ struct store {
 	uint32_t	 magic;
 #define STORE_MAGIC	0x53544f52u
 	struct keytab	*keys;
-	struct entry	*entries;	/* by id of the key */
+	struct stored_object	*entries;	/* by id of the key */
 	uint32_t	 cap;
 	uint32_t	 list : 29;	/* number of the present list, or of the last one */
 	bool		 listing, accept_rollback;
@@ -58,10 +58,10 @@ struct store {
 };
 
 static enum store_change add(struct store *, const struct object_version *, const struct uid *, bool);
-static enum store_change update(struct store *, struct entry *, const struct object_version *,
+static enum store_change update(struct store *, struct stored_object *, const struct object_version *,
     const struct uid *);
 static enum store_change remove_key(struct store *, uint32_t);
-static bool is_missing_from_list(const struct store *, const struct entry *, enum rv_order);
+static bool is_missing_from_list(const struct store *, const struct stored_object *, enum rv_order);
 static void add_tombstone(struct store *, const struct uid *, uint64_t, bool);
 static struct tombstone *effective_tombstone(struct store *, const struct uid *);
 static struct tombstone *find_tombstone(const struct store *, const struct uid *);
@@ -69,9 +69,9 @@ static void drop_tombstone(struct store *, struct tombstone *);
 static struct uid uid_of(const char *);
 static bool same_uid(const struct uid *, const struct uid *);
 static int hex_digit(char);
-static void set_rv(struct store *, struct entry *, const char *);
-static enum rv_order order_with(const char *, const struct entry *);
-static const char *rv_text(const struct entry *, char[RV_DIGITS_MAX + 2]);
+static void set_rv(struct store *, struct stored_object *, const char *);
+static enum rv_order order_with(const char *, const struct stored_object *);
+static const char *rv_text(const struct stored_object *, char[RV_DIGITS_MAX + 2]);
 static uint64_t number_of(const char *);
 static bool fits(const char *, size_t);
 
@@ -159,7 +159,7 @@ store_list_diff(const struct store *s, const char *rv)
 	struct list_diff d = { .seen = s->seen };
 
 	for (uint32_t id = 0; id < keytab_ids(s->keys); id++) {
-		const struct entry *e = &s->entries[id];
+		const struct stored_object *e = &s->entries[id];
 
 		if (keytab_key(s->keys, id, NULL) == NULL)
 			continue;
@@ -189,7 +189,7 @@ store_seen(struct store *s, const struct object_version *v)
 	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
 	if (id == KEYTAB_NONE)
 		return add(s, v, &uid, false);
-	struct entry *e = &s->entries[id];
+	struct stored_object *e = &s->entries[id];
 	const bool older = order_with(v->rv, e) == RV_OLDER;
 	const bool rollback = s->listing && s->accept_rollback && e->answered_in != s->list;
 	const enum store_change change =
@@ -232,7 +232,7 @@ store_answered(struct store *s, const struct object_version *v, const char *stre
 	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
 	if (id == KEYTAB_NONE)
 		return passed ? STORE_IGNORE : add(s, v, &uid, true);
-	struct entry *e = &s->entries[id];
+	struct stored_object *e = &s->entries[id];
 	const bool predates_restore =
 	    accepting_rollback && e->listed_in != s->list && e->answered_in != s->list;
 	if (!predates_restore && (order_with(v->rv, e) == RV_OLDER || (passed && !same_uid(&e->uid, &uid))))
@@ -318,8 +318,8 @@ add(struct store *s, const struct object_version *v, const struct uid *uid, bool
 		s->cap = s->cap == 0 ? 8 : s->cap + s->cap / 2;
 		s->entries = obj_realloc(s->entries, s->cap * sizeof(*s->entries));
 	}
-	struct entry *e = &s->entries[id];
-	*e = (struct entry){ .uid = *uid };
+	struct stored_object *e = &s->entries[id];
+	*e = (struct stored_object){ .uid = *uid };
 	if (own)
 		e->answered_in = s->list;
 	else if (s->listing)
@@ -332,7 +332,7 @@ add(struct store *s, const struct object_version *v, const struct uid *uid, bool
 
 /* The version is not older, or a rollback is accepted. */
 static enum store_change
-update(struct store *s, struct entry *e, const struct object_version *v, const struct uid *uid)
+update(struct store *s, struct stored_object *e, const struct object_version *v, const struct uid *uid)
 {
 	char digits[RV_DIGITS_MAX + 2];
 	const bool same = same_uid(&e->uid, uid), was_unreadable = e->unreadable;
@@ -367,7 +367,7 @@ remove_key(struct store *s, uint32_t id)
  * that was answered since.
  */
 static bool
-is_missing_from_list(const struct store *s, const struct entry *e, enum rv_order list_is)
+is_missing_from_list(const struct store *s, const struct stored_object *e, enum rv_order list_is)
 {
 	if (e->listed_in == s->list)
 		return false;
@@ -468,7 +468,7 @@ hex_digit(char c)
 }
 
 static void
-set_rv(struct store *s, struct entry *e, const char *rv)
+set_rv(struct store *s, struct stored_object *e, const char *rv)
 {
 	const size_t len = strlen(rv);
 
@@ -504,7 +504,7 @@ fits(const char *rv, size_t len)
 
 /* How a version compares with the one in the store. */
 static enum rv_order
-order_with(const char *rv, const struct entry *e)
+order_with(const char *rv, const struct stored_object *e)
 {
 	char digits[RV_DIGITS_MAX + 2];
 	const char *ours = rv_text(e, digits);
@@ -513,7 +513,7 @@ order_with(const char *rv, const struct entry *e)
 }
 
 static const char *
-rv_text(const struct entry *e, char digits[RV_DIGITS_MAX + 2])
+rv_text(const struct stored_object *e, char digits[RV_DIGITS_MAX + 2])
 {
 	char *p = digits + RV_DIGITS_MAX + 1;
 

@@ -11,7 +11,7 @@
 _Static_assert((unsigned)LINK_MAX < (unsigned)HOP_NONE && (unsigned)ROLE_NONE < (unsigned)HOP_NONE,
     "a hop has one byte for each");
 
-struct key_walk {
+struct hop_walk {
 	void	(*fn)(struct wire_str, void *);
 	void	 *arg;
 };
@@ -104,7 +104,7 @@ bus_held(struct bus *b, struct wire_str key, struct json *j)
 void
 bus_keys(struct bus *b, void (*fn)(struct wire_str, void *), void *arg)
 {
-	struct key_walk w = { .fn = fn, .arg = arg };
+	struct hop_walk w = { .fn = fn, .arg = arg };
 
 	for (unsigned l = 0; l < LINK_MAX; l++) {
 		if (l == LINK_STATS)
@@ -121,7 +121,7 @@ bus_keys(struct bus *b, void (*fn)(struct wire_str, void *), void *arg)
 static void
 each_key(const struct body_item *item, void *arg)
 {
-	const struct key_walk *w = arg;
+	const struct hop_walk *w = arg;
 
 	w->fn(item->key, w->arg);
 }

@@ -45,7 +45,7 @@ struct walk {
 	void			*arg;
 };
 
-struct key_walk {
+struct mirror_walk {
 	void	(*fn)(struct wire_str, void *);
 	void	 *arg;
 };
@@ -250,7 +250,7 @@ in_held(struct bus_in *i, struct wire_str key, struct json *j)
 void
 in_keys(struct bus_in *i, void (*fn)(struct wire_str, void *), void *arg)
 {
-	struct key_walk w = { .fn = fn, .arg = arg };
+	struct mirror_walk w = { .fn = fn, .arg = arg };
 
 	mirror_each(i->mirror, each_key, &w);
 }
@@ -439,7 +439,7 @@ each_copy(enum mirror_change kind, const struct body_item *item, void *arg)
 static void
 each_key(enum mirror_change kind, const struct body_item *item, void *arg)
 {
-	const struct key_walk *w = arg;
+	const struct mirror_walk *w = arg;
 
 	(void)kind;
 	w->fn(item->key, w->arg);

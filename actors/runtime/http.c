@@ -19,14 +19,14 @@ static uint32_t users;		/* of curl's global state */
 static void on_pump(evutil_socket_t, short, void *);
 static void on_deadline(evutil_socket_t, short, void *);
 static int64_t serve(struct http *, struct bucket *, int64_t);
-static void start(struct request *, int64_t);
-static void call_done(struct request *, enum err, const char *);
-static struct http_response answer_of(const struct request *, int64_t);
-static void count(const struct request *, int, int64_t);
-static void move(struct request *, enum stand);
-static struct requests *list_of(struct request *);
-static struct request *find(const struct http *, uint64_t);
-static void forget(struct request *);
+static void start(struct http_call *, int64_t);
+static void call_done(struct http_call *, enum err, const char *);
+static struct http_response answer_of(const struct http_call *, int64_t);
+static void count(const struct http_call *, int, int64_t);
+static void move(struct http_call *, enum stand);
+static struct requests *list_of(struct http_call *);
+static struct http_call *find(const struct http *, uint64_t);
+static void forget(struct http_call *);
 static struct bucket *bucket_of(struct http *, const char *);
 static struct timeval timeval_of(int64_t);
 
@@ -85,7 +85,7 @@ http_free(struct http **hp)
 uint64_t
 http_send(struct http *h, const struct http_request *r)
 {
-	struct request *const q = obj_alloc(sizeof(*q));
+	struct http_call *const q = obj_alloc(sizeof(*q));
 
 	OBJ_CHECK(h, HTTP_MAGIC);
 	q->http = h;
@@ -120,7 +120,7 @@ void
 http_cancel(struct http *h, uint64_t id)
 {
 	OBJ_CHECK(h, HTTP_MAGIC);
-	struct request *const q = find(h, id);
+	struct http_call *const q = find(h, id);
 
 	if (q == NULL)
 		return;
@@ -140,7 +140,7 @@ bool
 http_left(const struct http *h, uint64_t id)
 {
 	OBJ_CHECK(h, HTTP_MAGIC);
-	const struct request *const q = find(h, id);
+	const struct http_call *const q = find(h, id);
 
 	return q != NULL && q->sent;
 }
@@ -176,7 +176,7 @@ http_stats(const struct http *h)
 }
 
 void
-http_ended(struct request *q, CURLcode code)
+http_ended(struct http_call *q, CURLcode code)
 {
 	const char *const error = q->curl_error[0] != '\0' ? q->curl_error : curl_easy_strerror(code);
 
@@ -214,7 +214,7 @@ on_pump(evutil_socket_t fd, short events, void *arg)
 	}
 	/* As many as there are now: a callback may send the next request that fails. */
 	for (uint32_t n = h->nfailed; n > 0 && h->nfailed > 0; n--) {
-		struct request *const q = TAILQ_FIRST(&h->failed);
+		struct http_call *const q = TAILQ_FIRST(&h->failed);
 
 		call_done(q, q->verdict, q->cause);
 	}
@@ -223,7 +223,7 @@ on_pump(evutil_socket_t fd, short events, void *arg)
 static void
 on_deadline(evutil_socket_t fd, short events, void *arg)
 {
-	struct request *const q = arg;
+	struct http_call *const q = arg;
 	char cause[128];
 
 	(void)fd, (void)events;
@@ -245,7 +245,7 @@ serve(struct http *h, struct bucket *b, int64_t now_ms)
 		start(TAILQ_FIRST(&b->waiting), now_ms);
 	/* The newest are sent away: they can come back, and those before them have waited. */
 	while (b->nwaiting > h->config.max_waiting) {
-		struct request *const q = TAILQ_LAST(&b->waiting, requests);
+		struct http_call *const q = TAILQ_LAST(&b->waiting, requests);
 
 		q->verdict = E_LIMITED;
 		snprintf(q->cause, sizeof(q->cause), "%u requests are waiting already",
@@ -256,7 +256,7 @@ serve(struct http *h, struct bucket *b, int64_t now_ms)
 }
 
 static void
-start(struct request *q, int64_t now_ms)
+start(struct http_call *q, int64_t now_ms)
 {
 	q->started_ms = now_ms;
 	move(q, RUNNING);
@@ -265,7 +265,7 @@ start(struct request *q, int64_t now_ms)
 
 /* The end of every request that was not cancelled. */
 static void
-call_done(struct request *q, enum err err, const char *cause)
+call_done(struct http_call *q, enum err err, const char *cause)
 {
 	struct http *const h = q->http;
 	const int64_t now_ms = clock_mono_ms();
@@ -301,7 +301,7 @@ call_done(struct request *q, enum err err, const char *cause)
 
 /* The response as far as it came, whatever the result. */
 static struct http_response
-answer_of(const struct request *q, int64_t now_ms)
+answer_of(const struct http_call *q, int64_t now_ms)
 {
 	long status = 0;
 	const char *type = NULL;
@@ -322,7 +322,7 @@ answer_of(const struct request *q, int64_t now_ms)
 }
 
 static void
-count(const struct request *q, int status, int64_t took_ms)
+count(const struct http_call *q, int status, int64_t took_ms)
 {
 	char code[16], labels[512] = "", timed[512] = "";
 
@@ -340,7 +340,7 @@ count(const struct request *q, int status, int64_t took_ms)
 }
 
 static struct requests *
-list_of(struct request *q)
+list_of(struct http_call *q)
 {
 	switch (q->stand) {
 	case WAITING:
@@ -355,7 +355,7 @@ list_of(struct request *q)
 }
 
 static void
-move(struct request *q, enum stand to)
+move(struct http_call *q, enum stand to)
 {
 	TAILQ_REMOVE(list_of(q), q, link);
 	q->bucket->nwaiting -= q->stand == WAITING;
@@ -365,10 +365,10 @@ move(struct request *q, enum stand to)
 	TAILQ_INSERT_TAIL(list_of(q), q, link);
 }
 
-static struct request *
+static struct http_call *
 find(const struct http *h, uint64_t id)
 {
-	struct request *q;
+	struct http_call *q;
 
 	TAILQ_FOREACH(q, &h->all, in_all) {
 		if (id != 0 && q->id == id)
@@ -378,7 +378,7 @@ find(const struct http *h, uint64_t id)
 }
 
 static void
-forget(struct request *q)
+forget(struct http_call *q)
 {
 	struct http *const h = q->http;
 

@@ -21,25 +21,25 @@
 /* Half-open connections hung Go clients for half an hour for lack of TCP keepalive. */
 enum { TCP_DEAD_AFTER_MS = 60 * 1000 };
 
-static bool set_target(struct request *, const struct http_request *);
-static bool take_url(struct request *, const struct http_request *, CURLU *);
-static bool set_headers(struct request *, const struct http_request *);
-static bool authorize(struct request *, const char *, const char *, size_t);
-static void set_body(struct request *, const struct http_request *);
-static void set_tls(struct request *, const struct http_tls *);
-static void set_pem(struct request *, CURLoption, const void *, size_t);
-static void set_limits(struct request *, const struct http_request *);
-static bool refuse(struct request *, const char *, const char *);
-static bool add_header(struct request *, const char *, size_t);
+static bool set_target(struct http_call *, const struct http_request *);
+static bool take_url(struct http_call *, const struct http_request *, CURLU *);
+static bool set_headers(struct http_call *, const struct http_request *);
+static bool authorize(struct http_call *, const char *, const char *, size_t);
+static void set_body(struct http_call *, const struct http_request *);
+static void set_tls(struct http_call *, const struct http_tls *);
+static void set_pem(struct http_call *, CURLoption, const void *, size_t);
+static void set_limits(struct http_call *, const struct http_request *);
+static bool refuse(struct http_call *, const char *, const char *);
+static bool add_header(struct http_call *, const char *, size_t);
 static bool has_header(const char *const *, const char *);
 static size_t on_body(char *, size_t, size_t, void *);
 static size_t on_header(char *, size_t, size_t, void *);
-static void call_on_start(const struct request *);
+static void call_on_start(const struct http_call *);
 static int on_ready_to_send(void *, char *, char *, int, int);
 static int on_new_socket(void *, curl_socket_t, curlsocktype);
 
 bool
-http_prepare(struct request *q, const struct http_request *r)
+http_prepare(struct http_call *q, const struct http_request *r)
 {
 	q->easy = curl_easy_init();
 	MUST(q->easy != NULL);
@@ -58,7 +58,7 @@ http_prepare(struct request *q, const struct http_request *r)
 }
 
 void
-http_dispose(struct request *q)
+http_dispose(struct http_call *q)
 {
 	for (struct curl_slist *l = q->headers; l != NULL; l = l->next)
 		explicit_bzero(l->data, strlen(l->data));
@@ -77,7 +77,7 @@ http_dispose(struct request *q)
 }
 
 static bool
-set_target(struct request *q, const struct http_request *r)
+set_target(struct http_call *q, const struct http_request *r)
 {
 	CURLU *const u = curl_url();
 
@@ -100,7 +100,7 @@ set_target(struct request *q, const struct http_request *r)
  * shown at all.
  */
 static bool
-take_url(struct request *q, const struct http_request *r, CURLU *u)
+take_url(struct http_call *q, const struct http_request *r, CURLU *u)
 {
 	char *scheme = NULL, *host = NULL, *port = NULL, *path = NULL, *user = NULL, *url = NULL;
 	const char *const name = r->tls == NULL ? NULL : r->tls->server_name;
@@ -162,7 +162,7 @@ out:
 }
 
 static bool
-set_headers(struct request *q, const struct http_request *r)
+set_headers(struct http_call *q, const struct http_request *r)
 {
 	for (const char *const *h = r->headers; h != NULL && *h != NULL; h++) {
 		if (!add_header(q, *h, strlen(*h)))
@@ -183,7 +183,7 @@ set_headers(struct request *q, const struct http_request *r)
 
 /* Our own copy is wiped at once, the one in the header list when the request ends. */
 static bool
-authorize(struct request *q, const char *scheme, const char *secret, size_t secret_len)
+authorize(struct http_call *q, const char *scheme, const char *secret, size_t secret_len)
 {
 	static const char name[] = "Authorization: ";
 	const size_t len = sizeof(name) - 1 + strlen(scheme) + 1 + secret_len;
@@ -200,7 +200,7 @@ authorize(struct request *q, const char *scheme, const char *secret, size_t secr
 }
 
 static void
-set_body(struct request *q, const struct http_request *r)
+set_body(struct http_call *q, const struct http_request *r)
 {
 	if (strcmp(q->method, "HEAD") == 0) {
 		SET(q, CURLOPT_NOBODY, 1L);
@@ -223,7 +223,7 @@ set_body(struct request *q, const struct http_request *r)
  * OpenSSL program; curl by itself does not read it.
  */
 static void
-set_tls(struct request *q, const struct http_tls *tls)
+set_tls(struct http_call *q, const struct http_tls *tls)
 {
 	static const struct http_tls none;
 	const struct http_tls *const t = tls != NULL ? tls : &none;
@@ -248,7 +248,7 @@ set_tls(struct request *q, const struct http_tls *tls)
 }
 
 static void
-set_pem(struct request *q, CURLoption option, const void *pem, size_t len)
+set_pem(struct http_call *q, CURLoption option, const void *pem, size_t len)
 {
 	struct curl_blob copied = { .data = (void *)(uintptr_t)pem, .len = len, .flags = CURL_BLOB_COPY };
 
@@ -257,7 +257,7 @@ set_pem(struct request *q, CURLoption option, const void *pem, size_t len)
 }
 
 static void
-set_limits(struct request *q, const struct http_request *r)
+set_limits(struct http_call *q, const struct http_request *r)
 {
 	q->max_body = r->max_body != 0 ? r->max_body : HTTP_MAX_BODY;
 	q->max_headers = r->max_headers != 0 ? r->max_headers : HTTP_MAX_HEADERS;
@@ -288,7 +288,7 @@ set_limits(struct request *q, const struct http_request *r)
 }
 
 static bool
-refuse(struct request *q, const char *why, const char *detail)
+refuse(struct http_call *q, const char *why, const char *detail)
 {
 	q->verdict = E_INVALID;
 	snprintf(q->cause, sizeof(q->cause), "%s%s%s", why, detail != NULL ? ": " : "",
@@ -297,7 +297,7 @@ refuse(struct request *q, const char *why, const char *detail)
 }
 
 static bool
-add_header(struct request *q, const char *line, size_t len)
+add_header(struct http_call *q, const char *line, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
 		if (((unsigned char)line[i] < ' ' && line[i] != '\t') || line[i] == 0x7f)
@@ -326,7 +326,7 @@ has_header(const char *const *headers, const char *name)
 static size_t
 on_body(char *data, size_t one, size_t n, void *arg)
 {
-	struct request *const q = arg;
+	struct http_call *const q = arg;
 	long status = 0;
 
 	(void)one;
@@ -360,7 +360,7 @@ on_body(char *data, size_t one, size_t n, void *arg)
 static size_t
 on_header(char *data, size_t one, size_t n, void *arg)
 {
-	struct request *const q = arg;
+	struct http_call *const q = arg;
 
 	(void)one;
 	if (n > q->max_headers - q->header_bytes) {
@@ -380,7 +380,7 @@ on_header(char *data, size_t one, size_t n, void *arg)
 
 /* A 100 or 103 is not the answer yet. */
 static void
-call_on_start(const struct request *q)
+call_on_start(const struct http_call *q)
 {
 	const char *type = NULL;
 	long status = 0;
@@ -399,7 +399,7 @@ call_on_start(const struct request *q)
 static int
 on_ready_to_send(void *arg, char *peer, char *local, int peer_port, int local_port)
 {
-	struct request *const q = arg;
+	struct http_call *const q = arg;
 
 	(void)peer, (void)local, (void)peer_port, (void)local_port;
 	if (q->sent && !q->harmless) {

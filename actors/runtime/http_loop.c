@@ -116,7 +116,7 @@ advance(struct http *h, curl_socket_t fd, int mask)
 
 	MUST(curl_multi_socket_action(h->multi, fd, mask, &running) == CURLM_OK);
 	while ((m = curl_multi_info_read(h->multi, &left)) != NULL) {
-		struct request *q = NULL;
+		struct http_call *q = NULL;
 
 		MUST(m->msg == CURLMSG_DONE);
 		const CURLcode code = m->data.result;	/* m dies with the handle */

@@ -17,8 +17,8 @@ enum stand {
 	CANCELLED,	/* curl still has it; no callback will come */
 };
 
-struct request {
-	TAILQ_ENTRY(request)	 link, in_all;
+struct http_call {
+	TAILQ_ENTRY(http_call)	 link, in_all;
 	struct http		*http;
 	struct bucket		*bucket;
 	enum stand		 stand;
@@ -47,7 +47,7 @@ struct request {
 	void			(*done)(const struct http_response *, void *);
 	void			*arg;
 };
-TAILQ_HEAD(requests, request);
+TAILQ_HEAD(requests, http_call);
 
 struct bucket {
 	TAILQ_ENTRY(bucket)	 link;
@@ -76,15 +76,15 @@ struct http {
 };
 
 /* http.c: curl is done with q. */
-void http_ended(struct request *q, CURLcode code);
+void http_ended(struct http_call *q, CURLcode code);
 
 /* http_loop.c: curl's sockets and timer on the event loop. */
 void http_loop_open(struct http *h);
 void http_loop_close(struct http *h);
 
 /* http_easy.c: fills q from r; false when it cannot be sent (the reason is in q->verdict and q->cause). */
-bool http_prepare(struct request *q, const struct http_request *r);
-void http_dispose(struct request *q);
+bool http_prepare(struct http_call *q, const struct http_request *r);
+void http_dispose(struct http_call *q);
 
 /* http_answer.c: pure. */
 enum err http_err_of_status(int status);

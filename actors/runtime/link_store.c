@@ -7,7 +7,7 @@
 #include "obj.h"
 #include "record.h"
 
-struct entry {
+struct link_value {
 	struct record	 value;
 	uint32_t	 dirty;		/* per slot: the key is in that slot's queue */
 	/* Per slot: the key was sent to that consumer, and its removal was not. */
@@ -27,7 +27,7 @@ struct gone_sent {
 	uint32_t	id;
 };
 
-struct slot {
+struct consumer_slot {
 	bool		  used;
 	struct ring	  queue;
 	/* Queue entries that still belong to the snapshot: compaction leaves them. */
@@ -41,9 +41,9 @@ struct link_store {
 	uint32_t	 magic;
 #define LINK_STORE_MAGIC	0x56494557u
 	struct keytab	*keys;
-	struct entry	*entries;	/* by key id */
+	struct link_value	*entries;	/* by key id */
 	uint32_t	 cap;
-	struct slot	 slots[LINK_STORE_SLOTS];
+	struct consumer_slot	 slots[LINK_STORE_SLOTS];
 	uint32_t	 used_slots;	/* mask */
 	uint64_t	 version, count, hash;
 	uint32_t	 tombstones;
@@ -52,8 +52,8 @@ struct link_store {
 };
 
 static enum err put(struct link_store *, struct body_item *, bool, bool *);
-static struct entry *entry_of(struct link_store *, uint32_t);
-static void entry_store(struct link_store *, struct entry *, const struct body_item *);
+static struct link_value *entry_of(struct link_store *, uint32_t);
+static void entry_store(struct link_store *, struct link_value *, const struct body_item *);
 static void entry_bury(struct link_store *, uint32_t);
 static void mark(struct link_store *, uint32_t, uint32_t);
 static void mark_gone(struct link_store *, uint32_t);
@@ -62,7 +62,7 @@ static void unqueue_last(struct link_store *, int, uint32_t);
 static void item_of(const struct link_store *, uint32_t, struct body_item *);
 static void ring_push(struct ring *, uint32_t);
 static uint32_t ring_at(const struct ring *, uint32_t);
-static void gone_push(struct slot *, uint64_t, uint32_t);
+static void gone_push(struct consumer_slot *, uint64_t, uint32_t);
 
 struct link_store *
 link_store_new(void)
@@ -125,7 +125,7 @@ link_store_remove(struct link_store *v, struct wire_str key, uint64_t trace)
 	const uint32_t id = keytab_find(v->keys, key.p, key.len);
 	if (id == KEYTAB_NONE || v->entries[id].gone)
 		return false;
-	struct entry *e = &v->entries[id];
+	struct link_value *e = &v->entries[id];
 	v->hash ^= link_store_item_hash(keytab_hash(v->keys, id), e->value.version);
 	v->count--;
 	v->tombstones++;
@@ -154,7 +154,7 @@ link_store_attach(struct link_store *v)
 {
 	OBJ_CHECK(v, LINK_STORE_MAGIC);
 	for (int s = 0; s < LINK_STORE_SLOTS; s++) {
-		struct slot *slot = &v->slots[s];
+		struct consumer_slot *slot = &v->slots[s];
 
 		if (slot->used)
 			continue;
@@ -173,7 +173,7 @@ link_store_attach(struct link_store *v)
 void
 link_store_detach(struct link_store *v, int s)
 {
-	struct slot *slot = &v->slots[s];
+	struct consumer_slot *slot = &v->slots[s];
 	const uint32_t bit = 1u << s;
 
 	MUST(slot->used);
@@ -188,7 +188,7 @@ link_store_detach(struct link_store *v, int s)
 	}
 	free(slot->queue.ids);
 	free(slot->gones);
-	*slot = (struct slot){ 0 };
+	*slot = (struct consumer_slot){ 0 };
 	v->used_slots &= ~bit;
 }
 
@@ -208,7 +208,7 @@ link_store_peek(const struct link_store *v, int s, uint32_t max_keys, struct bod
 	*items = 0;
 	while (keys < max_keys && keys < q->len) {
 		const uint32_t id = ring_at(q, keys);
-		const struct entry *e = &v->entries[id];
+		const struct link_value *e = &v->entries[id];
 
 		if (e->gone && (e->known >> s & 1) == 0) {	/* came and went unseen */
 			keys++;
@@ -228,13 +228,13 @@ link_store_peek(const struct link_store *v, int s, uint32_t max_keys, struct bod
 void
 link_store_commit(struct link_store *v, int s, uint32_t keys, uint64_t seq)
 {
-	struct slot *slot = &v->slots[s];
+	struct consumer_slot *slot = &v->slots[s];
 	const uint32_t bit = 1u << s;
 
 	MUST(keys <= slot->queue.len);
 	for (uint32_t i = 0; i < keys; i++) {
 		const uint32_t id = ring_at(&slot->queue, 0);
-		struct entry *e = &v->entries[id];
+		struct link_value *e = &v->entries[id];
 
 		slot->queue.head = (slot->queue.head + 1) % slot->queue.cap;
 		slot->queue.len--;
@@ -258,7 +258,7 @@ link_store_commit(struct link_store *v, int s, uint32_t keys, uint64_t seq)
 void
 link_store_acked(struct link_store *v, int s, uint64_t seq)
 {
-	struct slot *slot = &v->slots[s];
+	struct consumer_slot *slot = &v->slots[s];
 
 	while (slot->gones_len > 0 && slot->gones[slot->gones_head].seq <= seq) {
 		const uint32_t id = slot->gones[slot->gones_head].id;
@@ -371,7 +371,7 @@ put(struct link_store *v, struct body_item *item, bool force, bool *changed)
 	if (item->value.len > LINK_STORE_VALUE_MAX)
 		return E_TOO_BIG;
 	const uint32_t id = keytab_add(v->keys, item->key.p, item->key.len, &added);
-	struct entry *e = entry_of(v, id);
+	struct link_value *e = entry_of(v, id);
 	const bool present = !added && !e->gone;
 	if (!force && present && record_same_uid(&e->value, item) && record_same_value(&e->value, item)) {
 		if (!record_same_rv(&e->value, item)) {
@@ -395,7 +395,7 @@ put(struct link_store *v, struct body_item *item, bool force, bool *changed)
 	return E_OK;
 }
 
-static struct entry *
+static struct link_value *
 entry_of(struct link_store *v, uint32_t id)
 {
 	if (id >= v->cap) {
@@ -409,7 +409,7 @@ entry_of(struct link_store *v, uint32_t id)
 }
 
 static void
-entry_store(struct link_store *v, struct entry *e, const struct body_item *item)
+entry_store(struct link_store *v, struct link_value *e, const struct body_item *item)
 {
 	v->blob_bytes -= record_bytes(&e->value);
 	record_store(&e->value, item);
@@ -420,13 +420,13 @@ entry_store(struct link_store *v, struct entry *e, const struct body_item *item)
 static void
 entry_bury(struct link_store *v, uint32_t id)
 {
-	struct entry *e = &v->entries[id];
+	struct link_value *e = &v->entries[id];
 
 	if (!e->gone || e->dirty != 0 || e->unacked != 0)
 		return;
 	v->blob_bytes -= record_bytes(&e->value);
 	record_clear(&e->value);
-	*e = (struct entry){ 0 };
+	*e = (struct link_value){ 0 };
 	v->tombstones--;
 	keytab_remove(v->keys, id);
 }
@@ -434,7 +434,7 @@ entry_bury(struct link_store *v, uint32_t id)
 static void
 mark(struct link_store *v, uint32_t id, uint32_t slots)
 {
-	struct entry *e = &v->entries[id];
+	struct link_value *e = &v->entries[id];
 
 	for (uint32_t fresh = slots & ~e->dirty; fresh != 0; fresh &= fresh - 1)
 		ring_push(&v->slots[__builtin_ctz(fresh)].queue, id);
@@ -445,12 +445,12 @@ mark(struct link_store *v, uint32_t id, uint32_t slots)
 static void
 mark_gone(struct link_store *v, uint32_t id)
 {
-	const struct entry *e = &v->entries[id];
+	const struct link_value *e = &v->entries[id];
 
 	mark(v, id, e->known);
 	for (uint32_t ghosts = e->dirty & ~e->known; ghosts != 0; ghosts &= ghosts - 1) {
 		const int s = __builtin_ctz(ghosts);
-		struct slot *slot = &v->slots[s];
+		struct consumer_slot *slot = &v->slots[s];
 
 		if (++slot->ghosts > 64 && slot->ghosts > slot->queue.len / 2)
 			compact(v, s);
@@ -465,13 +465,13 @@ mark_gone(struct link_store *v, uint32_t id)
 static void
 compact(struct link_store *v, int s)
 {
-	struct slot *slot = &v->slots[s];
+	struct consumer_slot *slot = &v->slots[s];
 	const uint32_t len = slot->queue.len;
 	uint32_t kept = slot->snapshot;
 
 	for (uint32_t i = slot->snapshot; i < len; i++) {
 		const uint32_t id = ring_at(&slot->queue, i);
-		struct entry *e = &v->entries[id];
+		struct link_value *e = &v->entries[id];
 
 		if (e->gone && (e->known >> s & 1) == 0) {
 			e->dirty &= ~(1u << s);
@@ -488,7 +488,7 @@ compact(struct link_store *v, int s)
 static void
 unqueue_last(struct link_store *v, int s, uint32_t id)
 {
-	struct slot *slot = &v->slots[s];
+	struct consumer_slot *slot = &v->slots[s];
 
 	if (slot->queue.len <= slot->snapshot || ring_at(&slot->queue, slot->queue.len - 1) != id)
 		return;
@@ -499,7 +499,7 @@ unqueue_last(struct link_store *v, int s, uint32_t id)
 static void
 item_of(const struct link_store *v, uint32_t id, struct body_item *out)
 {
-	const struct entry *e = &v->entries[id];
+	const struct link_value *e = &v->entries[id];
 	size_t len;
 	const char *key = keytab_key(v->keys, id, &len);
 
@@ -532,7 +532,7 @@ ring_at(const struct ring *r, uint32_t i)
 }
 
 static void
-gone_push(struct slot *slot, uint64_t seq, uint32_t id)
+gone_push(struct consumer_slot *slot, uint64_t seq, uint32_t id)
 {
 	if (slot->gones_len == slot->gones_cap) {
 		const uint32_t cap = slot->gones_cap == 0 ? 16 : slot->gones_cap * 2;

@@ -8,7 +8,7 @@
 #include "record.h"
 #include "link_store.h"
 
-struct copy {
+struct mirrored {
 	struct record	 value;
 	uint32_t	 mark;		/* generation of the last snapshot or delta that named it */
 };
@@ -17,7 +17,7 @@ struct mirror {
 	uint32_t	 magic;
 #define MIRROR_MAGIC	0x4d495252u
 	struct keytab	*keys;
-	struct copy	*copies;	/* by key id */
+	struct mirrored	*copies;	/* by key id */
 	uint32_t	 cap, generation;
 	uint64_t	 hash;
 	size_t		 blob_bytes;
@@ -156,7 +156,7 @@ store(struct mirror *m, uint32_t id, const struct body_item *item)
 		memset(m->copies + m->cap, 0, (cap - m->cap) * sizeof(*m->copies));
 		m->cap = cap;
 	}
-	struct copy *c = &m->copies[id];
+	struct mirrored *c = &m->copies[id];
 	if (c->value.blob != NULL)
 		m->hash ^= link_store_item_hash(keytab_hash(m->keys, id), c->value.version);
 	m->blob_bytes -= record_bytes(&c->value);
@@ -173,12 +173,12 @@ drop(struct mirror *m, uint32_t id, mirror_fn *fn, void *arg)
 	struct body_item item;
 
 	item_of(m, id, &item);
-	struct copy c = m->copies[id];
+	struct mirrored c = m->copies[id];
 	char *key = obj_memdup(item.key.p, item.key.len);
 	item.key.p = key;
 	m->hash ^= link_store_item_hash(keytab_hash(m->keys, id), c.value.version);
 	m->blob_bytes -= record_bytes(&c.value);
-	m->copies[id] = (struct copy){ 0 };
+	m->copies[id] = (struct mirrored){ 0 };
 	keytab_remove(m->keys, id);
 	item.gone = true;
 	fn(MIRROR_GONE, &item, arg);

@@ -28,7 +28,7 @@ enum {
 };
 
 /* A frame that libzmq holds until every reader has it. */
-struct copy {
+struct tap_copy {
 	size_t		charged;
 	uint8_t		bytes[];
 };
@@ -155,7 +155,7 @@ send_record(struct tap *t, const char *topic, size_t topic_len, const void *fram
 	if (!socket_send(t->socket, topic, topic_len, true)
 	    || !socket_send(t->socket, t->meta.data, t->meta.size, true))
 		return false;
-	struct copy *c = obj_alloc(sizeof(*c) + len);
+	struct tap_copy *c = obj_alloc(sizeof(*c) + len);
 	c->charged = charged;
 	memcpy(c->bytes, frame, len);
 	atomic_fetch_add_explicit(&held_bytes, charged, memory_order_relaxed);
@@ -166,7 +166,7 @@ send_record(struct tap *t, const char *topic, size_t topic_len, const void *fram
 static void
 release(void *bytes, void *arg)
 {
-	struct copy *c = arg;
+	struct tap_copy *c = arg;
 
 	(void)bytes;
 	atomic_fetch_sub_explicit(&held_bytes, c->charged, memory_order_relaxed);
