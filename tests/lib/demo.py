@@ -24,7 +24,7 @@ SIZES = {"masters": 3, "infra": 3, "workers": 24}
 AT_ONCE = 4                     # workers
 OLD, NEW = "4.20.3", "4.20.4"
 SECONDS = 25
-WAVE_S, WAVES = 51, 7           # of a node in the world's time; of workers, with some time to spare
+WAVE_S, WAVES = 51, 7           # simulated seconds per node; groups of workers, with some time to spare
 TIMEOUT_FACTOR = 10             # times as long as it should take
 COUNTED = re.compile(r"^oue_downstream_notification_duration_seconds_count\{.*\} (\d+)", re.M)
 
@@ -54,7 +54,7 @@ class Tree(Muster):
                         "health-probe-bind-address": f"127.0.0.1:{muster.free_port()}"}}})
 
     def notifications(self):
-        """Of this incarnation of node-state; None while it is not available."""
+        """How many notifications this incarnation of node-state has sent; None while it is not available."""
         try:
             with urllib.request.urlopen(self.metrics_url, timeout=5) as answer:
                 found = COUNTED.findall(answer.read().decode())
@@ -126,7 +126,7 @@ class Scenario:
             self.steps.pop(0)
 
     def degrade(self):
-        """A worker whose config is being applied."""
+        """Degrades a worker whose config is being applied."""
         at_work = [name for name, item in self.fleet.nodes.items()
                    if name.startswith("worker") and reason(item) == "Updating"]
         if not at_work or self.fleet.done("worker") < SIZES["workers"] // 6:
@@ -137,7 +137,7 @@ class Scenario:
         return True
 
     def recover(self):
-        """Once its insight and that of its pool show it, and a moment to read it."""
+        """Waits until the insights of the node and its pool are degraded, and leaves time to read them."""
         insight = self.fleet.nodes[self.degraded]
         if condition(insight, "Degraded").get("status") != "True":
             return False
@@ -165,7 +165,7 @@ class Scenario:
         return True
 
     def unpause(self):
-        """Last: the pool that was paused."""
+        """Ends the pause of the pool, as the last step."""
         done = self.fleet.done
         if done("master") < SIZES["masters"] or done("worker") < SIZES["workers"] * 2 // 3:
             return False

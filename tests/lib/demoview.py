@@ -25,7 +25,7 @@ class View:
             print(f"  -> {text}", flush=True)
 
     def rest(self, seconds):
-        """A moment to read it; not needed for a file."""
+        """Leaves time to read; a file needs less."""
         time.sleep(seconds if self.terminal else 0.5)
 
     def draw(self, fleet, last=False):
@@ -71,7 +71,7 @@ def pool_line(name, status, nodes):
 
 
 def under_way(nodes, most=8):
-    """One line for each node that is at it, or in trouble; always as many lines, so that nothing jumps."""
+    """One line for each node that updates or is degraded, and empty lines up to a fixed number."""
     rows = []
     for name, item in sorted(nodes.items()):
         status = item["status"]

@@ -51,7 +51,7 @@ def machine():
 
 
 def go_first():
-    """Others on the machine are not what we measure: ahead of them, if we may."""
+    """Raises our priority, if permitted: other work on the machine must not change the figures."""
     try:
         os.nice(-10)
     except PermissionError:

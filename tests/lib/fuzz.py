@@ -46,18 +46,18 @@ def last(pattern, output):
 
 
 def report(target, seeds, output, code):
-    """One line for a good run; the whole story, and how to see it again, for a bad one."""
+    """Prints one line for a good run; for a failed one also its output and how to repeat it."""
     executions, coverage = last(r"number_of_executed_units:\s*(\d+)", output), last(r"cov: (\d+)", output)
     print(f"  {target:<24} {seeds:>5} seeds {executions:>10} executions {coverage:>6} edges",
           "ok" if code == 0 else "FAILED", flush=True)
     if code == 0:
         return
-    story = [line for line in output.splitlines() if not re.match(r"#\d+\t", line)]
-    print("".join(f"      | {line}\n" for line in story[-80:]), end="")
+    lines = [line for line in output.splitlines() if not re.match(r"#\d+\t", line)]
+    print("".join(f"      | {line}\n" for line in lines[-80:]), end="")
     if written := re.search(r"Test unit written to (\S+)", output):
         artifact = written[1].removeprefix(f"{ROOT}/")
         print(f"      again: build/fuzz/fuzz/{target} {artifact}\n"
-              f"      mend it, then keep the input: cp {artifact} tests/fuzz/corpus/{target}/", flush=True)
+              f"      fix it, then keep the input: cp {artifact} tests/fuzz/corpus/{target}/", flush=True)
 
 
 def main():

@@ -24,7 +24,7 @@ RBAC = "apis/rbac.authorization.k8s.io/v1"
 
 @dataclasses.dataclass(frozen=True)
 class Resource:
-    """Where a resource lives: api/v1 or apis/GROUP/VERSION, and whether in namespaces."""
+    """The path of a resource: api/v1 or apis/GROUP/VERSION, and whether in namespaces."""
     base: str
     kind: str
     namespaced: bool = True
@@ -55,7 +55,7 @@ RESOURCES = {
 
 
 class KubeError(Exception):
-    """A refusal. reason and causes are the server's words for machines, the text is for people."""
+    """A refusal. reason and causes are for programs, the text is for people."""
 
     def __init__(self, code, status):
         self.code, self.status = code, status if isinstance(status, dict) else {}
@@ -84,7 +84,7 @@ class Kube:
         self.tls = ssl.create_default_context(cafile=ca) if self.target.scheme == "https" else None
 
     def as_user(self, token, user_agent=None):
-        """The same server seen by somebody else."""
+        """A client of the same server with another identity."""
         twin = Kube.__new__(Kube)
         twin.__dict__.update(self.__dict__, token=token, user_agent=user_agent or self.user_agent)
         return twin

@@ -1,6 +1,6 @@
 """tests/lib/kubecases_hostile.py - objects that cannot be read, in every kind that is read (issue 10.9).
 
-Each is skipped alone: the rest of its kind is read on, it is counted and named, its deletion is honoured,
+Each is skipped alone: the rest of its kind is read on, it is counted and named, its deletion is processed,
 and a live list that contains it works. From a real server the built-in kinds come as protobuf.
 """
 import contextlib
@@ -102,7 +102,7 @@ KINDS = {"Widget": ("test.muster.dev", "v1"), "MachineConfigPool": (MCO_GROUP, "
 
 
 def permissive(kind, group, version):
-    """A definition that takes whatever stands in spec and status; as some operators' are."""
+    """A definition that accepts anything in spec and status, as some operators' definitions do."""
     plural = kind.lower() + "s"
     any_ = {"x-kubernetes-preserve-unknown-fields": True}
     return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
@@ -211,7 +211,7 @@ class Tree(NodesTree):
 
 
 def others(server):
-    """What is there beside ours: namespaces have some."""
+    """The objects that are not ours: there are namespaces of the server."""
     return {resource: sum(not re.match("bad-|good", name) for name in server.kube.names(resource))
             for resource in HOSTILE}
 
@@ -242,7 +242,7 @@ def check_live_list(tree, accepted):
 
 
 def check_insights_go_on(server):
-    """Of what insight has read it deletes those that belong to no node and no pool."""
+    """insight deletes the insights that it has read and that belong to no node and no pool."""
     for resource in INSIGHTS:
         server.kube.create(resource, body(resource, "good-orphan"))
         wait_for(lambda: server.kube.find(resource, "good-orphan") is None, f"insight has read {resource}")
@@ -301,7 +301,7 @@ def sweep(server):
             item["metadata"]["resourceVersion"] = now["resourceVersion"]
             server.kube.replace(resource, item)
         tree.wait_counts(skipped, good(2))
-        # Their DELETED, whose object cannot be read either.
+        # Their DELETED events, whose objects cannot be read either.
         for resource, keys in accepted.items():
             for key in keys:
                 remove(server, resource, key.split("/")[-1])

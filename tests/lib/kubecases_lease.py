@@ -93,14 +93,14 @@ def a_clean_stop_hands_over_at_once(server):
 
 
 @case
-def fault_16_a_frozen_leader_is_replaced_and_writes_nothing_when_it_wakes(server):
+def fault_16_a_frozen_leader_is_replaced_and_writes_nothing_when_it_continues(server):
     server.kube.create("nodes", {"metadata": {"name": "n1"}})
     with pair(server, SHORT_S) as (leader, standby):
         leader.write("merge", "nodes", "n1", body=by("leader"))
         frozen = stop_all(leader)
         began = time.monotonic()
         try:
-            # The question waits in the socket; the frozen actor finds it when it wakes.
+            # The request waits in the socket; the frozen actor reads it when it continues.
             question = leader.begin_write("merge", "nodes", "n1", body=by("frozen"))
             wait_for(standby.leads, "the standby leads")
             took_s = time.monotonic() - began

@@ -76,7 +76,7 @@ def unsorted(value, path="$"):
 
 @case
 def keys_come_sorted_in_custom_resources_and_as_in_go_elsewhere(server):
-    """Labels before the name, items before metadata: who reads a stream depends on it (issue 10.9)."""
+    """Labels come before the name, items before metadata: a reader of a stream depends on it (issue 10.9)."""
     made = server.kube.create("widgets", {"metadata": {"name": "order", "labels": {"b": "", "a": ""}},
                                           "spec": {"size": 1, "color": "red"}})
     begin = str(rv(made) - 1)

@@ -109,7 +109,7 @@ def refusals_have_an_outcome_each(server):
 
 
 @case
-def what_could_hit_another_is_not_even_asked(server):
+def a_write_that_could_change_another_object_is_not_sent(server):
     made = server.kube.create("nodes", node("n1"))
     server.kube.create("pods", pod("p1"))
     with KubeTree(server) as tree:
@@ -122,7 +122,7 @@ def what_could_hit_another_is_not_even_asked(server):
 
 
 @case
-def what_is_no_name_is_invalid_and_harms_nobody(server):
+def an_invalid_name_is_refused_without_effect(server):
     """Issue 10.3: none of these may end kube-watcher, reach the server, or lose a precondition."""
     made = server.kube.create("nodes", node("n1"))
     uid = made["metadata"]["uid"]
@@ -279,7 +279,7 @@ def a_pod_is_evicted(server):
 
 
 @case
-def a_deletion_meant_for_another_spares_its_namesake(server):
+def a_deletion_with_another_uid_is_a_conflict(server):
     first = server.kube.create("nodes", node("n1"))
     with KubeTree(server) as tree:
         tree.wait_synced()

@@ -3,7 +3,7 @@
     with Proxy() as proxy:
         ... http_proxy=proxy.url ...
         proxy.heads                         # of what passed: request lines with headers, as text
-        proxy.refusal = 502                 # from now on nobody is let through
+        proxy.refusal = 502                 # from now on every request is refused
         proxy.flood("/nodes?", 1 << 30)     # into the answer to that request
 
 One thread per direction of a connection; blocking, which is enough for a test.
@@ -53,7 +53,7 @@ class Proxy:
         return [head.split("\r\n")[0] for head in self.heads]
 
     def flood(self, target, size):
-        """One chunk without a line break. Returns how much of it was taken before the client hung up."""
+        """One chunk without a line break. Returns how much was read before the client closed."""
         client = next(client for head, client in reversed(self.answering.items())
                       if target in head.split("\r\n")[0])
         client.sendall(f"{size:x}\r\n".encode())

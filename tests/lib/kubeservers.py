@@ -64,7 +64,7 @@ class Server:
         return self
 
     def __exit__(self, kind, value=None, *_):
-        """A case that failed has shown its own trouble: then only what the server itself complains about."""
+        """A case that failed has shown its own error: then only the errors of the server are shown."""
         cases = kind is SystemExit
         if not (kind is None or issubclass(kind, tap.Skip) or (cases and not value.code)):
             for log in sorted(self.folder.glob("*.log")):
@@ -113,7 +113,7 @@ class Server:
         return self.write_kubeconfig(self.folder / f"kubeconfig-{self.users[token][0]}", token)
 
     def touch(self):
-        """Somebody writes something: even the newest version that anybody has seen is an old one now."""
+        """Changes an object: even the newest version that a client has seen is an old one now."""
         self.kube.merge("namespaces", "default", {"metadata": {"labels": {"touched": os.urandom(6).hex()}}})
 
     def log(self, name):
@@ -244,7 +244,7 @@ class RealServer(Server):
             process.wait(60)
 
     def stop(self, number=signal.SIGKILL):
-        """Nobody answers any more; etcd keeps what there is."""
+        """Ends the kube-apiserver; etcd keeps its objects."""
         self.stop_process("kube-apiserver", number)
 
     def restart(self, number=signal.SIGKILL):
@@ -303,7 +303,7 @@ class RealServer(Server):
         self.wait_served()
 
     def expire(self):
-        """Every resource version handed out until now is too old to watch from: a 410 for who tries."""
+        """Every resource version handed out until now is too old to watch from: such a watch gets a 410."""
         self.touch()
         self.compact()
         self.restart()
@@ -396,7 +396,7 @@ class SimServer(Server):
             self.order("POST", "up")
 
     def behind(self, changes):
-        """Whoever is called muster is cut off meanwhile."""
+        """Requests with the user agent muster are dropped meanwhile."""
         self.order("POST", "faults", {"kind": "drop_connection", "user_agent": "muster", "count": -1})
         self.interrupt()
         changes(self.kube)

@@ -6,7 +6,7 @@
     kubesuite.run(RealServer)
 
 One server serves all cases of a program, one after the other; each begins with no object of the last one in
-it. A case that would harm the others starts a server of its own.
+it. A case that would affect the others starts a server of its own.
 """
 import contextlib
 import time
@@ -57,7 +57,7 @@ def sweep(kube):
 
 
 def remove(kube, resource, meta):
-    """Finalizers and grace are for others."""
+    """Deletes an object without its finalizers and without a grace period."""
     if meta.get("finalizers"):
         kube.merge(resource, meta["name"], {"metadata": {"finalizers": None}}, meta.get("namespace"))
     with contextlib.suppress(KubeError):

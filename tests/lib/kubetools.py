@@ -5,8 +5,8 @@
     kubetools.module("sigs.k8s.io/karpenter", "v1.15.0")   the files of a Go module
 
 A tool is TOOL-VERSION-RECIPE in $MUSTER_CACHE (else ~/.cache/muster); another recipe is another folder. It is
-built beside that folder and moved there when it is whole, so half a build is never found. Who comes while
-somebody builds waits for it. Everything comes from the registries of Go and Debian, checked by their sums.
+built beside that folder and moved there when it is complete, so half a build is never found. A process that
+needs a tool waits while another builds it. All comes from the registries of Go and Debian, with checked sums.
 """
 import contextlib
 import dataclasses
@@ -184,7 +184,7 @@ def _unpack(archive, prefix, folder):
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".unpack-", dir=CACHE) as work, zipfile.ZipFile(archive) as files:
         files.extractall(work)
-        with contextlib.suppress(OSError):      # somebody was faster
+        with contextlib.suppress(OSError):      # another process was faster
             (pathlib.Path(work) / prefix).rename(folder)
 
 
@@ -220,7 +220,7 @@ def _environment():
 
 
 class _lock:
-    """One builder per tool on this machine; the lock dies with its holder."""
+    """One builder per tool on this machine; the lock ends with its holder."""
 
     def __init__(self, name):
         self.name, self.file = name, open(CACHE / f".{name}.lock", "w")

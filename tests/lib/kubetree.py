@@ -58,7 +58,7 @@ class KubeTree(muster.Muster):
         for complaint in ("Sanitizer", "runtime error:", "panic:", "Assertion"):
             assert complaint not in self.log(), f"the log has {complaint!r}"
 
-    # -- talking to the test actors
+    # -- requests to the test actors
 
     def begin(self, op, number=1, **fields):
         """Sends one request and does not wait for the answer."""
@@ -153,7 +153,7 @@ class KubeTree(muster.Muster):
         assert answer["outcome"] in wanted, f"{verb} {resource}/{name}: {answer}, not {' or '.join(wanted)}"
         return answer
 
-    # -- harming
+    # -- faults
 
     def pid(self, name):
         return self.actor(name)["pid"]

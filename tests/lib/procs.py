@@ -1,4 +1,4 @@
-"""tests/lib/procs.py - who runs under whom, from /proc; and the end of those who should not."""
+"""tests/lib/procs.py - the process tree, from /proc; stops processes, and ends those that are left over."""
 import ctypes
 import os
 import pathlib

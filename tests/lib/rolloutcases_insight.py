@@ -25,7 +25,7 @@ def small(server, *more):
 
 
 def fence(server, tree, name="fence"):
-    """A change of its own whose insight was written: whatever came before it was dealt with."""
+    """A change of its own whose insight was written: everything before it was processed."""
     mark = os.urandom(4).hex()
     world.annotate(server, name, state="Degraded", reason=mark)
 

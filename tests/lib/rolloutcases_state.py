@@ -185,7 +185,7 @@ def B2_caches_are_warm_before_the_first_evaluation(server):
 # ---- What is evaluated again ----
 
 class Counted:
-    """Who was evaluated since: from the metrics, which are delayed; a fence ends the delay."""
+    """Which nodes were evaluated since: from the metrics, which are delayed; a fence ends the delay."""
 
     def __init__(self, server, tree):
         self.server, self.tree = server, tree

@@ -1,4 +1,4 @@
-"""tests/lib/rolloutcrds.py - what of OpenShift node-state reads, and the insights we write.
+"""tests/lib/rolloutcrds.py - the kinds of OpenShift that node-state reads, and the insights we write.
 
 Of the kinds of OpenShift these definitions have what matters to a reader: names, scopes, status subresources.
 The insights' are those of deploy/crds.
@@ -55,7 +55,7 @@ def take_away(server, groups=(MCO_GROUP, CONFIG_GROUP, INSIGHT_GROUP)):
 
 
 def use_group(group):
-    """Where the insights live, from now on."""
+    """Sets the API group of the insights from now on."""
     for plural, kind in ((NODE_INSIGHTS, "NodeProgressInsight"),
                          (POOL_INSIGHTS, "MachineConfigPoolProgressInsight")):
         kube.RESOURCES[plural] = Resource(f"apis/{group}/v1alpha1", kind, namespaced=False)

@@ -151,7 +151,7 @@ class NodesTree(KubeTree):
                 counts[name[1]] = counts.get(name[1], 0) + int(value)
         return counts
 
-    # -- harm
+    # -- faults
 
     def revive(self, *names):
         """kill -9 of these at once; returns when they are back."""

@@ -52,7 +52,7 @@ class Samples(muster.Muster):
             super().__exit__(kind, *rest)
 
     def end_well(self):
-        """An ordered stop, after which no process had anything to complain about."""
+        """An ordered stop, after which the log has no error of any process."""
         if self.process.poll() is None:
             assert self.stop() == 0
         endings = {fact["cause"] for fact in self.facts(msg="actor ended")}
@@ -174,7 +174,7 @@ class Samples(muster.Muster):
         wait_for(all_of_them, "everyone is on the page of the metrics")
 
     def wait_descriptors(self, before):
-        """Until there are as many as then: what a leak has taken does not come back."""
+        """Until there are as many as then: leaked descriptors are never closed."""
         seen = []
 
         def the_same():
@@ -186,7 +186,7 @@ class Samples(muster.Muster):
             raise AssertionError(f"{late}: {seen[0]}, not {before}") from None
 
     def scrape(self, timeout=60):
-        """The page of the metrics actor: {series: value}; empty while nobody serves it."""
+        """The page of the metrics actor: {series: value}; empty while it is not served."""
         try:
             address = (self.run_dir / "metrics" / "metrics.addr").read_text().strip()
             with urllib.request.urlopen(f"http://{address}/metrics", timeout=timeout) as page:

@@ -9,8 +9,8 @@ and tap.py do), or is one case, decided by its exit code. Directives in a commen
     muster-test: needs=promtool     a tool; without it the program is skipped, or failed when CI=true
     muster-test: no-valgrind=WHY    left out of the valgrind run
 
-Programs of all suites run side by side, as many as the machine bears, those that took longest the last time
-first; then, one by one, those that want to be alone. A process that outlives its test program is a failure.
+Programs of all suites run side by side, as many as the processors allow, those that took longest the last
+time first; then, one by one, those that must run alone. A process that outlives its program is a failure.
 """
 import argparse
 import collections
@@ -31,7 +31,7 @@ import procs
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CI = os.environ.get("CI") == "true"
 LATER = {"e2e": "a later issue"}
-# How much of a processor a program wants. Those with processes of their own mostly wait.
+# How much of a processor a program uses. Those with processes of their own mostly wait.
 SHARES = {"unit": 1, "bus": 1 / 2, "sim": 1 / 2, "real": 2 / 3, "e2e": 2 / 3}
 SECONDS = ROOT / "build" / "seconds.json"       # what each took the last time
 RECAP_LINES = 8
@@ -211,7 +211,7 @@ def show(name, result):
 
 
 def recap(name, result):
-    """One failure after the other with the last words of each: the end of a long log is what people see."""
+    """Prints the failures once more, each with the end of its output: people read the end of a long log."""
     for failure in result.failures:
         print(f"FAILED {name.strip()}: {failure}")
         print("".join(f"       {line}\n" for line in last_output(result.output, failure)), end="", flush=True)
@@ -251,7 +251,7 @@ def run_all(jobs, options):
     if any(job.valgrind for job in jobs) and not has_tool("valgrind"):
         jobs = [job for job in jobs if not job.valgrind]
         yield None, Result(skips=["valgrind is not installed"])
-    before = remembered()
+    before = last_seconds()
     together = sorted((job for job in jobs if job.program.parallel()),
                       key=lambda job: (-before.get(job.label, 0), job.share))
     yield from side_by_side(together, options)
@@ -281,7 +281,7 @@ def side_by_side(jobs, options):
                 yield job, future.result()
 
 
-def remembered():
+def last_seconds():
     try:
         return json.loads(SECONDS.read_text())
     except (OSError, ValueError):
@@ -289,7 +289,7 @@ def remembered():
 
 
 def remember(took):
-    SECONDS.write_text(json.dumps({**remembered(), **took}, indent=1, sort_keys=True))
+    SECONDS.write_text(json.dumps({**last_seconds(), **took}, indent=1, sort_keys=True))
 
 
 def left_behind():

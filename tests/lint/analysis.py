@@ -32,7 +32,7 @@ def headers(build):
 
 
 def stamp_of(row, build, ours):
-    """Named by all that clang-tidy sees, and not by where the checkout is."""
+    """Its name is a hash of all that clang-tidy reads, without the path of the checkout."""
     words = shlex.split(row["command"])
     command = row["command"].replace(str(build), "BUILD").replace(str(ROOT), "ROOT")
     digest = hashlib.sha256(command.encode() + (ROOT / ".clang-tidy").read_bytes() + VERSION)

@@ -44,7 +44,7 @@ def listed():
 
 
 def symbols(path):
-    """(name, class, section) of each symbol. The class U is undefined: somebody else's."""
+    """(name, class, section) of each symbol. The class U is undefined: the symbol of another object."""
     nm = subprocess.run(["nm", "--format=sysv", str(path)], check=True, capture_output=True, text=True)
     rows = [[column.strip() for column in line.split("|")] for line in nm.stdout.splitlines()]
     return [(row[0], row[2], row[6]) for row in rows if len(row) == 7]

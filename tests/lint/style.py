@@ -1,7 +1,7 @@
 """tests/lint/style.py - the house style, as far as a machine can judge it.
 
 Spacing is clang-format's; line breaks and alignment are the author's, so that tables stay tables.
-With --fix it mends what cannot change a meaning or a table: blanks, tabs, comments that are too wide.
+With --fix it repairs what cannot change a meaning or a table: blanks, tabs, comments that are too wide.
 """
 import difflib
 import functools

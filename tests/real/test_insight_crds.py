@@ -1,4 +1,4 @@
-"""tests/real/test_insight_crds.py - B5: what deploy/crds lets in and keeps out, judged by a real server.
+"""tests/real/test_insight_crds.py - B5: what a real server accepts and refuses with deploy/crds.
 
 muster-test: parallel
 muster-test: timeout=600

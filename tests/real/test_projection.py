@@ -90,7 +90,7 @@ def fill(client):
     client.create("pods", pod("placed", nodeName="full"))
     client.create("pods", pod("waiting"))
     client.merge("pods", "placed", {"status": {"phase": "Running"}}, sub="status")
-    # nobody finishes the deletion of a namespace here
+    # no controller finishes the deletion of a namespace here
     going = f"going-{next(numbers)}"
     client.create("namespaces", {"metadata": {"name": going, "labels": LABELS, "annotations": TEXTS}})
     client.delete("namespaces", going)
@@ -119,7 +119,7 @@ def projected(resource, shape, form, body):
 
 
 def is_chance(line):
-    """Bookmarks come when the server thinks fit; only the one behind the initial events must."""
+    """The server decides when bookmarks come; only the one behind the initial events must."""
     return line.startswith("BOOKMARK ") and not line.endswith(" end")
 
 
@@ -161,7 +161,7 @@ def an_object_alone(server):
 
 @case
 def what_is_read_is_what_was_written(server):
-    """Equal is not enough: the bodies have the texts in them, mended where a body may not carry them."""
+    """Equal is not enough: the bodies have the texts in them, repaired where a body cannot contain them."""
     fill(server.kube)
     line, = both(server.kube, "nodes", "object", server.kube.path("nodes", "going"))
     body = bytes.fromhex(dict(word.split("=") for word in line.split()[4:])["test-kube-1"])
@@ -260,7 +260,7 @@ def field(number, data):
 
 
 @case
-def text_that_is_none(server):
+def text_that_is_not_utf8(server):
     """A client that writes protobuf can store what is not UTF-8. The server's JSON has U+FFFD for it, and so
     has what we make of its protobuf."""
     entries = [(b"bad", b"a\xffb\xc3\x28\xed\xa0\x80\xf0\x9f\x98"), (b"good", "é".encode())]
@@ -274,8 +274,8 @@ def text_that_is_none(server):
     assert answer.status == 201, answer.read()
     connection.close()
     line, = both(server.kube, "nodes", "object", server.kube.path("nodes", "odd"))
-    mended = "a\ufffdb\ufffd(" + 6 * "\ufffd"
-    assert mended.encode().hex() in line, line
+    repaired = "a\ufffdb\ufffd(" + 6 * "\ufffd"
+    assert repaired.encode().hex() in line, line
 
 
 kubesuite.run(RealServer)

@@ -90,7 +90,7 @@ def the_shipped_rights_are_enough(server):
 
 
 def a_right_that_is_taken_away_is_named(server):
-    """A right that nobody misses should not be shipped."""
+    """A right that is not needed must not be shipped."""
     made = server.kube.create("nodes", {"metadata": {"name": "n1"}})
     unnamed = []
     for kind, namespace, role in roles(server):

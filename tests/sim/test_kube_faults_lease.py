@@ -60,7 +60,7 @@ def lease_rows(server, name="muster", user=None):
 
 
 def always(holds, what, until):
-    """For what must not even fail for a moment, until something else has come about."""
+    """For what must not even fail for a moment, until something else is true."""
     def never_fails():
         assert holds(), f"for a moment it was not true that {what}"
         return until()
@@ -80,7 +80,7 @@ def renewed(server):
 
 
 def assert_patient(server, user=None):
-    """Nobody asks for the Lease in a loop. A try is three requests at most: a renewal, a read, a renewal.
+    """The Lease is not requested in a loop. A try is three requests at most: a renewal, a read, a renewal.
     A try begins when it is sent, so a slow connection makes the measured rest shorter."""
     assert_rests(asked_at(lease_rows(server, user=user)), "requests for the Lease", RETRY_S / 4, at_once=2)
 
@@ -193,7 +193,7 @@ def fault_17_whatever_the_record_contains_its_holder_keeps_it_until_it_expires(s
 
 
 @case
-def fault_18_a_server_whose_clock_jumps_unseats_nobody(server):
+def fault_18_a_server_whose_clock_jumps_changes_no_leader(server):
     server.kube.create("nodes", node("n1"))
     with pair(server) as (one, two):
         for offset_s in (3600, -3600, -1700000000):

@@ -125,7 +125,7 @@ def fault_10_no_watch_is_ever_compressed(server):
 
 
 @case
-def a_kind_that_was_read_once_and_is_forbidden_now_keeps_nobody_waiting(server):
+def a_kind_that_was_read_once_and_is_forbidden_now_delays_no_other(server):
     """The others are complete only after it was taken away."""
     populate(server)
     arm(server, "status", verb="watch", resource="nodes", code=403, reason="Forbidden", count=-1)

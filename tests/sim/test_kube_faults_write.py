@@ -110,8 +110,8 @@ def perform(server, tree, step):
     raise AssertionError(f"{verb} {resource}/{name} never happened: {outcomes}")
 
 
-def run_all(server, tree, harm=lambda number, step: None):
-    """The whole workload; harm(number, step) is called while a write is under way. Returns all outcomes."""
+def run_all(server, tree, disturb=lambda number, step: None):
+    """The whole workload; disturb(number, step) is called during a write. Returns all outcomes."""
     everything = []
     for number, step in enumerate(STEPS):
         attempt = perform(server, tree, step)
@@ -121,7 +121,7 @@ def run_all(server, tree, harm=lambda number, step: None):
             except StopIteration as end:
                 everything.append(end.value)
                 break
-            harm(number, step)
+            disturb(number, step)
     return everything
 
 
@@ -143,18 +143,18 @@ def undisturbed(server):
 
 
 def die_at(server, number, fault):
-    """harm(): kube-watcher is killed while the server holds the write of that number."""
+    """disturb(): kube-watcher is killed while the server holds the write of that number."""
     hanging = arm(server, fault, verb=WRITES, after=number, ms=HANG_MS)
     done = []
 
-    def harm(tree, now, step):
+    def disturb(tree, now, step):
         if now == number and not done:
             wait_hits(server, hanging)
             if fault == "late_answer":
                 wait_for(lambda: step[-1](server), "it has happened")
             done.append(tree.kill(WATCHER))
-            server.interrupt()      # what it holds it would act on later, for nobody
-    return harm
+            server.interrupt()      # the server would execute the delayed write later
+    return disturb
 
 
 def killed(server, fault):
@@ -162,8 +162,8 @@ def killed(server, fault):
     for number in range(len(STEPS)):
         with KubeTree(server) as tree:
             tree.wait_synced()
-            harm = die_at(server, number, fault)
-            outcomes = run_all(server, tree, lambda now, step: harm(tree, now, step))
+            disturb = die_at(server, number, fault)
+            outcomes = run_all(server, tree, lambda now, step: disturb(tree, now, step))
             assert outcomes[number][0] == "unknown", f"killed in write {number}: {outcomes}"
             tree.wait(lambda: tree.dump()["fresh"], "the new kube-watcher is synced")
             check_end(server, tree, reference)
@@ -261,7 +261,7 @@ def queued(tree):
 
 @case
 def a_queued_write_ends_with_the_session_of_its_sender(server):
-    """Issue 10.11: the next incarnation plans anew; what the last one wanted is never sent."""
+    """Issue 10.11: the next incarnation plans anew; queued writes of the last one are never sent."""
     first, second = server.kube.create("nodes", node("n1")), server.kube.create("nodes", node("n2"))
     with steady(server) as tree:
         limited = arm(server, "status", verb="patch", code=429, retry_after="5")
@@ -301,7 +301,7 @@ def a_write_in_flight_is_reported_when_its_sender_is_gone(server):
         tree.write("merge", "nodes", "n1", body=labelled("again"))
 
 
-# -- fault 32: others end what we are working on
+# -- fault 32: another client deletes the object of a write
 
 @case
 def fault_32_an_object_that_ends_during_a_write_stays_ended(server):
@@ -352,7 +352,7 @@ def fault_32_a_finalizer_that_a_human_removed_is_not_put_back(server):
             "metadata": {"name": "w", "finalizers": [HOLD]}, "spec": {"size": 1}}))
         uid = uid_of(server, "widgets", "w")
         server.kube.delete("widgets", "w")
-        # Going, and held by us: our own work on it goes on.
+        # It is being deleted, and our finalizer holds it: we still write it.
         ours = {"metadata": {"finalizers": [HOLD]}}
         tree.write("merge", "widgets", "w", uid=uid, subresource="status", body={"status": {"phase": "Ends"}})
         tree.write("merge", "widgets", "w", body={"metadata": {"finalizers": ["a/b", HOLD]}},

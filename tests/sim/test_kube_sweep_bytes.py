@@ -23,7 +23,7 @@ BODIES = {"nodes": node("x"), "namespaces": node("x"), "widgets": {**node("x"), 
 
 
 def value_of(number):
-    """Of one length, so that all events have the same."""
+    """All values have one length, so that all events have the same."""
     return f"v{number:05}"
 
 

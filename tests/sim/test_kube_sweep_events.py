@@ -34,7 +34,7 @@ def sweep(server, tree, resource):
     losses = [forget(server, resource, number) for number in range(len(WORK))]
     for group in GROUPS:
         play(server, resource, group)
-    see(server, tree, "fence", resource)        # whatever is to come has come
+    see(server, tree, "fence", resource)        # all events before it have come
     assert [hits(server, loss) for loss in losses] == [1] * len(WORK), "each event was lost once"
     assert asked(server, resource) == [], "a lost event cannot be noticed"
     early = received.gone()
@@ -49,7 +49,7 @@ def sweep(server, tree, resource):
 
 
 def lost_deletions(resource):
-    """Objects whose last event is their end, and it was lost."""
+    """Objects whose last event is their deletion, and it was lost."""
     return {key_of(resource, f"{GROUPS[number]}-{which}") for number, (what, which) in enumerate(WORK)
             if what == "delete" and not any(later == which for _, later in WORK[number + 1:])}
 
@@ -77,7 +77,7 @@ def fault_4_every_lost_event_of_a_custom_kind_is_found_by_a_list(server):
 
 
 @case
-def fault_4_the_next_change_of_an_object_heals_its_loss(server):
+def fault_4_the_next_change_of_an_object_repairs_its_loss(server):
     for name in ("n1", "n2", "n3"):
         server.kube.create("nodes", node(name))
     with steady(server) as tree:
