@@ -247,10 +247,10 @@ def undisturbed(tree, more=3000):
     for name in tree.consumers:
         tree.wait_received(name, more)
     changes = sum(int(line.split()[2]) for line in tree.settle())
-    before = {name: tree.told(name) for name in tree.consumers}
+    before = {name: tree.changes_received(name) for name in tree.consumers}
 
     def still():
-        now = {name: tree.told(name) for name in tree.consumers}
+        now = {name: tree.changes_received(name) for name in tree.consumers}
         quiet = now == before
         before.update(now)
         return quiet

@@ -97,15 +97,16 @@ class Samples(muster.Muster):
         """The counts in a consumer's status: added, updated, gone, worked, keys, fresh; at first empty."""
         return {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", self.actor(name)["status"])}
 
-    def told(self, name):
-        """How many changes a consumer was told of."""
+    def changes_received(self, name):
+        """How many changes a consumer has received."""
         counts = self.counts(name)
         return sum(counts.get(key, 0) for key in ("added", "updated", "gone"))
 
     def wait_received(self, name, more=1, timeout=60):
-        """Until the consumer was told of that many more changes than now."""
-        before = self.told(name)
-        wait_for(lambda: self.told(name) >= before + more, f"{name} hears of {more} more changes", timeout)
+        """Until the consumer has received that many more changes than now."""
+        before = self.changes_received(name)
+        wait_for(lambda: self.changes_received(name) >= before + more, f"{name} receives {more} more changes",
+                 timeout)
 
     def settle(self, timeout=60, among=None):
         """Stops the changes and waits until every mirror equals the store. Returns the store's lines."""
