@@ -1,9 +1,9 @@
 """bench/bus.py - what the bus costs, in one run: a table for people, build/bench/bus.json for scripts.
 
-Called by `./dev bench bus`. The machine is shared and noisy, so throughput is judged by ratios of runs that
-stood side by side, and times by medians; instructions are counted, not timed. Nothing passes or fails by a
-figure: the script ends non-zero only when it could not measure something. docs/performance.md tells what
-each figure means.
+Called by `./dev bench bus`. The machine is shared and noisy, so throughput is compared as ratios of runs that
+alternate, and times as medians; instructions are counted, not timed. Nothing passes or fails by a figure:
+the script ends non-zero only when it could not measure something. docs/performance.md describes each
+figure.
 """
 import concurrent.futures
 import contextlib
@@ -29,7 +29,7 @@ import muster
 import procs
 from figures import cpu_ticks, figure, keys, rollup
 
-BYTES = 256             # of a value, where nothing else is said
+BYTES = 256             # of a value, unless stated otherwise
 KEYS = 15000            # the design load
 CONSUMERS = [f"test-consumer-{n}" for n in range(1, 7)]     # with the producer and metrics: eight actors
 WAIT_S = 30
@@ -68,7 +68,7 @@ def rate(result):
 # ---- Sessions, two processes each ----
 
 def sessions():
-    """A session beside bare ROUTER to DEALER of the same size, one after the other, turn about."""
+    """A session and plain ROUTER to DEALER with the same size, in alternating runs."""
     for size, rounds in ((64, 5), (BYTES, 15), (1024, 5)):
         count = 100_000 if size > BYTES else 200_000
         ours, bare = [], []
@@ -85,7 +85,7 @@ def sessions():
 
 
 def watched():
-    """A session whose two taps somebody reads whole, beside one that nobody looks at."""
+    """A session whose two taps are read completely, and one whose taps have no reader."""
     alone, read, lost = [], [], []
     for _ in range(5):
         alone.append(rate(program("bus_session", BYTES, 300_000)))
@@ -104,7 +104,7 @@ def watched():
 
 
 def instructions_per_delta(binaries, batch, few, many):
-    """callgrind counts both ends and their I/O threads; of two lengths, so that the start does not count."""
+    """callgrind counts both ends and their I/O threads; two run lengths, so that the start does not count."""
     totals = []
     for deltas in (few, many):
         with tempfile.NamedTemporaryFile(prefix="callgrind-") as out:
@@ -116,7 +116,7 @@ def instructions_per_delta(binaries, batch, few, many):
 
 
 def idle_tap():
-    """Instructions of a delta with the tap and nobody reading, beside a build without the tap."""
+    """Instructions of a delta with a tap that has no reader, and in a build without the tap."""
     for batch, deltas, what, key in ((64, (1000, 9000), "64 deltas a frame", "tap_idle_ratio_batched"),
                                      (1, (500, 2500), "one delta a frame", "tap_idle_ratio")):
         runs = [(binaries, batch, *deltas) for binaries in (BIN, BIN_NOTAP) for _ in range(3)]
@@ -128,7 +128,7 @@ def idle_tap():
 
 
 def resync():
-    """A whole picture of 15,000 keys; no process start in it."""
+    """A snapshot of 15,000 keys; without the start of a process."""
     runs = [program("bus_resync", BYTES, KEYS) for _ in range(7)]
     figure(f"resync, {KEYS:,} keys: HELLO to SNAP_END", "ms", [r["again_ms"] for r in runs],
            key="resync_15000_ms")
@@ -149,7 +149,7 @@ def tree_of(consumers, producer, **consumer):
 
 
 def status(tree):
-    """The rows of enabled actors from the control socket, or None: cheap enough to ask every millisecond."""
+    """The rows of enabled actors from the control socket, or None: cheap enough for every millisecond."""
     with socket.socket(socket.AF_UNIX) as control, control.makefile("rw") as line:
         try:
             control.connect(str(tree.run_dir / "control.sock"))
@@ -163,7 +163,7 @@ def status(tree):
 
 
 def wait_synced(tree, count, also=lambda rows: True):
-    """Until so many actors run and are synced; seconds on the monotonic clock."""
+    """Waits until so many actors run and are synced; returns seconds on the monotonic clock."""
     def settled():
         rows = status(tree) or {}
         good = [row for row in rows.values() if row["state"] == "running" and row["synced"]]
@@ -215,7 +215,7 @@ def switches_and_ticks(pid):
 
 
 def idle():
-    """Eight actors with nothing to do: metrics, the producer with 1,000 keys that rest, six consumers."""
+    """Eight actors with nothing to do: metrics, the producer with 1,000 unchanged keys, six consumers."""
     seconds, tick_s = 10, 1 / os.sysconf("SC_CLK_TCK")
     with tree_of(CONSUMERS, {"keys": 1000}) as tree:
         wait_synced(tree, 8)
@@ -241,7 +241,7 @@ def idle():
 
 
 def per_key():
-    """Memory of a key, from anonymous memory at 1,000 and at 15,000 keys; then a death with all of them."""
+    """Memory of a key, from anonymous memory at 1,000 and at 15,000 keys; then a kill with all of them."""
     held = {}
     for count in (1000, KEYS):
         with tree_of(CONSUMERS[:2], {"keys": count, "value-bytes": BYTES}) as tree:
@@ -262,10 +262,10 @@ def per_key():
 
 
 def restart(tree, name):
-    victim = status(tree)[name]
+    killed = status(tree)[name]
     began = time.monotonic()
-    os.kill(victim["pid"], signal.SIGKILL)
-    done = wait_synced(tree, 4, lambda rows: rows[name]["incarnation"] > victim["incarnation"])
+    os.kill(killed["pid"], signal.SIGKILL)
+    done = wait_synced(tree, 4, lambda rows: rows[name]["incarnation"] > killed["incarnation"])
     figure(f"kill -9 of a consumer until it is synced, {KEYS:,} keys", "ms", [1000 * (done - began)],
            key="restart_15000_ms")
 

@@ -3,8 +3,8 @@
  *
  *	bench-bus_inline DIR VALUE_BYTES DELTAS BATCH
  *
- * BATCH changes are made, then all of them are waited for: with 1 each delta has a frame of its own, the
- * dearest case for whatever is paid per frame. Two runs of different DELTAS differ by the cost of that
+ * The program makes BATCH changes, then waits for all of them: with 1 each delta has a frame of its own, the
+ * most expensive case for all costs per frame. Two runs of different DELTAS differ by the cost of that
  * many deltas and nothing else.
  */
 #include <stdio.h>

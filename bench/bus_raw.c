@@ -1,10 +1,10 @@
 /*
- * bench/bus_raw.c - messages a second of bare ZeroMQ between two processes: what a session stands beside.
+ * bench/bus_raw.c - messages a second of plain ZeroMQ between two processes, to compare a session with.
  *
  *	bench-bus_raw DIR BYTES MESSAGES
  *
- * The same sockets and direction as a session, ROUTER to DEALER over ipc, one message per delta, nothing
- * packed, nothing kept. Both ends block, so neither loses a turn to a loop. Prints {"deltas", "seconds"},
+ * The same sockets and direction as a session, ROUTER to DEALER over ipc, one message per delta; nothing
+ * is packed or stored. Both ends block, so there is no event loop. Prints {"deltas", "seconds"},
  * the first tenth left out.
  */
 #include <inttypes.h>
@@ -47,17 +47,17 @@ send_all(const struct task *task)
 	const int mandatory = 1;	/* a full peer blocks us; without it messages would be dropped */
 	void *ctx = zmq_ctx_new(), *s = open_socket(ctx, ZMQ_ROUTER);
 	uint8_t *value = obj_alloc(task->bytes);
-	char id[64], word[8];
+	char id[64], text[8];
 
 	MUST(zmq_setsockopt(s, ZMQ_ROUTER_MANDATORY, &mandatory, sizeof(mandatory)) == 0);
 	MUST(zmq_bind(s, task->endpoint) == 0);
 	const int id_len = zmq_recv(s, id, sizeof(id), 0);
-	MUST(id_len > 0 && zmq_recv(s, word, sizeof(word), 0) > 0);
+	MUST(id_len > 0 && zmq_recv(s, text, sizeof(text), 0) > 0);
 	for (uint32_t n = 0; n < task->messages; n++) {
 		MUST(zmq_send(s, id, (size_t)id_len, ZMQ_SNDMORE) == id_len);
 		MUST(zmq_send(s, value, task->bytes, 0) == (int)task->bytes);
 	}
-	MUST(zmq_recv(s, id, sizeof(id), 0) > 0 && zmq_recv(s, word, sizeof(word), 0) > 0);
+	MUST(zmq_recv(s, id, sizeof(id), 0) > 0 && zmq_recv(s, text, sizeof(text), 0) > 0);
 	zmq_close(s);
 	zmq_ctx_term(ctx);
 	free(value);

@@ -3,7 +3,7 @@
  *
  *	bench-bus_reader DIR
  *
- * Ends when its stdin does. Prints {"records", "lost"}: lost are the holes in the numbers of records.
+ * It ends when its stdin does. Prints {"records", "lost"}: lost counts the gaps in the numbers of records.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 
 enum { TOPICS_MAX = 64, PARTS = 3, RETRY_MS = 5, HWM = 1000 };
 
-/* The numbers of a record count per topic. */
+/* Records are numbered per topic. */
 struct topic {
 	char		name[128];
 	uint64_t	seq;

@@ -1,11 +1,11 @@
 /*
- * bench/bus_resync.c - how long a consumer waits for a whole picture, between two processes over ipc.
+ * bench/bus_resync.c - how long a consumer waits for a complete snapshot, between two processes over ipc.
  *
  *	bench-bus_resync DIR VALUE_BYTES KEYS
  *
  * Prints {"first_ms", "again_ms"}. first: a new consumer, from connecting to the end of its snapshot, every
- * key stored and shown to its handler. again: the same consumer, from its next HELLO to SNAP_END applied,
- * every key compared with what it holds. No process start in either.
+ * key stored and passed to its handler. again: the same consumer, from its next HELLO to SNAP_END applied,
+ * every key compared with what it holds. Neither includes the start of a process.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -33,7 +33,7 @@ on_change(const struct change *c, void *arg)
 	t->synced = t->synced || c->kind == CHANGE_SYNCED;
 }
 
-/* Until the consumer kills us. */
+/* Runs until the consumer kills this process. */
 static void
 produce(const char *dir, uint32_t bytes, uint32_t keys, int ready)
 {

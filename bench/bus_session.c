@@ -3,10 +3,10 @@
  *
  *	bench-bus_session DIR VALUE_BYTES DELTAS [watched]
  *
- * The producer changes one key after the other, never one that still waits to be sent, so that no change
- * swallows another; the consumer's handler sees every single one, in order, or the program dies.
- * `watched`: starts only once somebody reads the taps of both ends. Prints {"deltas", "seconds"} as the
- * consumer saw them, the first tenth left out.
+ * The producer changes one key after the other, never one that still waits to be sent, so that no two
+ * changes merge; the consumer's handler receives every single one, in order, or the program aborts.
+ * `watched`: starts only once the taps of both ends have a reader. Prints {"deltas", "seconds"} as
+ * measured by the consumer, the first tenth left out.
  */
 #include <errno.h>
 #include <inttypes.h>

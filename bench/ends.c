@@ -17,7 +17,7 @@ enum { INCARNATION = 1, PADDING_MAX = 65536 };
 
 static const struct secret token = { .bytes = "the token of both ends", .len = 22 };
 
-/* As an actor has them at hand; a uid is as long as Kubernetes makes them. */
+/* Prepared once, as in an actor; a uid is as long as those of Kubernetes. */
 struct name {
 	char	key[16], uid[37];
 };
@@ -60,7 +60,7 @@ bench_number(const char *name, const char *text)
 	const unsigned long n = strtoul(text, &end, 10);
 
 	if (*end != '\0' || n == 0 || n > UINT32_MAX) {
-		fprintf(stderr, "%s: wants a number above 0, not %s\n", name, text);
+		fprintf(stderr, "%s: needs a number above 0, not %s\n", name, text);
 		exit(2);
 	}
 	return (uint32_t)n;
@@ -185,7 +185,7 @@ bench_watched(void)
 #endif
 }
 
-/* Where an end binds; the supervisor makes it otherwise. */
+/* Creates the folder where an end binds; in a real tree the supervisor does it. */
 static void
 make_folder(const char *dir, enum role r)
 {
@@ -195,11 +195,11 @@ make_folder(const char *dir, enum role r)
 	MUST(mkdir(path, 0700) == 0 || errno == EEXIST);
 }
 
-/* Between these two ends nothing can be wrong: a figure with a refused frame in it is no figure. */
+/* Between these two ends no frame may be refused: the figure would be wrong. */
 static void
 on_report(enum role who, uint64_t incarnation, const char *reason, void *arg)
 {
 	(void)incarnation, (void)arg;
-	fprintf(stderr, "bench: %s sent what it may not: %s\n", role_name(who), reason);
+	fprintf(stderr, "bench: %s sent a frame that is refused: %s\n", role_name(who), reason);
 	exit(1);
 }

@@ -1,6 +1,6 @@
 /*
  * bench/ends.h - the two ends of a real session, for the programs that measure it: bus, view, mirror and tap
- * as actors have them. Only the supervisor is missing: both ends know one fixed token.
+ * as actors have them. Only the supervisor is missing: both ends have one fixed token.
  */
 #ifndef MUSTER_BENCH_ENDS_H
 #define MUSTER_BENCH_ENDS_H
@@ -13,11 +13,11 @@
 
 /* What every actor does before its first socket; from here on no fork. */
 struct event_base *bench_loop(const char *name);
-/* An argument that must be a number above 0; a wrong one ends the program with its name. */
+/* Parses an argument that must be a number above 0; otherwise prints its name and exits. */
 uint32_t bench_number(const char *name, const char *text);
 void bench_until(struct event_base *base, const bool *fact);
 
-/* The producer: `keys` keys with values of value_bytes and a little, all of them handed out. */
+/* The producer: `keys` keys with values of a little more than value_bytes, all of them published. */
 struct source;
 struct source *source_new(struct event_base *base, const char *dir, uint32_t keys, uint32_t value_bytes);
 void source_free(struct source **sp);
@@ -25,15 +25,15 @@ void source_free(struct source **sp);
 void source_change(struct source *s);
 uint32_t source_pending(const struct source *s);	/* changes not yet sent to the one consumer */
 
-/* The consumer: every change of its mirror is shown to fn. */
+/* The consumer: fn is called for every change of its mirror. */
 struct sink;
 struct sink *sink_new(struct event_base *base, const char *dir, void (*fn)(const struct change *, void *),
     void *arg);
 void sink_free(struct sink **sp);
-/* Makes it say HELLO again, as when the supervisor announces a new producer; the mirror stays. */
+/* Makes it send HELLO again, as when the supervisor announces a new producer; the mirror stays. */
 void sink_resync(struct sink *s);
 
-/* Somebody reads the deltas that this process sends or takes. */
+/* The deltas that this process sends or receives have a reader. */
 bool bench_watched(void);
 
 #endif

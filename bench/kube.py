@@ -1,9 +1,9 @@
-"""bench/kube.py - kube-watcher beside a controller-runtime manager with the same job, on a real apiserver.
+"""bench/kube.py - kube-watcher and a controller-runtime manager with the same job, on a real apiserver.
 
 Called by `./dev bench kube`; the first run builds etcd, kube-apiserver and the peer (bench/peers/node-cache),
-which takes a quarter of an hour and is kept. Both read 5,000 nodes of about 25 KB, notice changes and write
-one annotation back; they stand side by side in one run, turn about. Figures are ratios to the peer, or to
-`curl` for the plain list; docs/performance.md tells what each means. MUSTER_BENCH_NODES: another number.
+which takes a quarter of an hour and is kept. Both read 5,000 nodes of about 25 KB, watch changes and write
+one annotation back; they alternate in one run. Figures are ratios to the peer, or to `curl` for the plain
+list; docs/performance.md describes each. MUSTER_BENCH_NODES: another number of nodes.
 """
 import concurrent.futures
 import contextlib
@@ -37,7 +37,7 @@ TOUCH, ECHO = "muster.dev/touch", "muster.dev/echo"
 RATES = (20, 50)            # changes a second: the apiserver itself saturates near 85 on two cores
 TOUCHES = 250               # for each rate and turn
 EVENTS, EVENT_RATE = 500, 50    # of a working fleet, for each turn
-TOUCH_EVERY = 20            # one in so many is written back; docs/performance.md tells what other shares give
+TOUCH_EVERY = 20            # one in so many is written back; docs/performance.md has other shares
 WAIT_S = 300
 CONDITIONS = {"MemoryPressure": "False", "DiskPressure": "False", "PIDPressure": "False", "Ready": "True"}
 TICK_S = 1 / os.sysconf("SC_CLK_TCK")
@@ -59,7 +59,7 @@ def node(number, chance):
                          f"{registry}-{i % 7}/mirror/component-{i}@sha256:{digest()}"],
                "sizeBytes": chance.randrange(10 ** 7, 10 ** 9)} for i in range(50)]
     conditions = [{"type": kind, "status": status, "reason": f"Kubelet{kind}",
-                   "message": "kubelet says so " * 3, "lastHeartbeatTime": "2026-11-01T00:00:00Z",
+                   "message": "kubelet reports " * 3, "lastHeartbeatTime": "2026-11-01T00:00:00Z",
                    "lastTransitionTime": "2026-10-01T00:00:00Z"}
                   for kind, status in CONDITIONS.items()]
     volumes = [f"kubernetes.io/csi/csi.example.com^vol-{digest()[:17]}" for _ in range(8)]
@@ -95,7 +95,7 @@ def fleet():
           f"made in {time.monotonic() - began:.0f} s", flush=True)
 
 
-# ---- The two that do the job ----
+# ---- The two programs ----
 
 class Ours:
     """musterd, kube-watcher and one actor that writes back."""
@@ -131,7 +131,7 @@ class Peer:
                                         preexec_fn=procs.die_with_parent)
         line = self.process.stdout.readline()
         if "synced_ms" not in line:
-            raise RuntimeError(f"the peer said {line!r}")
+            raise RuntimeError(f"the peer printed {line!r}")
         self.sync_s = time.monotonic() - began
         return self
 
@@ -145,7 +145,7 @@ class Peer:
 
 
 def echo_tree(where):
-    """kube-watcher and test-echo (tests/actors/echo.c), nobody else."""
+    """kube-watcher and test-echo (tests/actors/echo.c), no other actor."""
     tree = KubeTree(where, readers=0, watcher={"writes-per-second": 1000})
     tree.settings["test-echo"] = {}
     tree.configure({"actors": {"metrics": {"enabled": False}, **tree.settings}})
@@ -153,7 +153,7 @@ def echo_tree(where):
 
 
 def synced(tree):
-    """By the supervisor's word: whoever is asked for all nodes as JSON needs more than it holds."""
+    """As the supervisor reports it: an actor that is asked for all nodes as JSON needs much more memory."""
     rows = tree.actors()
     return all(rows.get(name, {}).get("synced") for name in ("kube-watcher", "test-echo"))
 
@@ -170,7 +170,7 @@ def high_water_kib(pid):
 # ---- Sync ----
 
 def sync():
-    """From exec to a complete picture; `curl` of the same list in the same encoding is the floor."""
+    """From exec to a complete list; `curl` of the same list in the same encoding is the lower bound."""
     peaks = []
     for _ in range(ROUNDS):
         times["curl"].append(curl_list())
@@ -197,12 +197,12 @@ def curl_list():
 # ---- Work ----
 
 def work():
-    """A fleet at work, then changes at two rates; turn about: a bad minute of the server hits both."""
+    """A fleet at work, then changes at two rates; in turns: a slow minute of the server affects both."""
     figures_of = {who: {"latencies": {rate: [] for rate in RATES}, "events": [], "written": [], "pss": []}
                   for who in ("ours", "peer")}
-    for who in (Ours, Peer, Peer, Ours) * 2:        # so that who comes first, or last, does not count
+    for who in (Ours, Peer, Peer, Ours) * 2:        # so that the order does not count
         with who() as it:
-            time.sleep(3)       # what the start left to do is done
+            time.sleep(3)       # until the work of the start is done
             mine = figures_of[it.name]
             mine["events"].append(cpu_s(it, fleet_at_work) * 1000 / (EVENTS + EVENTS // TOUCH_EVERY))
             for rate in RATES:
@@ -223,7 +223,7 @@ def work():
                           ("CPU of changes written back", "written", "cpu_written_ratio")):
         figure(f"{what}, ours to the peer's", "ratio", [sum(ours[of]) / sum(peer[of])], key=key)
     for name, place in (("p50", 0), ("p99", 1)):
-        # The median of the turns: one stall of the server is more than 1 % of a turn, and hits one side.
+        # The median of the turns: one stall of the server is more than 1 % of a turn, and affects one side.
         ratios = [statistics.median(turn[place] for turn in ours["latencies"][rate])
                   / statistics.median(turn[place] for turn in peer["latencies"][rate]) for rate in RATES]
         figure(f"latency {name}, ours to the peer's", "ratio", ratios, key=f"latency_{name}_ratio")
@@ -237,7 +237,7 @@ def cpu_s(who, load):
 
 
 def fleet_at_work():
-    """Node events as a fleet makes them: kubelets say that they live, now and then somebody changes a node.
+    """Node events as a fleet makes them: kubelets send heartbeats, now and then a user changes a node.
 
     A kubelet renews the times in its conditions every five minutes, so 50 a second are 15,000 nodes. Each of
     the changes is two events: the change, and what is written back.
@@ -255,11 +255,11 @@ def fleet_at_work():
             {"type": kind, "lastHeartbeatTime": now} for kind in CONDITIONS]}}, sub="status")
 
     at_rate(EVENT_RATE, EVENTS, one)
-    time.sleep(1)       # the last write-backs belong to it
+    time.sleep(1)       # the last write-backs are part of it
 
 
 def at_rate(rate, count, one):
-    """Calls one(0), one(1) ... at that rate, eight at a time; whatever goes wrong there, goes wrong here."""
+    """Calls one(0), one(1) ... at that rate, eight at a time; raises the first exception of a call."""
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         began = time.monotonic()
         calls = []
@@ -308,7 +308,7 @@ def touch_nodes(rate):
     at_rate(rate, TOUCHES, touch)
     deadline = time.monotonic() + 60
     with seen:
-        # A node touched twice in one breath may show the later mark only: level-triggered, both sides.
+        # A node that is touched twice at once may have the later mark only: both sides are level-triggered.
         while len(echoes.keys() & marks.keys()) < 0.98 * len(marks) and time.monotonic() < deadline:
             seen.wait(1)
     stop.set()
@@ -333,10 +333,10 @@ def growth():
            key="bytes_per_node")
 
 
-# ---- Two of them ----
+# ---- Two instances ----
 
 def handover():
-    """The second leads after the first: stopped in order, or frozen."""
+    """The second instance leads after the first: stopped cleanly, or with SIGSTOP."""
     settings = {"leader-elect": True, "lease-namespace": "default", "lease-name": "bench"}
     for how, number in (("a clean stop", signal.SIGTERM), ("SIGSTOP of its whole tree", signal.SIGSTOP)):
         with contextlib.ExitStack() as stack:

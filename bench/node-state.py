@@ -1,8 +1,8 @@
-"""bench/node-state.py - what it costs to evaluate every node once and to tell everybody downstream.
+"""bench/node-state.py - what it costs to evaluate every node once and to notify all actors downstream.
 
 Called by `./dev bench node-state`: kube-watcher, node-state and test-down actors on muster-sim's OpenShift.
-A table for people, build/bench/node-state.json for scripts; docs/performance.md tells what each figure
-means. Nothing passes or fails by a figure.
+A table for people, build/bench/node-state.json for scripts; docs/performance.md describes each
+figure. Nothing passes or fails by a figure.
 """
 import concurrent.futures
 import contextlib
@@ -29,8 +29,8 @@ from rollouttree import INSIGHT, STATE, WATCHER, NodesTree, down
 from rolloutworld import notes
 
 NODES, FEW = 5000, 1000         # growth is measured from the few
-AUDIENCES = (1, 5, 20)          # actors downstream
-RATE, SECONDS = 100, 10         # changes a second, and for how long, for each audience
+DOWNSTREAM = (1, 5, 20)         # numbers of actors
+RATE, SECONDS = 100, 10         # changes a second, and for how long, for each number of actors
 CHANGED = 200                   # nodes that take turns in changing
 FLEET_ROUNDS = 5
 WAIT_S = 60
@@ -60,7 +60,7 @@ def cpu_ms(pid):
 # ---- Evaluations ----
 
 def evaluations():
-    """bench/node_state_evaluate.c, in CPU time: waiting does not count, cold caches and neighbours do."""
+    """bench/node_state_evaluate.c, in CPU time: waiting does not count, cold caches do."""
     runs = []
     for _ in range(5):
         done = subprocess.run([BIN / "bench-node_state_evaluate", str(NODES), "10"], capture_output=True,
@@ -76,9 +76,9 @@ def evaluations():
 # ---- Notifications ----
 
 def notifications():
-    """From the beginning of an evaluation to the handlers of all that hear of it, in other processes."""
+    """From the beginning of an evaluation to the handlers of all receivers, in other processes."""
     print("  (min and max are those of single actors; the keys are of all notifications together)")
-    for count in AUDIENCES:
+    for count in DOWNSTREAM:
         with tempfile.TemporaryDirectory(prefix="muster-bench-", dir="/tmp") as where:
             files = {down(number): pathlib.Path(where, down(number)) for number in range(1, count + 1)}
             settings = {name: {"latency-file": str(file)} for name, file in files.items()}
@@ -87,18 +87,18 @@ def notifications():
                                          stdout=subprocess.PIPE, preexec_fn=procs.die_with_parent)
                 made = change_nodes(server)
                 wakes = sorted(map(int, floor.communicate(timeout=WAIT_S)[0].split()))
-                time.sleep(1)       # the last ones are on their way; changes in one breath may have merged
+                time.sleep(1)       # the last ones are in flight; changes at the same time may have merged
             taken = [sorted(map(int, file.read_text().split())) for file in files.values()]
         show_latencies(count, taken, wakes, made)
 
 
 def change_nodes(server):
-    """Toggles the state of nodes at a steady rate, so that each change is news; how many were made."""
-    total, hands, began = RATE * SECONDS, 2, time.monotonic()
+    """Toggles the state of nodes at a steady rate, so that each change is a new state; returns how many."""
+    total, threads, began = RATE * SECONDS, 2, time.monotonic()
 
     def change(first):
         with contextlib.closing(server.kube.connect()) as connection:
-            for n in range(first, total, hands):
+            for n in range(first, total, threads):
                 time.sleep(max(0, began + n / RATE - time.monotonic()))
                 state = "Done" if n // CHANGED % 2 else "Working"
                 path = server.kube.path("nodes", worker(n % CHANGED))
@@ -108,8 +108,8 @@ def change_nodes(server):
                 if answer.status != 200:
                     raise RuntimeError(f"a change was answered by {answer.status}")
 
-    with concurrent.futures.ThreadPoolExecutor(hands) as pool:
-        list(pool.map(change, range(hands)))
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        list(pool.map(change, range(threads)))
     rate = total / (time.monotonic() - began)
     if rate < 0.9 * RATE:
         print(f"  (only {rate:.0f} changes a second of {RATE}: the machine is busy)")
@@ -117,7 +117,7 @@ def change_nodes(server):
 
 
 def show_latencies(count, taken, wakes, made):
-    """Beside them what it took meanwhile to wake a process through a pipe: no bus is faster than that."""
+    """Also shows how long it took to wake a process through a pipe: no bus is faster than that."""
     every = sorted(value for values in taken for value in values)
     if len(every) < 0.95 * made * count:
         raise RuntimeError(f"{len(every)} notifications of {made * count} were measured")
@@ -134,23 +134,23 @@ def percentile(ascending, share):
     return ascending[len(ascending) * share // 100]
 
 
-# ---- A change that touches all ----
+# ---- A change of all states ----
 
 def fleet_change():
     """The rendered MachineConfig of all workers gets another version: each state changes."""
-    counting_only = {down(): {"latency-file": "/dev/null"}}     # it remembers no text of a notification
+    counting_only = {down(): {"latency-file": "/dev/null"}}     # it stores no text of a notification
     with openshift(NODES, 1, settings=counting_only) as (server, tree):
         configs = server.kube.names("machineconfigs")
         config = next(name for name in configs if name.startswith("rendered-worker-"))
         pids = {name: tree.pid(name) for name in (STATE, WATCHER)}
-        heard = lambda: tree.counts()["nodes"]["updated"]
+        received = lambda: tree.counts()["nodes"]["updated"]
         wall, cpu = [], {name: [] for name in pids}
         for patch in range(FLEET_ROUNDS):
-            wanted, before = heard() + NODES, {name: cpu_ms(pid) for name, pid in pids.items()}
+            wanted, before = received() + NODES, {name: cpu_ms(pid) for name, pid in pids.items()}
             began = time.monotonic()
             server.kube.merge("machineconfigs", config, {"metadata": {"annotations": notes(
                 **{"release-image-version": f"4.21.{patch}"})}})
-            muster.wait_for(lambda: heard() >= wanted, f"{NODES} notifications", WAIT_S, every=0.001)
+            muster.wait_for(lambda: received() >= wanted, f"{NODES} notifications", WAIT_S, every=0.001)
             wall.append(1000 * (time.monotonic() - began))
             time.sleep(0.5)     # so that acknowledgements and the pool's last state are in the CPU time
             for name, pid in pids.items():
@@ -169,7 +169,7 @@ def growth():
     for count in (FEW, NODES):
         with openshift(count, 0, insight=True) as (server, tree):
             muster.wait_for(lambda: written(server) >= count, f"{count} insights", WAIT_S, every=1)
-            time.sleep(3)       # what a burst leaves behind is given back
+            time.sleep(3)       # until the memory of a burst is freed
             held[count] = {name: 1024 * rollup(tree.pid(name), "Pss") for name in actors}
     each = {name: (held[NODES][name] - held[FEW][name]) / (NODES - FEW) for name in actors}
     for name in actors:
@@ -188,7 +188,7 @@ SECTIONS = [
     ("The whole fleet", fleet_change),
     ("Memory", growth),
 ]
-REQUIRED = ("evaluations_per_s", *(f"notify_{count}_p99_us" for count in AUDIENCES), "fleet_change_5000_ms",
+REQUIRED = ("evaluations_per_s", *(f"notify_{count}_p99_us" for count in DOWNSTREAM), "fleet_change_5000_ms",
             "bytes_per_node")
 
 

@@ -4,9 +4,9 @@
  *	bench-node_state_evaluate NODES PASSES
  *
  * Prints {"same_per_s", "changed_per_s", "body_bytes"}. An evaluation is what the actor does for one key of
- * its queue: the Node out of the mirror, unpacked, assessed, compared with the last state. same: nothing
- * came of it. changed: the state is another one every time, so it is packed and put where consumers are
- * served from. That the Node itself changed in the mirror is not counted: the bus did that.
+ * its queue: it reads the Node from the mirror, unpacks and assesses it, and compares the result with the
+ * last state. same: the state is unchanged. changed: the state is another one every time, so it is packed and
+ * stored for consumers. The change of the Node in the mirror is not counted: the bus does that.
  */
 #include <stdio.h>
 #include <string.h>
@@ -106,7 +106,7 @@ main(int argc, char **argv)
 	return 0;
 }
 
-/* Three pools, two configs, a target: an update under way, every node evaluated once. */
+/* Three pools, two configs, a target: an update in progress, every node evaluated once. */
 static void
 set_up(struct bench *b)
 {
@@ -136,7 +136,7 @@ tear_down(struct bench *b)
 	msg_arena_free(&b->arena);
 }
 
-/* ---- What there is ---- */
+/* ---- Objects ---- */
 
 static void
 take_pool(struct bench *b, const char *name)
@@ -176,7 +176,7 @@ take_version(struct bench *b, const char *version)
 	msgpack_sbuffer_destroy(&bytes);
 }
 
-/* Every node in the mirror, its daemon in that state. */
+/* Puts every node into the mirror, its daemon in that state. */
 static void
 hold_nodes(struct bench *b, const char *state)
 {
@@ -223,7 +223,7 @@ pack_node(struct bench *b, const char *state)
 
 /* ---- Evaluations ---- */
 
-/* Each node once; CPU seconds. Every evaluation must have the result that is measured here. */
+/* Evaluates each node once; returns CPU seconds. Every evaluation must have the wanted result. */
 static double
 pass(struct bench *b, enum fleet_result wanted)
 {
@@ -264,7 +264,7 @@ cpu_s(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* ---- What the fleet and the mirror ask for ---- */
+/* ---- Hooks of the fleet and the mirror ---- */
 
 static void
 enqueue(void *arg, struct wire_str key, uint64_t trace)
@@ -272,7 +272,7 @@ enqueue(void *arg, struct wire_str key, uint64_t trace)
 	(void)arg, (void)key, (void)trace;
 }
 
-/* Only a change of a pool's selector asks: there is none. */
+/* The fleet calls it only when the selector of a pool changes: none does. */
 static void
 each_node(void *arg, fleet_node_fn *fn, void *fn_arg)
 {
@@ -285,7 +285,7 @@ ignore(enum mirror_change kind, const struct body_item *item, void *arg)
 	(void)kind, (void)item, (void)arg;
 }
 
-/* ---- Small things ---- */
+/* ---- Helpers ---- */
 
 static struct wire_str
 key_of(char *buf, uint32_t number)

@@ -1,10 +1,10 @@
 /*
- * bench/node_state_wake.c - the floor under every notification: one process wakes another through a pipe.
+ * bench/node_state_wake.c - the lower bound of every notification: one process wakes another through a pipe.
  *
  *	bench-node_state_wake PER_SECOND SECONDS
  *
- * Prints the microseconds from write to read, one per line. It runs beside what is measured, so both
- * meet the same machine: what is slow here is its scheduler, not our bus.
+ * Prints the microseconds from write to read, one per line. It runs during the measurement, on the
+ * same busy machine: what is slow here is the scheduler, not the bus.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -59,7 +59,7 @@ send_stamps(int fd, uint32_t per_second, uint32_t count)
 	}
 }
 
-/* Until the sender is done. */
+/* Prints until the sender is done. */
 static void
 print_delays(int fd)
 {

@@ -1,7 +1,7 @@
-"""tests/chaos/test_chaos_rollout.py - an update at speed, with kill -9 of those who follow it.
+"""tests/chaos/test_chaos_rollout.py - an accelerated update, with kill -9 of the actors that follow it.
 
-At the end the insights are the oracle's; no condition that stayed as it was got another time, no insight
-was deleted or made anew, and nobody but the victims was restarted. CHAOS_SEED (./dev test chaos --seed)
+At the end the insights are those of the oracle; no unchanged condition got another time, no insight was
+deleted or created again, and only the killed actors were restarted. CHAOS_SEED (./dev test chaos --seed)
 replays a seed.
 
 muster-test: timeout=900
@@ -27,8 +27,8 @@ SEED = int(os.environ.get("CHAOS_SEED") or os.environ.get("MUSTER_SEED")
            or random.SystemRandom().getrandbits(32))
 MASTERS, WORKERS, SPEED = 3, 57, 20
 PAUSE_S = (0.2, 2.5)
-KILLS_OF_ONE = 4            # the fifth early death of a core actor in five minutes would rightly end musterd
-VICTIMS = (STATE, INSIGHT, WATCHER)
+KILLS_OF_ONE = 4            # the fifth early exit of a core actor in five minutes ends musterd
+KILLED = (STATE, INSIGHT, WATCHER)
 
 
 def completed(server):
@@ -36,31 +36,31 @@ def completed(server):
     return (newest["version"], newest["state"]) == ("4.20.4", "Completed")
 
 
-def rage(tree, server, chance):
-    """Until the update is over, and everybody was hit."""
+def kill_at_random(tree, server, chance):
+    """Kills actors until the update is over; at least one of them."""
     kills, deadline = collections.Counter(), time.monotonic() + 300
     while not completed(server) or not kills:
         assert time.monotonic() < deadline, "the update does not end"
         time.sleep(chance.uniform(*PAUSE_S))
-        name = chance.choice(VICTIMS)
+        name = chance.choice(KILLED)
         row = tree.actor(name)
         if row["state"] != "running" or kills[name] == KILLS_OF_ONE:
             continue
         tree.kill(name)
         kills[name] += 1
-        wait_for(lambda: tree.actor(name)["pid"] != row["pid"], f"the death of {name} was noticed")
+        wait_for(lambda: tree.actor(name)["pid"] != row["pid"], f"musterd reaps {name}")
     return kills
 
 
-def everybody_runs(tree):
-    """Those who wait for their restart are started now: the length of backoff is tested elsewhere."""
+def restart_all(tree):
+    """Starts the actors in backoff at once: the length of backoff is tested elsewhere."""
     for name, row in tree.actors().items():
         if row["state"] == "backoff":
             tree.control(f"restart {name}")
     tree.wait_running(timeout=120)
 
 
-def times_were_kept(watched):
+def wrong_times(watched):
     for name in {event["object"]["metadata"]["name"] for event in watched.events}:
         statuses = watched.statuses(name)
         for before, after in zip(statuses, statuses[1:]):
@@ -68,7 +68,7 @@ def times_were_kept(watched):
 
 
 @tap.case
-def B4_B5_kills_during_a_rollout_change_nothing_about_its_end():
+def B4_B5_kills_during_a_rollout_do_not_change_its_result():
     tap.note(f"CHAOS_SEED={SEED}")
     chance = random.Random(SEED)
     with SimServer(options=["--seed", str(SEED % (1 << 31)), "--speed", str(SPEED)]) as server:
@@ -82,22 +82,22 @@ def B4_B5_kills_during_a_rollout_change_nothing_about_its_end():
                     for name, item in tree.insights(kind).items()}
             with Watched(server) as watched, Watched(server, INSIGHTS[1]) as pools:
                 server.order("POST", "cluster", {"op": "rollout", "version": "4.20.4"})
-                kills = rage(tree, server, chance)
+                kills = kill_at_random(tree, server, chance)
                 tap.note(f"kills {dict(kills)}")
-                everybody_runs(tree)
+                restart_all(tree)
                 tree.wait_settled(timeout=120)
                 tree.wait_states(timeout=120)
                 for some, kind in ((watched, INSIGHTS[0]), (pools, INSIGHTS[1])):
                     for name, item in tree.insights(kind).items():
-                        wait_for(lambda: some.statuses(name)[-1:] in ([], [item["status"]]), "it caught up")
+                        wait_for(lambda: some.statuses(name)[-1:] in ([], [item["status"]]), "last status")
                     assert some.deleted() == [], some.deleted()
-                    wrong = [*times_were_kept(some)]
+                    wrong = [*wrong_times(some)]
                     assert not wrong, wrong[:5]
             now = {(kind, name): item["metadata"]["uid"] for kind in INSIGHTS
                    for name, item in tree.insights(kind).items()}
-            assert now == uids, "an insight was made anew"
+            assert now == uids, "an insight was created again"
             rows = tree.actors()
-            restarts = {name: rows[name]["restarts"] for name in (*VICTIMS, down(1))}
+            restarts = {name: rows[name]["restarts"] for name in (*KILLED, down(1))}
             assert restarts == {name: kills[name] for name in restarts}, restarts
             assert not tree.gone(), tree.gone()
 
