@@ -162,7 +162,7 @@ actor_lost_watcher(struct kube_instance *in)
 }
 
 void
-actor_forget_own(struct kube_world *w)
+actor_clear_own(struct kube_world *w)
 {
 	for (int i = 0; i < KUBE_INSTANCES; i++)
 		memset(w->instances[i].own, 0, sizeof(w->instances[i].own));

@@ -57,7 +57,7 @@ static uint64_t number(const char *, const char *);
 static struct outcome simulate(const struct world *, unsigned, const struct options *);
 static void worker(struct shared *, long, const struct world *, unsigned, const struct options *, int64_t);
 static bool history(const struct world *, unsigned, uint64_t, const struct options *, struct report *);
-static void watch(int, const struct shared *, const struct world *);
+static void print_progress(int, const struct shared *, const struct world *);
 static void collect(struct shared *, long, int, struct outcome *);
 static void explain(const struct world *, unsigned, const struct outcome *);
 static bool normal_case(const struct world *, unsigned, const struct options *, unsigned);
@@ -216,7 +216,7 @@ simulate(const struct world *w, unsigned broken, const struct options *o)
 		}
 	}
 	close(alive[1]);
-	watch(alive[0], s, w);
+	print_progress(alive[0], s, w);
 	close(alive[0]);
 	for (long i = 0; i < jobs; i++) {
 		int status;
@@ -262,7 +262,7 @@ history(const struct world *w, unsigned broken, uint64_t seed, const struct opti
 
 /* Prints the progress until the last worker has closed its end. */
 static void
-watch(int fd, const struct shared *s, const struct world *w)
+print_progress(int fd, const struct shared *s, const struct world *w)
 {
 	const int64_t began_ms = clock_mono_ms();
 

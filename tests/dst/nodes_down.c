@@ -10,7 +10,7 @@
 #include "world_nodes.h"
 
 static sim_fn turn;
-static bool level(const struct nodes_world *, const struct nodes_down *);
+static bool caught_up(const struct nodes_world *, const struct nodes_down *);
 static bool receive(struct nodes_world *, struct nodes_down *);
 static void on_frame(struct nodes_world *, struct nodes_down *, const struct sim_frame *);
 static void on_change(enum mirror_change, const struct body_item *, void *);
@@ -60,8 +60,8 @@ down_unsettled(struct nodes_world *w, struct nodes_down *d)
 	static char text[128];
 	char key[NODES_KEY_MAX];
 
-	if (!d->node.up || !level(w, d))
-		return "a downstream actor is not level with node-state";
+	if (!d->node.up || !caught_up(w, d))
+		return "a downstream actor has not caught up with node-state";
 	if (w->expected_rv != w->model.rv)
 		model_evaluate(&w->model, w->expected);
 	w->expected_rv = w->model.rv;
@@ -79,7 +79,7 @@ down_unsettled(struct nodes_world *w, struct nodes_down *d)
 }
 
 static bool
-level(const struct nodes_world *w, const struct nodes_down *d)
+caught_up(const struct nodes_world *w, const struct nodes_down *d)
 {
 	const struct nodes_peer *const peer = &w->state.peers[d->index];
 

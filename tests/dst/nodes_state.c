@@ -84,7 +84,7 @@ state_resync(struct nodes_world *w)
 }
 
 void
-state_follow(struct nodes_world *w, uint32_t place)
+state_update(struct nodes_world *w, uint32_t place)
 {
 	if (w->state.node.up)
 		queue_object(w, place);

@@ -99,7 +99,7 @@ act_create(struct session_world *w, uint32_t i)
 	k->rv = k->value_rv = ++w->truth.rv;
 	w->truth.present++;
 	SIM_TRACE(w->sim, "store: %s is created, rv %d", k->name, (int)k->rv);
-	producer_follow(w, i);
+	producer_update(w, i);
 }
 
 static void
@@ -112,7 +112,7 @@ remove_key(struct session_world *w, uint32_t i)
 	k->removed_rv = ++w->truth.rv;
 	w->truth.present--;
 	SIM_TRACE(w->sim, "store: %s is removed, rv %d", k->name, (int)k->removed_rv);
-	producer_follow(w, i);
+	producer_update(w, i);
 }
 
 static void
@@ -128,7 +128,7 @@ change(struct session_world *w)
 	k->value_len = value_length(w, k);
 	k->rv = k->value_rv = ++w->truth.rv;
 	SIM_TRACE(w->sim, "store: %s changes, rv %d", k->name, (int)k->rv);
-	producer_follow(w, i);
+	producer_update(w, i);
 }
 
 static void
@@ -138,13 +138,13 @@ touch(struct session_world *w)
 
 	if (w->truth.keys[i].present)
 		w->truth.keys[i].rv = ++w->truth.rv;
-	producer_follow(w, i);
+	producer_update(w, i);
 }
 
 static void
 repeat(struct session_world *w)
 {
-	producer_follow(w, any_key(w));
+	producer_update(w, any_key(w));
 }
 
 static void
@@ -176,7 +176,7 @@ replace(struct session_world *w)
 	if (sim_chance(w->sim, 500))
 		k->value_rv = k->rv;
 	SIM_TRACE(w->sim, "store: %s is replaced, uid u%d rv %d", k->name, (int)k->life, (int)k->rv);
-	producer_follow(w, i);
+	producer_update(w, i);
 }
 
 static void

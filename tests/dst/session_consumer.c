@@ -10,7 +10,7 @@
 #include "world_session.h"
 
 static sim_fn turn, finish_work;
-static bool level(const struct session_world *, const struct consumer *);
+static bool caught_up(const struct session_world *, const struct consumer *);
 static bool receive(struct session_world *, struct consumer *);
 static void on_frame(struct session_world *, struct consumer *, const struct sim_frame *);
 static void break_frame(
@@ -90,7 +90,7 @@ consumer_check(struct session_world *w, struct consumer *c)
 	const struct peer *peer = &w->producer.peers[c->index];
 	const struct session_out *out = &peer->session;
 
-	if (!level(w, c))
+	if (!caught_up(w, c))
 		return;
 	if (mirror_count(c->mirror) != keytab_count(peer->sent.keys)
 	    || mirror_hash(c->mirror) != peer->sent.hash)
@@ -110,8 +110,8 @@ consumer_unsettled(struct session_world *w, struct consumer *c)
 
 	if (!c->node.up)
 		wrong = "is down";
-	else if (!level(w, c))
-		wrong = "is not level with the producer";
+	else if (!caught_up(w, c))
+		wrong = "has not caught up with the producer";
 	else if (mirror_count(c->mirror) != w->truth.present)
 		wrong = "has not as many keys as the truth";
 	else if (c->unclean > 0 || c->workers > 0)
@@ -136,7 +136,7 @@ consumer_unsettled(struct session_world *w, struct consumer *c)
 
 /* Both ends are live in the same session, and all that was sent was applied. */
 static bool
-level(const struct session_world *w, const struct consumer *c)
+caught_up(const struct session_world *w, const struct consumer *c)
 {
 	const struct peer *peer = &w->producer.peers[c->index];
 

@@ -52,7 +52,7 @@ producer_crash(struct session_world *w)
 }
 
 void
-producer_follow(struct session_world *w, uint32_t key)
+producer_update(struct session_world *w, uint32_t key)
 {
 	struct producer *p = &w->producer;
 	struct truth_item item;
@@ -61,7 +61,7 @@ producer_follow(struct session_world *w, uint32_t key)
 	if (!p->node.up)
 		return;
 	if (!w->truth.keys[key].present) {
-		producer_forget(w, key);
+		producer_remove(w, key);
 		return;
 	}
 	truth_read(&w->truth, key, &item);
@@ -76,7 +76,7 @@ producer_follow(struct session_world *w, uint32_t key)
 }
 
 void
-producer_forget(struct session_world *w, uint32_t key)
+producer_remove(struct session_world *w, uint32_t key)
 {
 	struct producer *p = &w->producer;
 	const struct truth_key *k = &w->truth.keys[key];
@@ -163,7 +163,7 @@ list_some(struct sim *sim, void *arg, uint64_t n)
 	(void)n;
 	for (uint32_t i = 0; i < 1 + w->truth.count / 4 && p->listed < w->truth.count; i++) {
 		if (w->truth.keys[p->listed].present)
-			producer_follow(w, p->listed);
+			producer_update(w, p->listed);
 		p->listed++;
 	}
 	if (p->listed < w->truth.count) {

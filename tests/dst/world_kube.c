@@ -425,7 +425,7 @@ restore(struct kube_world *w)
 		return;
 	server_restore(&w->server, w->server.compacted + sim_random(w->sim, span));
 	SIM_TRACE(w->sim, "server: restored to %d", (int)w->server.rv);
-	actor_forget_own(w);
+	actor_clear_own(w);
 	wire_break(w);
 	wire_server_changed(w);
 }

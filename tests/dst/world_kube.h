@@ -288,7 +288,7 @@ void actor_answered(
 void actor_lost_watcher(struct kube_instance *in);	/* its watcher is gone */
 /* A write of an instance took effect just now. */
 void actor_executed(struct kube_world *w, uint32_t write_id);
-void actor_forget_own(struct kube_world *w);	/* the cluster was restored: no result is certain any more */
+void actor_clear_own(struct kube_world *w);	/* the cluster was restored: no result is certain any more */
 
 void kube_key(char out[KUBE_TEXT], uint32_t key);
 void kube_uid(char out[KUBE_TEXT], uint32_t uid);

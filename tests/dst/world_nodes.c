@@ -15,7 +15,7 @@ static act_fn change, burst, resync, cut, crash_state, crash_down, stop_state, s
 static sim_fn act_again, restart, reopen;
 static void draw_faults(struct sim *);
 static void disconnect(struct nodes_world *, uint32_t);
-static void soon(struct nodes_world *, sim_fn *, uint64_t);
+static void schedule_soon(struct nodes_world *, sim_fn *, uint64_t);
 
 static const struct {
 	act_fn		*fn;
@@ -53,9 +53,9 @@ setup(struct sim *sim)
 		sim_pipe_init(&d->up, &w->state.node, PIPE_MAX);
 		sim_pipe_init(&d->down, &d->node, PIPE_MAX);
 		d->window = sim_chance(sim, 500) ? SESSION_WINDOW : 1 + sim_random(sim, 6);
-		soon(w, restart, i);
+		schedule_soon(w, restart, i);
 	}
-	soon(w, restart, STATE);
+	schedule_soon(w, restart, STATE);
 	sim_at(sim, 1, act_again, w, 0);
 	return w;
 }
@@ -191,7 +191,7 @@ change(struct nodes_world *w)
 	model_key(place, key);
 	SIM_TRACE(w->sim, "cluster: %s %s, rv %d", key,
 	    w->model.objects[place].present ? "changes" : "is removed", (int)w->model.rv);
-	state_follow(w, place);
+	state_update(w, place);
 }
 
 static void
@@ -216,7 +216,7 @@ cut(struct nodes_world *w)
 	const uint32_t i = (uint32_t)sim_random(w->sim, DOWNS);
 
 	disconnect(w, i);
-	soon(w, reopen, i);
+	schedule_soon(w, reopen, i);
 }
 
 static void
@@ -228,7 +228,7 @@ crash_state(struct nodes_world *w)
 	state_crash(w);
 	for (uint32_t i = 0; i < DOWNS; i++)
 		disconnect(w, i);
-	soon(w, restart, STATE);
+	schedule_soon(w, restart, STATE);
 }
 
 static void
@@ -241,7 +241,7 @@ crash_down(struct nodes_world *w)
 	SIM_TRACE(w->sim, "d%u crashes", i);
 	down_crash(w, i);
 	disconnect(w, i);
-	soon(w, restart, i);
+	schedule_soon(w, restart, i);
 }
 
 static void
@@ -282,7 +282,7 @@ draw_faults(struct sim *sim)
 /* ---- Nodes and connections ---- */
 
 static void
-soon(struct nodes_world *w, sim_fn *fn, uint64_t who)
+schedule_soon(struct nodes_world *w, sim_fn *fn, uint64_t who)
 {
 	const uint64_t within_ms = sim_chance(w->sim, 800) ? 300 : 4000;
 
@@ -309,7 +309,7 @@ restart(struct sim *sim, void *arg, uint64_t who)
 		down_start(w, (uint32_t)who);
 	for (uint32_t i = 0; i < DOWNS; i++) {
 		if (who == STATE || who == i)
-			soon(w, reopen, i);
+			schedule_soon(w, reopen, i);
 	}
 }
 

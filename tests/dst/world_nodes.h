@@ -169,7 +169,7 @@ extern const struct world nodes_world;
 void state_start(struct nodes_world *w);
 void state_crash(struct nodes_world *w);
 void state_resync(struct nodes_world *w);	/* kube-watcher starts over: what was in flight is lost */
-void state_follow(struct nodes_world *w, uint32_t place);	/* the model has changed here */
+void state_update(struct nodes_world *w, uint32_t place);	/* the model has changed here */
 void state_free_feed(struct nodes_world *w);
 
 void state_serve(struct nodes_world *w);	/* the producer's end of the link downstream (nodes_link.c) */

@@ -317,7 +317,7 @@ world_open(struct session_world *w, const struct sim_node *at, const struct sim_
 		    (int)EPOCH_INCARNATION(f->env.epoch), (uint32_t)f->env.epoch, (int)f->env.seq,
 		    f->bodies + 1);
 	else
-		SIM_TRACE(w->sim, "%s gets a frame that %s", at->name, wrong);
+		SIM_TRACE(w->sim, "%s gets an invalid frame: %s", at->name, wrong);
 	return wrong;
 }
 

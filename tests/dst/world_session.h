@@ -168,8 +168,8 @@ extern const struct world session_world;
 
 void producer_start(struct session_world *w);
 void producer_crash(struct session_world *w);
-void producer_follow(struct session_world *w, uint32_t key);	/* the truth has changed here */
-void producer_forget(struct session_world *w, uint32_t key);	/* the truth has removed this key */
+void producer_update(struct session_world *w, uint32_t key);	/* the truth has changed here */
+void producer_remove(struct session_world *w, uint32_t key);	/* the truth has removed this key */
 void producer_check(struct session_world *w);
 
 void consumer_start(struct session_world *w, uint32_t i);
