@@ -71,8 +71,8 @@ def a_killed_consumer_gets_everything_again():
     with Samples(consumers=2, producer=changing(churn=50)) as tree:
         tree.wait_running()
         for _ in range(3):
-            dead = tree.kill(ONE)
-            tree.wait_restarted(ONE, dead)
+            killed = tree.kill(ONE)
+            tree.wait_restarted(ONE, killed)
             tree.wait_received(TWO, 100)
         tree.settle()
         assert restarts(tree) == {PRODUCER: 0, ONE: 3, TWO: 0}
@@ -84,8 +84,8 @@ def a_killed_producer_makes_nothing_gone():
         tree.wait_running()
         for _ in range(3):
             tree.wait_received(ONE, 1000)
-            dead = tree.kill(PRODUCER)
-            tree.wait_restarted(PRODUCER, dead)
+            killed = tree.kill(PRODUCER)
+            tree.wait_restarted(PRODUCER, killed)
         assert len(tree.settle()) == KEYS
         nothing_gone(tree)
         assert restarts(tree) == {PRODUCER: 3, ONE: 0, TWO: 0, THREE: 0}
@@ -96,7 +96,7 @@ def while_the_producer_is_dead_mirrors_are_stale_and_readable():
     with Samples(consumers=2, producer=changing(**{"ready-after": "3s"})) as tree:
         tree.wait_running()
         wait_for(lambda: tree.counts(ONE).get("fresh") == 1, "the mirror is fresh")
-        dead = tree.kill(PRODUCER)
+        killed = tree.kill(PRODUCER)
         wait_for(lambda: tree.counts(ONE)["fresh"] == 0, "the mirror is stale")
         wait_for(lambda: tree.actor(PRODUCER)["state"] == "running", "the producer runs")
         assert not tree.actor(PRODUCER)["synced"]
@@ -107,7 +107,7 @@ def while_the_producer_is_dead_mirrors_are_stale_and_readable():
                 assert (counts["keys"], counts["gone"]) == (KEYS, 0), f"{name} with half a snapshot: {counts}"
                 seen += counts["fresh"] == 0
         assert seen > 2, "no mirror was stale"
-        tree.wait_restarted(PRODUCER, dead)
+        tree.wait_restarted(PRODUCER, killed)
         wait_for(lambda: tree.counts(ONE)["fresh"] == 1, "the mirror is fresh again")
         assert len(tree.settle()) == KEYS
         nothing_gone(tree)
@@ -154,7 +154,7 @@ def a_stopped_consumer_loses_its_session_and_affects_no_other():
 
 
 @tap.case
-def a_stopped_producer_is_noticed():
+def a_stopped_producer_makes_mirrors_stale():
     with Samples(consumers=2, producer=changing(), patient=True) as tree:
         tree.wait_running()
         tree.wait_received(ONE, 500)
@@ -215,9 +215,9 @@ def a_log_level_reaches_the_actor():
         assert "error" not in tree.control(f"level {PRODUCER} debug")
         wait_for(lambda: tree.facts(actor=PRODUCER, msg="log level changes", to_level="debug"),
                  "the actor logs it")
-        dead = tree.kill(ONE)
+        killed = tree.kill(ONE)
         wait_for(lambda: tree.facts(actor=PRODUCER, level="debug", msg="session opened"), "it logs more")
-        tree.wait_restarted(ONE, dead)
+        tree.wait_restarted(ONE, killed)
         assert not tree.facts(actor=ONE, level="debug")
 
 

@@ -160,7 +160,7 @@ def an_address_is_left_off():
 
 
 @tap.case
-def an_address_that_is_switched_off_is_forgotten():
+def the_file_of_an_address_that_is_switched_off_is_removed():
     section = {"metrics-bind-address": ANY, "health-probe-bind-address": ANY}
     with Muster({"actors": {"metrics": section}}) as tree:
         tree.wait_running()

@@ -152,7 +152,7 @@ open_descriptors(void)
 }
 
 static void
-a_thousand_connections_come_and_go(void **state)
+a_thousand_connections_open_and_close(void **state)
 {
 	msgpack_sbuffer b;
 	struct rig r;
@@ -192,7 +192,7 @@ main(int argc, char **argv)
 {
 	static const struct CMUnitTest alone[] = {
 		ALONE(more_than_a_mebibyte), ALONE(bytes_that_are_no_zmtp), ALONE(a_flood_of_garbage),
-		ALONE(frames_with_bytes_changed), ALONE(a_thousand_connections_come_and_go),
+		ALONE(frames_with_bytes_changed), ALONE(a_thousand_connections_open_and_close),
 	};
 
 	if (argc > 1)

@@ -189,7 +189,7 @@ a_routing_id_with_another_nonce(void **state)
 	rig_free(&r);
 }
 
-/* The id that a new consumer sends with its first frame to whoever has bound the link. */
+/* Receives the routing id that a new consumer sends with its first frame. */
 static void
 receive_id(struct rig *r, void *router, char *id, size_t size)
 {
@@ -207,7 +207,7 @@ receive_id(struct rig *r, void *router, char *id, size_t size)
 	zmq_msg_close(&m);
 }
 
-/* A ROUTER hands an id over to whoever names it, so an id must not follow from role and incarnation. */
+/* A ROUTER gives an id to any peer that declares it, so role and incarnation alone must not be the id. */
 static void
 a_routing_id_cannot_be_guessed(void **state)
 {

@@ -6,7 +6,7 @@
  */
 #include "rig.h"
 
-/* ---- Frames that are wrong, whoever their sender is ---- */
+/* ---- Frames that are wrong from every sender ---- */
 
 static void
 put(msgpack_sbuffer *b, const void *p, size_t len)

@@ -41,13 +41,13 @@ def tree_of_three(producer=None, **more):
     return Samples(consumers=3, producer=producer, metrics=True, **more)
 
 
-def nobody_restarted(tree, *but):
+def assert_restarted_only(tree, *restarted):
     rows = tree.actors()
     restarts = {name: rows[name]["restarts"] for name in tree.everyone()}
-    assert restarts == {name: int(name in but) for name in tree.everyone()}, restarts
+    assert restarts == {name: int(name in restarted) for name in tree.everyone()}, restarts
 
 
-def nobody_started_over(tree, *names):
+def assert_no_resync(tree, *names):
     for name in names:
         assert not tree.metric("muster_resync_total", actor=name, link="samples"), f"{name} had to start over"
 
@@ -81,14 +81,14 @@ def unknown_senders_affect_no_actor():
         wait_for(lambda: tree.metric(rejected, actor=PRODUCER, reason="frame") == 6 * 12, "rejected frames")
         wait_for(lambda: tree.metric(rejected, actor=PRODUCER, reason="hello") == 6 * 2, "rejected HELLOs")
         assert tree.facts(msg="a sender without a session sent a bad frame", actor=PRODUCER)
-        nobody_restarted(tree)
-        nobody_started_over(tree, *tree.consumers)
+        assert_restarted_only(tree)
+        assert_no_resync(tree, *tree.consumers)
         tree.wait_descriptors(fds)
         tree.settle()
 
 
 @tap.case
-def a_flood_is_neither_noticed_nor_logged_line_by_line():
+def a_flood_affects_no_actor_and_is_not_logged_line_by_line():
     chance = random.Random(1)
     with tree_of_three() as tree:
         tree.wait_running()
@@ -102,28 +102,28 @@ def a_flood_is_neither_noticed_nor_logged_line_by_line():
                     tree.wait_received(name, 100)
             wait_for(lambda: (tree.metric("muster_bus_frames_rejected_total", actor=PRODUCER) or 0) >= 40000,
                      "all are refused")
-        nobody_restarted(tree)
-        nobody_started_over(tree, *tree.consumers)
+        assert_restarted_only(tree)
+        assert_no_resync(tree, *tree.consumers)
         grown = len(tree.log().splitlines()) - lines
         assert grown < LOG_LINES, f"{grown} lines of log"
         tree.settle()
 
 
 @tap.case
-def connections_that_come_and_go_leave_nothing():
+def connections_that_open_and_close_leave_no_descriptor():
     with tree_of_three() as tree:
         tree.wait_running()
         before = tree.steady_descriptors()
         for n in range(CONNECTIONS):
-            # A name of its own each: when one is taken over, libzmq 4.3.4 may keep the descriptor of who
-            # had it (socket.c). Some in 10,000 here, on a busy machine.
+            # Each has its own routing id: when an id is taken over, libzmq 4.3.4 may keep the descriptor of
+            # its previous connection (socket.c). That happens a few times in 10,000 on a busy machine.
             with unknown_sender(tree, f"come-and-go-{n}".encode() if n % 2 else None) as client:
                 if n % 5 == 0:
                     client.send(b"\xc1")
         tree.wait_received(ONE, 500)
         tree.wait_descriptors(before)
-        nobody_restarted(tree)
-        nobody_started_over(tree, *tree.consumers)
+        assert_restarted_only(tree)
+        assert_no_resync(tree, *tree.consumers)
 
 
 @tap.case
@@ -131,13 +131,13 @@ def a_consumer_that_misbehaves_is_restarted_alone():
     for way in ("garbage", "message"):
         with tree_of_three(only={2: {"misbehave": way, "misbehave-after": "1s"}}) as tree:
             tree.wait_running()
-            wait_for(lambda: tree.actor(TWO)["incarnation"] == 2, "the bad one is restarted")
+            wait_for(lambda: tree.actor(TWO)["incarnation"] == 2, "the faulty one is restarted")
             tree.wait_running()
             assert tree.facts(msg="actor was reported by a peer; restarting it", actor=TWO, peer=PRODUCER)
             assert tree.actor(TWO)["last_exit"] == "reported", tree.actor(TWO)
             tree.wait_received(TWO, 500)
-            nobody_restarted(tree, TWO)
-            nobody_started_over(tree, ONE, THREE)
+            assert_restarted_only(tree, TWO)
+            assert_no_resync(tree, ONE, THREE)
             tree.settle()
 
 
@@ -154,12 +154,12 @@ def a_flood_of_unknown_senders_does_not_hide_it():
         thread = threading.Thread(target=flood)
         thread.start()
         try:
-            wait_for(lambda: tree.actor(TWO)["incarnation"] == 2, "the bad one is restarted")
+            wait_for(lambda: tree.actor(TWO)["incarnation"] == 2, "the faulty one is restarted")
         finally:
             over.set()
             thread.join()
         tree.wait_running()
-        nobody_restarted(tree, TWO)
+        assert_restarted_only(tree, TWO)
         tree.settle()
 
 
@@ -167,11 +167,11 @@ def a_flood_of_unknown_senders_does_not_hide_it():
 def a_producer_that_misbehaves_is_restarted_and_nothing_is_gone():
     with tree_of_three(producer={"misbehave": "value", "misbehave-after": "2s"}) as tree:
         tree.wait_running()
-        wait_for(lambda: tree.actor(PRODUCER)["incarnation"] == 2, "the bad one is restarted")
+        wait_for(lambda: tree.actor(PRODUCER)["incarnation"] == 2, "the faulty one is restarted")
         tree.wait_running()
         assert tree.actor(PRODUCER)["last_exit"] == "reported", tree.actor(PRODUCER)
         assert len(tree.settle()) == 200
-        nobody_restarted(tree, PRODUCER)
+        assert_restarted_only(tree, PRODUCER)
         for name in tree.consumers:
             assert tree.counts(name)["gone"] == 0, tree.counts(name)
 
@@ -192,7 +192,7 @@ def a_producer_cannot_use_the_tokens_of_its_consumers_elsewhere():
         for name in tree.consumers:
             assert tree.facts(msg="HELLO refused", actor=name, peer="metrics", reason="wrong token")
         assert not tree.metric("muster_resync_total", actor="metrics", link="stats"), "a session was stolen"
-        nobody_restarted(tree)
+        assert_restarted_only(tree)
         tree.settle()
 
 

@@ -179,11 +179,11 @@ def counters_of_a_restarted_actor_start_again():
         def taken():
             return tree.metric("muster_bus_items_total", actor=ONE, link="samples") or 0
         wait_for(lambda: taken() > 2000, "the consumer has taken items")
-        born = tree.metric("process_start_time_seconds", actor=ONE)
+        before = tree.metric("process_start_time_seconds", actor=ONE)
         tree.settle()       # so that the new one counts a snapshot, and nothing after it
         tree.wait_restarted(ONE, tree.kill(ONE))
         wait_for(lambda: 0 < taken() < 2000, "the counter fell")
-        wait_for(lambda: tree.metric("process_start_time_seconds", actor=ONE) > born, "born later")
+        wait_for(lambda: tree.metric("process_start_time_seconds", actor=ONE) > before, "it started later")
 
 
 @tap.case
@@ -256,8 +256,8 @@ def idle_connections_do_not_keep_others_out():
         tree.wait_running()
         host, _, port = address(tree.run_dir, "metrics").rpartition(":")
         with contextlib.ExitStack() as idle:
-            crowd = [idle.enter_context(socket.create_connection((host, int(port)), 10)) for _ in range(200)]
-            for s in crowd[::2]:
+            peers = [idle.enter_context(socket.create_connection((host, int(port)), 10)) for _ in range(200)]
+            for s in peers[::2]:
                 s.sendall(b"GET / HTTP/1.1\r\nX: ")     # half of them with half a request
             for _ in range(5):
                 assert get(tree.run_dir, "/healthz").code == 200

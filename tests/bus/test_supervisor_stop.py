@@ -214,7 +214,7 @@ def what_an_actor_leaves_behind_is_gone_before_its_next_incarnation():      # (i
         starts = [number for number, line in enumerate(lines)
                   if line["msg"] == "actor started" and line["actor"] == "test-faulty"]
         for pids, start in zip(left, starts[1:]):
-            assert not any(map(alive, pids)), f"{pids} live on"
+            assert not any(map(alive, pids)), f"{pids} still run"
             reaped = {line.get("pid") for line in lines[:start] if line["msg"] == "reaped an orphan"}
             assert set(pids) <= reaped, f"{set(pids) - reaped} were there when the next incarnation started"
         assert tree.stop() == 0
@@ -227,7 +227,7 @@ def what_an_actor_leaves_behind_is_gone_with_musterd():
         tree.wait_log("left behind: ")
         assert tree.stop() == 0
         for pids in re.findall(r"left behind: (\d+) (\d+) (\d+)", tree.log()):
-            assert not any(alive(int(pid)) for pid in pids), f"{pids} live on"
+            assert not any(alive(int(pid)) for pid in pids), f"{pids} still run"
 
 
 @tap.case

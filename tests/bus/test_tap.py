@@ -235,15 +235,15 @@ def without_a_reader_nothing_is_copied():
         with Reader(tree, "--link", "samples") as reader:
             reader.wait_lines(500)
             assert reader.end(signal.SIGKILL) == -signal.SIGKILL
-        wait_sent(1000)         # its end is noticed at once, the last figure is sent a second later
+        wait_sent(1000)         # its end takes effect at once, the last figure is sent a second later
         copied = tapped(tree, PRODUCER)
         assert copied > few
         wait_sent(1500)
-        assert tapped(tree, PRODUCER) == copied, "still copied for a reader that is dead"
+        assert tapped(tree, PRODUCER) == copied, "still copied for a reader that has ended"
 
 
 def undisturbed(tree, more=3000):
-    """After more changes the mirrors are equal, and nobody had to start over."""
+    """After more changes the mirrors are equal, and no session had to start over."""
     for name in tree.consumers:
         tree.wait_received(name, more)
     changes = sum(int(line.split()[2]) for line in tree.settle())
@@ -282,7 +282,7 @@ def stopped(tree):
 
 
 @contextlib.contextmanager
-def in_a_crowd(tree):
+def blocked(tree):
     """Ten readers, all of them blocked by a full pipe."""
     with contextlib.ExitStack() as stack:
         for _ in range(10):
@@ -311,8 +311,8 @@ def with_random_subscriptions(tree):
 
 
 @tap.case
-def a_bad_reader_changes_nothing():
-    for disturb in (killed_again_and_again, stopped, in_a_crowd, with_random_subscriptions):
+def a_bad_reader_affects_no_actor():
+    for disturb in (killed_again_and_again, stopped, blocked, with_random_subscriptions):
         with Samples(consumers=2, producer=changing(keys=1000)) as tree:
             tree.wait_running()
             with disturb(tree):
@@ -335,10 +335,10 @@ def a_slow_reader_is_shown_what_it_lost():
             after = len(reader.lines())
             reader.wait_lines(after + 100)
             assert reader.end() == 0
-            notices = [line for line in reader.lines() if line.startswith("-- lost")]
+            loss_lines = [line for line in reader.lines() if line.startswith("-- lost")]
         pattern = re.compile(rf"-- lost (\d+) records of {PRODUCER} \(reader too slow\)")
-        lost = [pattern.fullmatch(line) for line in notices]
-        assert all(lost), notices
+        lost = [pattern.fullmatch(line) for line in loss_lines]
+        assert all(lost), loss_lines
         last, holes = {}, 0
         for topic, meta, _ in records(path):
             holes += meta[0] - last.get(topic, meta[0] - 1) - 1

@@ -35,7 +35,7 @@ copied(void)
 }
 
 static void
-nobody_reads(void **state)
+no_reader(void **state)
 {
 	struct rig r;
 
@@ -47,7 +47,7 @@ nobody_reads(void **state)
 }
 
 static void
-a_reader_comes_and_goes(void **state)
+a_reader_connects_and_closes(void **state)
 {
 	char part[1024];
 	struct rig r;
@@ -223,7 +223,7 @@ int
 main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
-		ALONE(nobody_reads), ALONE(a_reader_comes_and_goes),
+		ALONE(no_reader), ALONE(a_reader_connects_and_closes),
 		ALONE(a_second_reader_while_the_first_is_busy), ALONE(a_flood_of_subscriptions),
 		ALONE(a_token_is_not_shown), ALONE(a_secret_of_a_new_message_is_not_shown),
 		ALONE(a_reader_that_does_not_read), ALONE(a_reader_that_goes_while_we_close),
