@@ -310,7 +310,7 @@ text_of(ondemand::value v, bool numbers, std::string_view *out)
 		return err;
 	if (type == ondemand::json_type::string)
 		return v.get_string().get(*out);
-	*out = std::string_view("", 0);	/* with an address: memcpy may not be given none */
+	*out = "";	/* with an address: memcpy may not be given none */
 	if (type == ondemand::json_type::null) {
 		bool null;
 		return v.is_null().get(null);

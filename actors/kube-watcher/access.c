@@ -60,6 +60,7 @@ static void on_done(const struct http_response *, void *);
 static bool is_worth_another(struct access *, const struct http_response *);
 static const char *refusal(const struct call *, int64_t);
 static void end_refused(struct access *, int64_t);
+static struct call *next_refused(struct access *, int64_t);
 static void log_credential_error(struct access *, const char *);
 static void note_date(struct access *, const struct http_response *);
 static void on_timer(evutil_socket_t, short, void *);
@@ -364,19 +365,25 @@ end_refused(struct access *x, int64_t now_ms)
 {
 	struct call *c;
 
-	do {
-		TAILQ_FOREACH(c, &x->calls, next) {
-			if (c->sent_as != 0)
-				continue;
-			if (c->refusal == NULL && c->deadline_ms <= now_ms)
-				c->refusal = refusal(c, now_ms);
-			if (c->refusal != NULL)
-				break;
-		}
-		if (c != NULL)
-			on_done(&(struct http_response){ .err = E_TIMEOUT, .body = "", .content_type = "",
-			    .host = "", .error = c->refusal }, c);
-	} while (c != NULL);
+	while ((c = next_refused(x, now_ms)) != NULL)
+		on_done(&(struct http_response){ .err = E_TIMEOUT, .body = "", .content_type = "",
+		    .host = "", .error = c->refusal }, c);
+}
+
+static struct call *
+next_refused(struct access *x, int64_t now_ms)
+{
+	struct call *c;
+
+	TAILQ_FOREACH(c, &x->calls, next) {
+		if (c->sent_as != 0)	/* NOLINT(clang-analyzer-unix.Malloc): it does not follow TAILQ_REMOVE */
+			continue;
+		if (c->refusal == NULL && c->deadline_ms <= now_ms)
+			c->refusal = refusal(c, now_ms);
+		if (c->refusal != NULL)
+			return c;
+	}
+	return NULL;
 }
 
 static void

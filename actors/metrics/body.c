@@ -58,6 +58,7 @@ bodies_get(struct bodies *b, body_render *render, void *arg, int64_t now_ms)
 			b->rendered_ms = now_ms;
 		}
 	}
+	MUST(b->newest != NULL);	/* only a newer one takes its place */
 	b->newest->refs++;
 	return b->newest;
 }

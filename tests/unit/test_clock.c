@@ -17,12 +17,12 @@ enum { UP_S = 1000 };
 static int64_t suspended_s;
 
 int
-clock_gettime(clockid_t clock, struct timespec *out)
+clock_gettime(clockid_t __clock_id, struct timespec *__tp)
 {
-	const int64_t s = UP_S + (clock == CLOCK_BOOTTIME ? suspended_s : 0);
+	const int64_t s = UP_S + (__clock_id == CLOCK_BOOTTIME ? suspended_s : 0);
 
-	*out = (struct timespec){ .tv_sec = s, .tv_nsec = 5000 };
-	return clock == CLOCK_BOOTTIME || clock == CLOCK_MONOTONIC ? 0 : -1;
+	*__tp = (struct timespec){ .tv_sec = s, .tv_nsec = 5000 };
+	return __clock_id == CLOCK_BOOTTIME || __clock_id == CLOCK_MONOTONIC ? 0 : -1;
 }
 
 static void

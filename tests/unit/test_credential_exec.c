@@ -225,7 +225,9 @@ a_lost_helper_is_final(void **state)
 	now += 100 * S;
 	credential_unauthorized(c, now);
 	until_it_answers(c, p);
-	assert_non_null(strstr(view_of(c, CREDENTIAL_LOST).error, "its helper process is gone"));
+	const char *const error = view_of(c, CREDENTIAL_LOST).error;
+	MUST(error != NULL);
+	assert_non_null(strstr(error, "its helper process is gone"));
 	credential_free(&c);
 	exec_plugin_free(&p);
 }

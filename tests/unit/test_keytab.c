@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/keytab.c"	/* collisions are internal to it */
+#include "base/keytab.c"	/* NOLINT(bugprone-suspicious-include): places are static */
 #include "obj.h"
 #include "random.h"
 
@@ -31,7 +31,7 @@ find_add_remove(void **state)
 {
 	struct keytab *k = keytab_new(0);
 	bool added;
-	size_t len;
+	size_t len = 0;
 
 	(void)state;
 	assert_int_equal(keytab_find(k, "a", 1), KEYTAB_NONE);
