@@ -1,5 +1,5 @@
 /*
- * tests/unit/test_node_tally.c - a pool from its nodes (wire-openshift.md 3.1), and that counting
+ * tests/unit/test_node_tally.c - a pool from its nodes (docs/insight.md), and that counting
  * one change at a time comes to the same as counting anew.
  */
 #include <setjmp.h>

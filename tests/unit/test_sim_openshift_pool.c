@@ -13,7 +13,7 @@ enum { POOLS = 4 };
 static const char *const pools[POOLS] = { "gpu", "infra", "master", "worker" };
 enum { GPU = 1, INFRA = 2, MASTER = 4, WORKER = 8 };
 
-/* wire-openshift.md section 1.4. */
+/* The pool of a node, as the machine-config operator chooses it (B2, docs/node-state.md). */
 static const struct row {
 	const char	*name;
 	unsigned	 matches;
