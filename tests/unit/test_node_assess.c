@@ -1,6 +1,6 @@
 /*
  * tests/unit/test_node_assess.c - B2: updated, updating, degraded, draining, the seven rules and the test of
- * availability, line by line of docs/node-state.md; each row comes as a Node from the bus would.
+ * availability, line by line of assess.h; each row comes as a Node from the bus would.
  */
 #include <setjmp.h>
 #include <stdarg.h>
