@@ -376,7 +376,8 @@ next_refused(struct access *x, int64_t now_ms)
 	struct call *c;
 
 	TAILQ_FOREACH(c, &x->calls, next) {
-		if (c->sent_as != 0)	/* NOLINT(clang-analyzer-unix.Malloc): it does not follow TAILQ_REMOVE */
+		/* clang-tidy does not follow TAILQ_REMOVE. */
+		if (c->sent_as != 0)	/* NOLINT(clang-analyzer-unix.Malloc) */
 			continue;
 		if (c->refusal == NULL && c->deadline_ms <= now_ms)
 			c->refusal = refusal(c, now_ms);
