@@ -213,7 +213,7 @@ void actor_finish(struct actor *a, const char *key, size_t len, enum work_result
 
 /*
  * Adds a hop for `muster trace`, besides those that the runtime adds for items and writes: the
- * result for that key, in HOP_TEXT bytes (recall.h; more is cut). It takes tens of nanoseconds; the
+ * result for that key, in HOP_TEXT bytes (hop_log.h; more is cut). It takes tens of nanoseconds; the
  * last HOP_LOG_HOPS hops are kept.
  */
 void actor_hop(struct actor *a, const char *key, uint64_t trace, const char *text);

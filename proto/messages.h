@@ -72,7 +72,7 @@
 #define snap_end_FIELDS(F)	F(u64, count)
 #define ack_FIELDS(F)		F(u64, credit)
 /*
- * ready: there is a complete snapshot. exact: everything was sent, so count and hash (view.h) are
+ * ready: there is a complete snapshot. exact: everything was sent, so count and hash (link_store.h) are
  * what the consumer must hold.
  */
 #define beat_FIELDS(F)		F(u64, nonce) F(flag, ready) F(flag, exact) F(u64, count) F(u64, hash)

@@ -270,7 +270,7 @@ pack(struct pending_write *pending, const struct write_request *w, int64_t now_m
 	msg_pack(&pending->body, MSG_WRITE, &body);
 }
 
-/* For the flight recorder (recall.h). An Event is about another object than it names: no hop. */
+/* For `muster trace` (hop_log.h). An Event is about another object than it names: no hop. */
 static void
 note_requested(struct bus *b, struct pending_write *pending, const struct write_request *w)
 {

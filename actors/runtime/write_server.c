@@ -227,7 +227,7 @@ forget(struct write_server *all, size_t i)
 	all->open[i] = all->open[--all->len];
 }
 
-/* ---- For the flight recorder (recall.h) ---- */
+/* ---- For `muster trace` (hop_log.h) ---- */
 
 static uint32_t
 note_received(struct bus *b, enum link l, enum role from, const struct body_write *w, uint64_t trace)
