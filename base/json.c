@@ -66,6 +66,13 @@ json_strn(struct json *j, const char *name, const char *s, size_t len)
 	put_quoted(j, s, len);
 }
 
+void
+json_raw(struct json *j, const char *name, const char *text, size_t len)
+{
+	member(j, name);
+	put(j, text, len);
+}
+
 size_t
 json_end(struct json *j)
 {

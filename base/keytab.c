@@ -10,7 +10,7 @@ struct slot {
 	char		*key;		/* NULL: free id */
 	uint32_t	 len;
 	uint32_t	 place;		/* in the index; while free: the next free id */
-	uint64_t	 hash;		/* the one that other processes compute, too */
+	uint64_t	 hash;		/* keytab_hash; 0: not computed yet */
 };
 
 struct keytab {
@@ -29,6 +29,7 @@ struct keytab {
 static uint64_t seed[2];
 
 static uint32_t place_of(const char *, size_t);
+static uint32_t find(const struct keytab *, uint32_t, const char *, size_t);
 static void index_insert(struct keytab *, uint32_t);
 static void index_grow(struct keytab *);
 static uint32_t index_position(const struct keytab *, uint32_t);
@@ -86,23 +87,14 @@ keytab_free(struct keytab **kp)
 uint32_t
 keytab_find(const struct keytab *k, const char *key, size_t len)
 {
-	const uint32_t place = place_of(key, len), mask = k->index_size - 1;
-
-	for (uint32_t i = place & mask;; i = (i + 1) & mask) {
-		const uint32_t id = k->index[i];
-
-		if (id == KEYTAB_NONE)
-			return KEYTAB_NONE;
-		const struct slot *s = &k->slots[id];
-		if (s->place == place && s->len == len && memcmp(s->key, key, len) == 0)
-			return id;
-	}
+	return find(k, place_of(key, len), key, len);
 }
 
 uint32_t
 keytab_add(struct keytab *k, const char *key, size_t len, bool *added)
 {
-	uint32_t id = keytab_find(k, key, len);
+	const uint32_t place = place_of(key, len);
+	uint32_t id = find(k, place, key, len);
 
 	if (added != NULL)
 		*added = id == KEYTAB_NONE;
@@ -120,12 +112,7 @@ keytab_add(struct keytab *k, const char *key, size_t len, bool *added)
 		}
 		id = k->nslots++;
 	}
-	struct slot *s = &k->slots[id];
-	s->key = obj_alloc(len + 1);
-	memcpy(s->key, key, len);
-	s->len = (uint32_t)len;
-	s->place = place_of(key, len);
-	s->hash = hash64(key, len);
+	k->slots[id] = (struct slot){ .key = obj_strndup(key, len), .len = (uint32_t)len, .place = place };
 	if (k->value_size > 0)
 		memset(keytab_value(k, id), 0, k->value_size);
 	k->key_bytes += len + 1;
@@ -182,7 +169,11 @@ uint64_t
 keytab_hash(const struct keytab *k, uint32_t id)
 {
 	MUST(id < k->nslots && k->slots[id].key != NULL);
-	return k->slots[id].hash;
+	struct slot *s = &k->slots[id];
+
+	if (s->hash == 0)
+		s->hash = hash64(s->key, s->len);
+	return s->hash;
 }
 
 uint32_t
@@ -195,6 +186,14 @@ uint32_t
 keytab_ids(const struct keytab *k)
 {
 	return k->nslots;
+}
+
+uint32_t
+keytab_next(const struct keytab *k, uint32_t id)
+{
+	while (id < k->nslots && k->slots[id].key == NULL)
+		id++;
+	return id < k->nslots ? id : KEYTAB_NONE;
 }
 
 size_t
@@ -221,6 +220,14 @@ mix(uint64_t v[4])
 #undef ROTATE
 }
 
+static inline void
+absorb(uint64_t v[4], uint64_t word)
+{
+	v[3] ^= word;
+	mix(v);
+	v[0] ^= word;
+}
+
 /* SipHash-1-3, as Rust and Python use it for their tables; half of its result. */
 static uint32_t
 place_of(const char *key, size_t len)
@@ -230,23 +237,37 @@ place_of(const char *key, size_t len)
 		seed[0] ^ 0x6c7967656e657261u, seed[1] ^ 0x7465646279746573u,
 	};
 
-	for (size_t left = len;; left -= 8, key += 8) {
-		uint64_t word = 0;
+	uint64_t last = (uint64_t)len << 56;
 
-		if (left > 0)
-			memcpy(&word, key, left < 8 ? left : 8);
-		if (left < 8)
-			word |= (uint64_t)len << 56;
-		v[3] ^= word;
-		mix(v);
-		v[0] ^= word;
-		if (left < 8)
-			break;
+	for (size_t left = len; left >= 8; left -= 8, key += 8) {
+		uint64_t word;
+
+		memcpy(&word, key, sizeof(word));
+		absorb(v, word);
 	}
+	for (size_t i = 0; i < len % 8; i++)
+		last |= (uint64_t)(uint8_t)key[i] << 8 * i;
+	absorb(v, last);
 	v[2] ^= 0xff;
 	for (int i = 0; i < 3; i++)
 		mix(v);
 	return (uint32_t)(v[0] ^ v[1] ^ v[2] ^ v[3]);
+}
+
+static uint32_t
+find(const struct keytab *k, uint32_t place, const char *key, size_t len)
+{
+	const uint32_t mask = k->index_size - 1;
+
+	for (uint32_t i = place & mask;; i = (i + 1) & mask) {
+		const uint32_t id = k->index[i];
+
+		if (id == KEYTAB_NONE)
+			return KEYTAB_NONE;
+		const struct slot *s = &k->slots[id];
+		if (s->place == place && s->len == len && memcmp(s->key, key, len) == 0)
+			return id;
+	}
 }
 
 static uint32_t

@@ -43,7 +43,17 @@ obj_realloc(void *old, size_t size)
 char *
 obj_strdup(const char *s)
 {
-	return obj_memdup(s, strlen(s) + 1);
+	return obj_strndup(s, strlen(s));
+}
+
+char *
+obj_strndup(const char *s, size_t len)
+{
+	char *copy = obj_alloc(len + 1);
+
+	if (len > 0)
+		memcpy(copy, s, len);
+	return copy;
 }
 
 void *

@@ -48,6 +48,25 @@ utf8_code(const char *s, size_t bytes)
 }
 
 size_t
+utf8_span(const char *s, size_t len, bool (*refused)(uint32_t code))
+{
+	size_t at = 0;
+
+	for (size_t n; at < len; at += n) {
+		n = utf8_length(s + at, len - at);
+		if (n == 0 || (refused != NULL && refused(utf8_code(s + at, n))))
+			break;
+	}
+	return at;
+}
+
+bool
+utf8_control(uint32_t code)
+{
+	return code < 0x20 || (code >= 0x7f && code <= 0x9f);
+}
+
+size_t
 utf8_cut(const char *s, size_t len, size_t max_bytes, size_t max_points)
 {
 	size_t at = 0;

@@ -3,20 +3,9 @@
 
 #include <string.h>
 
-#include "obj.h"
+#include "keytab.h"
 
 enum { TOPIC_WORDS = 4 };
-
-/* The last number seen, per topic of each actor. */
-struct position {
-	uint64_t	incarnation, seq;
-};
-
-struct tap_loss {
-	uint32_t	magic;
-#define TAP_LOSS_MAGIC	0x4c4f5354u
-	struct position	positions[ROLE_MAX][TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
-};
 
 static bool read_topic(struct capture *, const struct byte_view *);
 
@@ -63,35 +52,16 @@ read_topic(struct capture *c, const struct byte_view *topic)
 	    && c->link != LINK_MAX && c->message != MSG_MAX;
 }
 
-struct tap_loss *
-tap_loss_new(void)
-{
-	struct tap_loss *l;
-
-	OBJ_NEW(l, TAP_LOSS_MAGIC);
-	return l;
-}
-
-void
-tap_loss_free(struct tap_loss **lp)
-{
-	struct tap_loss *l;
-
-	if (*lp == NULL)
-		return;
-	OBJ_TAKE(l, lp, TAP_LOSS_MAGIC);
-	OBJ_FREE(l);
-}
-
 uint64_t
-tap_loss_before(struct tap_loss *l, const struct capture *c)
+tap_loss_before(struct keytab *seen, const struct capture *c)
 {
-	OBJ_CHECK(l, TAP_LOSS_MAGIC);
-	struct position *m = &l->positions[c->actor][c->direction][c->link][c->message];
-	const struct position now = { .incarnation = c->meta.incarnation, .seq = c->meta.seq };
-	const bool follows = m->incarnation == now.incarnation && now.seq > m->seq;
-	const uint64_t missing = follows ? now.seq - m->seq - 1 : 0;
+	const unsigned topic[] = { c->actor, c->direction, c->link, c->message };
+	const struct tap_position now = { .incarnation = c->meta.incarnation, .seq = c->meta.seq };
+	struct tap_position *last =
+	    keytab_value(seen, keytab_add(seen, (const char *)topic, sizeof(topic), NULL));
+	const bool follows = last->incarnation == now.incarnation && now.seq > last->seq;
+	const uint64_t missing = follows ? now.seq - last->seq - 1 : 0;
 
-	*m = now;
+	*last = now;
 	return missing;
 }

@@ -38,16 +38,17 @@ struct capture {
 /* NULL: fine, read on with frame_next. Otherwise what is wrong. */
 const char *capture_open(struct capture *c, const struct capture_raw *raw, struct msg_arena *arena);
 
-/* Gaps in the numbers of the records: what a slow reader lost. */
-struct tap_loss;
+/* The last record that was seen of a topic. */
+struct tap_position {
+	uint64_t	incarnation, seq;
+};
+struct keytab;
 
-struct tap_loss *tap_loss_new(void);
-void tap_loss_free(struct tap_loss **lp);
 /*
- * How many records of that topic are missing before this one: none before the first of a topic or of an
- * incarnation.
+ * How many records of that topic are missing before this one, because the reader was slow: none before the
+ * first of a topic or of an incarnation. seen: has a struct tap_position per topic, empty at first.
  */
-uint64_t tap_loss_before(struct tap_loss *l, const struct capture *c);
+uint64_t tap_loss_before(struct keytab *seen, const struct capture *c);
 
 /* tap_client.c: the records of all running actors, on one socket. */
 struct filter;
@@ -57,11 +58,11 @@ struct tap_client;
 struct tap_client *tap_client_open(const char *run_dir, const struct filter *f, char why[CONTROL_WHY_MAX]);
 void tap_client_close(struct tap_client **lp);
 
-enum tap_client_result { TAP_CLIENT_RECORD, TAP_CLIENT_NOTHING, TAP_CLIENT_END };
 /*
- * Views, valid until the next call. NOTHING: no record is pending (a moment to flush). wait: block until one
- * arrives; every 2 s musterd is queried for new actors.
+ * The next record, in views that are valid until the next call. While there is none it flushes stdout and
+ * waits; every 2 s musterd is queried for new actors. False: end now, because of a signal or because the
+ * output has no reader.
  */
-enum tap_client_result tap_client_next(struct tap_client *l, bool wait, struct capture_raw *raw);
+bool tap_client_next(struct tap_client *l, struct capture_raw *raw);
 
 #endif

@@ -12,84 +12,89 @@ struct check_options {
 	bool	defaults, reference, rbac;
 };
 
-static int run(const struct command *, struct cli *, int, char **);
+static int run(const struct command *, const struct cli *);
 static int check_file(const char *);
 static int print_rbac(const char *);
+static struct config *load(const char *, struct needs_answer *);
 static void print_actor(const struct config *, enum role, const struct needs_answer *);
 
 static const struct flag flags[] = {
 	{ "print-defaults",  0, NULL, offsetof(struct check_options, defaults),  "write the default file, with comments" },
-	{ "print-rbac",      0, NULL, offsetof(struct check_options, rbac),      "write deploy/rbac.yaml: what the cluster must allow" },
+	{ "print-rbac",      0, NULL, offsetof(struct check_options, rbac),      "what the cluster must allow; with FILE, for its actors" },
 	{ "print-reference", 0, NULL, offsetof(struct check_options, reference), "write docs/configuration.md" },
 };
 
 const struct command check_command = {
 	.name = "check", .synopsis = "FILE",
 	.summary = "Check a configuration file: print each error with its line, or the actors it starts.",
-	.flags = flags, .nflags = NITEMS(flags),
+	.flags = flags, .nflags = NITEMS(flags), .options_size = sizeof(struct check_options), .max_words = 1,
 	.more = "exit codes: 0 the file is good, 100 it is not, 2 usage\n",
 	.run = run,
 };
 
 static int
-run(const struct command *self, struct cli *cli, int argc, char **argv)
+run(const struct command *self, const struct cli *cli)
 {
-	struct check_options o = { 0 };
-	int words, code;
+	const struct check_options *o = cli->options;
+	const char *const file = cli->nwords == 1 ? cli->words[0] : NULL;
+	const int given = o->defaults + o->reference + o->rbac;
 
-	if (!cli_words(self, cli, argc - 1, argv + 1, &o, 0, 1, &words, &code))
-		return code;
-	const int options = o.defaults + o.reference + o.rbac;
-	if (options == 0 && words == 0)
+	if (given == 0 && file == NULL)
 		return cli_usage(self, "an argument is missing: FILE");
-	if (options > 1 || (options == 1 && words == 1 && !o.rbac))
+	if (given > 1 || (given == 1 && file != NULL && !o->rbac))
 		return cli_usage(self, "a file, or one option");
-	const char *const file = words == 1 ? argv[1] : NULL;
-	if (o.rbac)
+	if (o->rbac)
 		return print_rbac(file);
 	if (file != NULL)
 		return check_file(file);
-	(o.defaults ? config_print_defaults : config_print_reference)(stdout);
+	(o->defaults ? config_print_defaults : config_print_reference)(stdout);
 	return CLI_OK;
 }
 
 static int
 check_file(const char *path)
 {
-	struct config_errors errs;
 	struct needs_answer answer;
-	char err[SPEC_ERROR_MAX];
-	struct config *c = config_load(path, &errs);
-	int code = EXIT_CONFIG;
+	struct config *c = load(path, &answer);
 
-	if (c == NULL) {
-		config_errors_print(&errs, stderr);
-	} else if (!spec_actors(c, &answer, err, sizeof(err))) {
-		fprintf(stderr, "%s\n", err);
-	} else {
-		printf("%s: ok\n", path);
-		for (size_t i = 0; i < CHILD_MAX; i++)
-			print_actor(c, child_table[i].role, &answer);
-		code = 0;
-	}
+	if (c == NULL)
+		return EXIT_CONFIG;
+	printf("%s: ok\n", path);
+	for (size_t i = 0; i < CHILD_MAX; i++)
+		print_actor(c, child_table[i].role, &answer);
 	config_free(&c);
-	return code;
+	return CLI_OK;
 }
 
-/* Without a file: for the defaults. */
 static int
 print_rbac(const char *path)
 {
+	struct needs_answer answer;
+	struct config *c = load(path, &answer);
+
+	if (c == NULL)
+		return EXIT_CONFIG;
+	rbac_print(stdout, config_get(c, "kube-watcher", "insight-group"),
+	    path != NULL ? &answer.enabled : NULL);
+	config_free(&c);
+	return CLI_OK;
+}
+
+/* The file, or the defaults, and which actors it starts. NULL: what is wrong was printed. */
+static struct config *
+load(const char *path, struct needs_answer *answer)
+{
 	struct config_errors errs;
+	char err[SPEC_ERROR_MAX];
 	struct config *c = config_load(path, &errs);
 
 	if (c == NULL) {
 		config_errors_print(&errs, stderr);
-		return EXIT_CONFIG;
+	} else if (!spec_actors(c, answer, err, sizeof(err))) {
+		fprintf(stderr, "%s\n", err);
+		config_free(&c);
 	}
-	rbac_print_group(stdout, config_get(c, "kube-watcher", "insight-group"));
-	config_free(&c);
-	return CLI_OK;
+	return c;
 }
 
 /* One line for an actor that runs, with the reason, or that the file speaks of. */

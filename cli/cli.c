@@ -1,6 +1,7 @@
 /* cli/cli.c - the commands of `muster`: one table, for dispatch and for the help. */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +11,11 @@
 #include "supervisor/paths.h"
 #include "version.h"
 
-static int run_help(const struct command *, struct cli *, int, char **);
+static int run_help(const struct command *, const struct cli *);
 
 static const struct command help_command = {
-	.name = "help", .synopsis = "[COMMAND]", .summary = "Show the help of a command.", .run = run_help,
+	.name = "help", .synopsis = "[COMMAND]", .summary = "Show the help of a command.", .max_words = 1,
+	.run = run_help,
 };
 
 static const struct command *const commands[] = {
@@ -38,6 +40,7 @@ static const struct command muster_command = {
 	.synopsis = "COMMAND ...", .flags = own_flags, .nflags = NITEMS(own_flags),
 };
 
+static bool read_words(const struct command *, struct cli *, void *, int, char **, int *);
 static void print_help(const struct command *);
 static void print_commands(FILE *);
 static const struct command *find(const char *);
@@ -51,13 +54,13 @@ cli_main(int argc, char **argv)
 	const char *default_dir = paths_run_dir(NULL, "");
 	struct cli cli = { .run_dir = default_dir != NULL ? default_dir : "" };
 	struct own own = { 0 };
-	int words, code;
+	int code;
 
 	const int first = first_word(argc, argv);
-	if (!cli_words(&muster_command, &cli, first - 1, argv + 1, &own, 0, 0, &words, &code))
+	if (!read_words(&muster_command, &cli, &own, first - 1, argv + 1, &code))
 		return code;
 	if (own.version)
-		return version_command.run(&version_command, &cli, 1, (char *[]){ argv[0], NULL });
+		return cli_run(&version_command, &cli, 0, argv);
 	if (first == argc) {
 		print_commands(stderr);
 		return CLI_USAGE;
@@ -65,34 +68,61 @@ cli_main(int argc, char **argv)
 	const struct command *c = find(argv[first]);
 	if (c == NULL)
 		return unknown(argv[first]);
-	return c->run(c, &cli, argc - first, argv + first);
+	return cli_run(c, &cli, argc - first - 1, argv + first + 1);
 }
 
-bool
-cli_words(const struct command *c, struct cli *cli, int argc, char **argv, void *out, int min, int max,
-    int *words, int *code)
+int
+cli_run(const struct command *c, struct cli *cli, int argc, char **argv)
+{
+	void *options = obj_alloc(c->options_size + 1);
+	int code;
+
+	if (read_words(c, cli, options, argc, argv, &code))
+		code = c->run(c, cli);
+	free(options);
+	/* A reader that closes its pipe has what it wants; a full disk has half a file. */
+	if (fflush(stdout) == EOF && errno != EPIPE && code == CLI_OK)
+		code = cli_failed(c, "cannot write the output: %s", strerror(errno));
+	return code;
+}
+
+/* Fills cli. False: help or usage was printed, *code is the exit code. */
+static bool
+read_words(const struct command *c, struct cli *cli, void *options, int argc, char **argv, int *code)
 {
 	const struct flags common = { .rows = common_flags, .n = NITEMS(common_flags), .out = cli };
-	const struct flags all = { .rows = c->flags, .n = c->nflags, .out = out, .next = &common };
+	const struct flags all = { .rows = c->flags, .n = c->nflags, .out = options, .next = &common };
 	char why[FLAGS_WHY_MAX];
 	bool help;
 
-	*words = flags_parse(&all, argc, argv, &help, why);
-	if (help) {
-		if (c->name != NULL)
-			print_help(c);
-		else
-			print_commands(stdout);
-		*code = CLI_OK;
-		return false;
-	}
-	if (*words == -1)
+	const int words = flags_parse(&all, argc, argv, &help, why);
+	cli->options = options;
+	cli->words = argv;
+	cli->nwords = words;
+	*code = CLI_OK;
+	if (help && c->name != NULL)
+		print_help(c);
+	else if (help)
+		print_commands(stdout);
+	else if (words == -1)
 		*code = cli_usage(c, "%s", why);
-	else if (*words < min)
+	else if (words < c->min_words)
 		*code = cli_usage(c, "an argument is missing: %s", c->synopsis);
-	else if (*words > max)
-		*code = cli_usage(c, "too many arguments, from `%.64s` on", argv[max]);
-	return *words >= min && *words <= max;
+	else if (words > c->max_words)
+		*code = cli_usage(c, "too many arguments, from `%.64s` on", argv[c->max_words]);
+	else
+		return true;
+	return false;
+}
+
+bool
+cli_output(const struct command *c, const char *output, bool *json)
+{
+	*json = output != NULL && strcmp(output, "json") == 0;
+	if (*json || output == NULL || strcmp(output, "text") == 0)
+		return true;
+	cli_usage(c, "unknown output `%.64s`; there are text and json", output);
+	return false;
 }
 
 static void
@@ -139,19 +169,16 @@ complain(const struct command *c, const char *fmt, va_list ap)
 }
 
 static int
-run_help(const struct command *self, struct cli *cli, int argc, char **argv)
+run_help(const struct command *self, const struct cli *cli)
 {
-	int words, code;
-
-	if (!cli_words(self, cli, argc - 1, argv + 1, NULL, 0, 1, &words, &code))
-		return code;
-	if (words == 0) {
+	(void)self;
+	if (cli->nwords == 0) {
 		print_commands(stdout);
 		return CLI_OK;
 	}
-	const struct command *c = find(argv[1]);
+	const struct command *c = find(cli->words[0]);
 	if (c == NULL)
-		return unknown(argv[1]);
+		return unknown(cli->words[0]);
 	print_help(c);
 	return CLI_OK;
 }

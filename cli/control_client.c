@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <jansson.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,15 +11,14 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "err.h"
 #include "obj.h"
 #include "utf8.h"
 
 static int connect_to(const char *, char *);
 static bool wait_for(int, short, int64_t);
-static bool send_all(int, const char *, size_t, int64_t);
 static char *read_line(int, int64_t, const char *, char *);
 static char *error_in(const char *);
-static void set_why(char *, const char *, ...) __attribute__((format(printf, 2, 3)));
 
 char *
 control_request(const char *run_dir, const char *request, char why[CONTROL_WHY_MAX])
@@ -30,7 +28,8 @@ control_request(const char *run_dir, const char *request, char why[CONTROL_WHY_M
 	char *answer = NULL;
 
 	if (run_dir[0] == '\0') {
-		set_why(why, "no run directory: give --run-dir, or set MUSTER_RUN_DIR or XDG_RUNTIME_DIR");
+		err_refuse(why, CONTROL_WHY_MAX,
+		    "no run directory: give --run-dir, or set MUSTER_RUN_DIR or XDG_RUNTIME_DIR");
 		return NULL;
 	}
 	snprintf(path, sizeof(path), "%s/control.sock", run_dir);
@@ -39,9 +38,10 @@ control_request(const char *run_dir, const char *request, char why[CONTROL_WHY_M
 		return NULL;
 	const int len = snprintf(line, sizeof(line), "%s\n", request);
 	if (len >= (int)sizeof(line))
-		set_why(why, "the request is too long");
-	else if (!send_all(fd, line, (size_t)len, until_ms))
-		set_why(why, "musterd at %s does not take the request: %s", path, strerror(errno));
+		err_refuse(why, CONTROL_WHY_MAX, "the request is too long");
+	else if (send(fd, line, (size_t)len, MSG_NOSIGNAL) != len)	/* a new socket has room for it */
+		err_refuse(why, CONTROL_WHY_MAX, "musterd at %s does not take the request: %s", path,
+		    strerror(errno));
 	else
 		answer = read_line(fd, until_ms, path, why);
 	close(fd);
@@ -59,7 +59,8 @@ control_status(const char *run_dir, char **answer, char why[CONTROL_WHY_MAX])
 	struct tree_status *r = tree_status_parse(line, strlen(line), detail, sizeof(detail));
 	char *error = r == NULL ? error_in(line) : NULL;
 	if (r == NULL)
-		set_why(why, error != NULL ? "musterd answered: %s" : "musterd's answer cannot be read: %s",
+		err_refuse(why, CONTROL_WHY_MAX,
+		    error != NULL ? "musterd answered: %s" : "musterd's answer cannot be read: %s",
 		    error != NULL ? error : detail);
 	free(error);
 	if (r != NULL && answer != NULL)
@@ -90,7 +91,7 @@ connect_to(const char *path, char *why)
 	struct sockaddr_un sa = { .sun_family = AF_UNIX };
 
 	if (strlen(path) >= sizeof(sa.sun_path)) {
-		set_why(why, "%s: longer than a socket's name may be (%zu bytes)", path,
+		err_refuse(why, CONTROL_WHY_MAX, "%s: longer than a socket's name may be (%zu bytes)", path,
 		    sizeof(sa.sun_path) - 1);
 		return -1;
 	}
@@ -100,28 +101,12 @@ connect_to(const char *path, char *why)
 		return fd;
 	const int error = errno;
 	const bool absent = error == ENOENT || error == ECONNREFUSED;
-	set_why(why, "cannot reach musterd at %s: %s%s", path, strerror(error),
+	err_refuse(why, CONTROL_WHY_MAX, "cannot reach musterd at %s: %s%s", path, strerror(error),
 	    absent ? "\nis it running? --run-dir names the folder of another one"
 	    : error == EACCES ? "\nonly root and the user of musterd may connect" : "");
 	if (fd != -1)
 		close(fd);
 	return -1;
-}
-
-static bool
-send_all(int fd, const char *bytes, size_t len, int64_t until_ms)
-{
-	while (len > 0) {
-		const ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
-
-		if (n == -1 && (errno != EAGAIN || !wait_for(fd, POLLOUT, until_ms)))
-			return false;
-		if (n > 0) {
-			bytes += n;
-			len -= (size_t)n;
-		}
-	}
-	return true;
 }
 
 /* One line, then the end: anything else is not musterd. */
@@ -150,9 +135,10 @@ read_line(int fd, int64_t until_ms, const char *path, char *why)
 		return buf;
 	}
 	if (n == -1)
-		set_why(why, "musterd at %s does not answer: %s", path, strerror(errno));
+		err_refuse(why, CONTROL_WHY_MAX, "musterd at %s does not answer: %s", path, strerror(errno));
 	else
-		set_why(why, "the answer from %s is %s", path, len > CONTROL_ANSWER_MAX ? "larger than 1 MiB"
+		err_refuse(why, CONTROL_WHY_MAX, "the answer from %s is %s", path,
+		    len > CONTROL_ANSWER_MAX ? "larger than 1 MiB"
 		    : len == 0 ? "empty" : "not one line: cut, or not from musterd");
 	free(buf);
 	return NULL;
@@ -188,14 +174,4 @@ error_in(const char *answer)
 	}
 	json_decref(o);
 	return shown;
-}
-
-static void
-set_why(char *why, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, CONTROL_WHY_MAX, fmt, ap);
-	va_end(ap);
 }

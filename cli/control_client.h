@@ -1,5 +1,5 @@
 /*
- * cli/control_client.h - sends one request to musterd and reads one answer (supervisor/control.h).
+ * cli/control_client.h - sends one request to musterd and reads one answer (supervisor/control.c).
  *
  * The answer comes from another process: it is bounded in size and time, and checked where it is parsed.
  */

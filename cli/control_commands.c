@@ -1,61 +1,36 @@
-/* cli/control_commands.c - level, restart, reload: commands that send one request to musterd. */
+/* cli/control_commands.c - level, restart, reload: the command and its words are the request to musterd. */
 #include <stdio.h>
 
 #include "control_client.h"
 
-static int run_level(const struct command *, struct cli *, int, char **);
-static int run_restart(const struct command *, struct cli *, int, char **);
-static int run_reload(const struct command *, struct cli *, int, char **);
+static int run(const struct command *, const struct cli *);
 
 const struct command level_command = {
 	.name = "level", .synopsis = "ACTOR|musterd|all debug|info|warn|error",
 	.summary = "Set the log level of an actor until it restarts or the configuration is reloaded.",
 	.more = "example:\n  muster level metrics debug\n",
-	.run = run_level,
+	.min_words = 2, .max_words = 2, .run = run,
 };
 const struct command restart_command = {
 	.name = "restart", .synopsis = "ACTOR",
 	.summary = "Stop an actor gracefully and start it again, also one that is failed.",
 	.more = "example:\n  muster restart metrics\n",
-	.run = run_restart,
+	.min_words = 1, .max_words = 1, .run = run,
 };
 const struct command reload_command = {
 	.name = "reload", .synopsis = "",
 	.summary = "Reload the configuration of musterd; only actors whose section changed restart.",
 	.more = "An invalid file changes nothing: `muster check FILE` prints its errors.\n",
-	.run = run_reload,
+	.run = run,
 };
 
 static int
-run_level(const struct command *self, struct cli *cli, int argc, char **argv)
+run(const struct command *self, const struct cli *cli)
 {
 	char request[256];
-	int words, code;
+	int len = snprintf(request, sizeof(request), "%s", self->name);
 
-	if (!cli_words(self, cli, argc - 1, argv + 1, NULL, 2, 2, &words, &code))
-		return code;
-	snprintf(request, sizeof(request), "level %.100s %.100s", argv[1], argv[2]);
+	for (int i = 0; i < cli->nwords; i++)
+		len += snprintf(request + len, sizeof(request) - (size_t)len, " %.100s", cli->words[i]);
 	return control_command(self, cli, request);
-}
-
-static int
-run_restart(const struct command *self, struct cli *cli, int argc, char **argv)
-{
-	char request[256];
-	int words, code;
-
-	if (!cli_words(self, cli, argc - 1, argv + 1, NULL, 1, 1, &words, &code))
-		return code;
-	snprintf(request, sizeof(request), "restart %.100s", argv[1]);
-	return control_command(self, cli, request);
-}
-
-static int
-run_reload(const struct command *self, struct cli *cli, int argc, char **argv)
-{
-	int words, code;
-
-	if (!cli_words(self, cli, argc - 1, argv + 1, NULL, 0, 0, &words, &code))
-		return code;
-	return control_command(self, cli, "reload");
 }

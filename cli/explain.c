@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "kinds.h"
 #include "object_query.h"
 #include "obj.h"
 
@@ -36,7 +37,7 @@ static const struct section {
 	{ "write",      "Last write", put_write },
 };
 
-static int run(const struct command *, struct cli *, int, char **);
+static int run(const struct command *, const struct cli *);
 static void put_section(FILE *, const struct query_answer *, const struct section *);
 static void put_more(FILE *, const struct query_answer *);
 static bool has_section(const char *);
@@ -46,14 +47,15 @@ static void put_writes(FILE *, const struct query_answer *);
 static void put_held(FILE *, const struct query_answer *);
 static void put_value(FILE *, const json_t *);
 static int64_t sent_us(const json_t *, const json_t *, const char *);
+static bool has_report(const char *);
 static void put_title(FILE *, const char *, const char *);
-static void put_insight(FILE *, const struct query_answer *);
-static bool names(const struct query_answer *, const char *, const char *);
+static void put_member(FILE *, const char *, const json_t *);
 
 const struct command explain_command = {
 	.name = "explain", .synopsis = "node/NAME|pool/NAME [-o text|json]",
 	.summary = "Explain an object's state: inputs, rule, consumers, last write.",
-	.flags = query_flags, .nflags = QUERY_FLAGS - 1,
+	.flags = query_flags, .nflags = QUERY_FLAGS - 1, .options_size = sizeof(struct query_options),
+	.min_words = 1, .max_words = 1,
 	.more = "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
 		"examples:\n"
 		"  muster explain node/worker-3\n"
@@ -62,11 +64,9 @@ const struct command explain_command = {
 };
 
 static int
-run(const struct command *self, struct cli *cli, int argc, char **argv)
+run(const struct command *self, const struct cli *cli)
 {
-	const struct query_command c = { .command = self, .request = "explain", .print = explain_print };
-
-	return query_run(&c, cli, argc, argv);
+	return query_run(self, cli, explain_print);
 }
 
 void
@@ -81,9 +81,20 @@ explain_print(FILE *out, const struct query_answer *a, int last)
 	put_writes(out, a);
 	put_held(out, a);
 	fprintf(out, "\n");
-	put_insight(out, a);
+	if (has_report(a->object) && !query_names(a, "insight"))	/* explains why there is no write */
+		fprintf(out, "-- insight is not enabled: no insight is written for it\n");
 	query_put_since(out, a);
 	query_put_absent(out, a);
+}
+
+/* Whether insight writes an object about it. */
+static bool
+has_report(const char *object)
+{
+	char resource[64];
+
+	snprintf(resource, sizeof(resource), "%.*s", (int)strcspn(object, "/"), object);
+	return kind_report(resource) != NULL;
 }
 
 /* ---- What the actors report themselves ---- */
@@ -119,10 +130,7 @@ put_more(FILE *out, const struct query_answer *a)
 			if (!titled)
 				put_title(out, "More", actor);
 			titled = true;
-			fprintf(out, "  ");
-			query_put_padded(out, name, NAME_COLUMNS);
-			put_value(out, value);
-			fprintf(out, "\n");
+			put_member(out, name, value);
 		}
 		if (query_text(answer, "error")[0] != '\0') {
 			put_title(out, "Error", actor);
@@ -148,15 +156,20 @@ put_members(FILE *out, const json_t *o)
 	json_t *value;
 
 	json_object_foreach((json_t *)(uintptr_t)o, name, value) {
-		if (json_is_array(value)) {
+		if (json_is_array(value))
 			put_conditions(out, value);
-			continue;
-		}
-		fprintf(out, "  ");
-		query_put_padded(out, name, NAME_COLUMNS);
-		put_value(out, value);
-		fprintf(out, "\n");
+		else
+			put_member(out, name, value);
 	}
+}
+
+static void
+put_member(FILE *out, const char *name, const json_t *value)
+{
+	fprintf(out, "  ");
+	query_put_padded(out, name, NAME_COLUMNS);
+	put_value(out, value);
+	fprintf(out, "\n");
 }
 
 static void
@@ -352,32 +365,4 @@ put_title(FILE *out, const char *title, const char *actor)
 		fprintf(out, ")");
 	}
 	fprintf(out, "\n");
-}
-
-/* Explains why there is no write. */
-static void
-put_insight(FILE *out, const struct query_answer *a)
-{
-	static const char *const lists[] = { "missing", "down", "left_off", "unreadable" };
-
-	if (json_object_get(json_object_get(a->answer, "actors"), "insight") != NULL)
-		return;
-	for (size_t i = 0; i < NITEMS(lists); i++) {
-		if (names(a, lists[i], "insight"))
-			return;
-	}
-	fprintf(out, "-- insight is not enabled: no insight is written for it\n");
-}
-
-static bool
-names(const struct query_answer *a, const char *list, const char *actor)
-{
-	size_t i;
-	json_t *name;
-
-	json_array_foreach(json_object_get(a->answer, list), i, name) {
-		if (json_is_string(name) && strcmp(json_string_value(name), actor) == 0)
-			return true;
-	}
-	return false;
 }

@@ -9,7 +9,6 @@
 
 enum { PREFIX_MAX = 128, KEY_BYTES_MAX = 1024 };
 
-static bool is_end_of(const struct filter *, enum role, enum link);
 static bool selects_message(const struct filter *, enum link, enum msg);
 static bool is_value(enum msg);
 
@@ -31,7 +30,8 @@ filter_topics(const struct filter *f, enum role actor, void (*fn)(const char *pr
 		return;
 	}
 	for (unsigned l = 0; l < LINK_MAX; l++) {
-		if (!is_end_of(f, actor, (enum link)l))
+		if ((f->link != LINK_MAX && f->link != l)
+		    || (!link_binds((enum link)l, actor) && !link_connects((enum link)l, actor)))
 			continue;
 		if (f->message == MSG_MAX) {
 			snprintf(prefix, sizeof(prefix), "%c/%s/%s/", direction, role_name(actor),
@@ -71,13 +71,6 @@ filter_line(const struct filter *f, const struct tap_line *l)
 	memcpy(key, l->key.p, l->key.len);
 	key[l->key.len] = '\0';
 	return fnmatch(f->key, key, 0) == 0;
-}
-
-/* Whether the filter selects that link, and that actor binds or connects it. */
-static bool
-is_end_of(const struct filter *f, enum role actor, enum link l)
-{
-	return (f->link == LINK_MAX || f->link == l) && (link_binds(l, actor) || link_connects(l, actor));
 }
 
 static bool

@@ -1,9 +1,9 @@
 /* cli/flags.c - reads options by their table. Unknown ones are named, with the nearest that exists. */
 #include "flags.h"
 
-#include <stdarg.h>
 #include <string.h>
 
+#include "err.h"
 #include "obj.h"
 #include "config/nearest.h"
 
@@ -27,7 +27,6 @@ static bool take(struct parse *, const struct flag_match *, const char *);
 static bool take_long(struct parse *, const char *);
 static bool take_letters(struct parse *, const char *);
 static bool unknown(struct parse *, const char *);
-static bool fail(struct parse *, const char *, ...) __attribute__((format(printf, 2, 3)));
 
 int
 flags_parse(const struct flags *flags, int argc, char **argv, bool *help, char why[FLAGS_WHY_MAX])
@@ -81,7 +80,7 @@ take_long(struct parse *p, const char *arg)
 	if (f.row == NULL)
 		return unknown(p, arg);
 	if (f.row->arg == NULL && equals != NULL)
-		return fail(p, "option --%s takes no value", f.row->name);
+		return err_refuse(p->why, FLAGS_WHY_MAX, "option --%s takes no value", f.row->name);
 	return take(p, &f, equals != NULL ? equals + 1 : NULL);
 }
 
@@ -130,7 +129,8 @@ take(struct parse *p, const struct flag_match *match, const char *value)
 	if (value == NULL && p->at + 1 < p->argc)
 		value = p->argv[++p->at];
 	if (value == NULL)
-		return fail(p, "option %s needs a value: %s", p->argv[p->at], f->arg);
+		return err_refuse(p->why, FLAGS_WHY_MAX, "option %s needs a value: %s", p->argv[p->at],
+		    f->arg);
 	*(const char **)to = value;
 	return true;
 }
@@ -149,17 +149,7 @@ unknown(struct parse *p, const char *arg)
 	}
 	const char *near = arg[1] == '-' ? nearest_word(arg + 2, strlen(arg + 2), names, n) : NULL;
 	if (near != NULL)
-		return fail(p, "unknown option %.64s; did you mean --%s?", arg, near);
-	return fail(p, "unknown option %.64s", arg);
-}
-
-static bool
-fail(struct parse *p, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(p->why, FLAGS_WHY_MAX, fmt, ap);
-	va_end(ap);
-	return false;
+		return err_refuse(p->why, FLAGS_WHY_MAX, "unknown option %.64s; did you mean --%s?", arg,
+		    near);
+	return err_refuse(p->why, FLAGS_WHY_MAX, "unknown option %.64s", arg);
 }

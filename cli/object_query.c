@@ -25,6 +25,23 @@ static const struct {
 	{ "machineconfigpool", "machineconfigpools" },
 	{ "machineconfig",     "machineconfigs" },
 	{ "mc",                "machineconfigs" },
+	{ "nodeclaim",         "nodeclaims" },
+	{ "nodepool",          "nodepools" },
+	{ "linodenodeclass",   "linodenodeclasses" },
+	{ "nodegroup",         "nodegroups" },
+	{ "ng",                "nodegroups" },
+	{ "vpsienode",         "vpsienodes" },
+	{ "vn",                "vpsienodes" },
+};
+
+/* The lists of actors without an answer, and why they have none. */
+static const struct {
+	const char	*list, *why;
+} absent[] = {
+	{ "down",       "is not running" },
+	{ "missing",    "did not answer in time" },
+	{ "left_off",   "sent more than fits an answer" },
+	{ "unreadable", "sent an answer that cannot be parsed" },
 };
 
 const struct flag query_flags[] = {
@@ -36,56 +53,50 @@ static const char *resource_of(const char *, size_t);
 static const char *nearest_kind(const char *, size_t);
 static bool read_answers(struct query_answer *);
 static bool parse_last(const char *, int *);
-static int report(const struct query_command *, const struct query_answer *, const char *, bool, int);
-static void put_list(FILE *, const json_t *, const char *);
+static int exit_code(const struct command *, const struct query_answer *, const char *);
 
 int
-query_run(const struct query_command *c, struct cli *cli, int argc, char **argv)
+query_run(const struct command *c, const struct cli *cli, query_print *print)
 {
-	struct query_options o = { .output = "text" };
+	const struct query_options *o = cli->options;
 	char object[QUERY_OBJECT_MAX + 1], why[CONTROL_WHY_MAX], request[QUERY_OBJECT_MAX + 16];
-	int words, code, last = LAST_DEFAULT;
+	int last = LAST_DEFAULT;
+	bool json;
 
-	if (!cli_words(c->command, cli, argc - 1, argv + 1, &o, 1, 1, &words, &code))
-		return code;
-	const bool json = strcmp(o.output, "json") == 0;
-	if (!json && strcmp(o.output, "text") != 0)
-		return cli_usage(c->command, "unknown output `%.64s`; there are text and json", o.output);
-	if (o.last != NULL && !parse_last(o.last, &last))
-		return cli_usage(c->command, "-n takes a number from 1 to %d, not `%.64s`", LAST_MAX, o.last);
-	if (!query_object(argv[1], object, why, sizeof(why)))
-		return cli_usage(c->command, "%s", why);
-	snprintf(request, sizeof(request), "%s %s", c->request, object);
+	if (!cli_output(c, o->output, &json))
+		return CLI_USAGE;
+	if (o->last != NULL && !parse_last(o->last, &last))
+		return cli_usage(c, "-n takes a number from 1 to %d, not `%.64s`", LAST_MAX, o->last);
+	if (!query_object(cli->words[0], object, why, sizeof(why)))
+		return cli_usage(c, "%s", why);
+	snprintf(request, sizeof(request), "%s %s", c->name, object);
 	char *line = control_request(cli->run_dir, request, why);
-	if (line == NULL)
-		return cli_failed(c->command, "%s", why);
-	struct query_answer *a = query_parse(line, why, sizeof(why));
+	struct query_answer *a = line != NULL ? query_parse(line, why, sizeof(why)) : NULL;
 	free(line);
 	if (a == NULL)
-		return cli_failed(c->command, "%s", why);
-	code = report(c, a, argv[1], json, last);
+		return cli_failed(c, "%s", why);
+	if (json) {
+		json_dumpf(a->answer, stdout, JSON_COMPACT);
+		printf("\n");
+	} else if (a->known) {
+		print(stdout, a, last);
+	} else {
+		query_put_absent(stderr, a);
+	}
+	fflush(stdout);
+	const int code = exit_code(c, a, cli->words[0]);
 	query_free(&a);
 	return code;
 }
 
 static int
-report(const struct query_command *c, const struct query_answer *a, const char *word, bool json, int last)
+exit_code(const struct command *c, const struct query_answer *a, const char *word)
 {
-	if (json) {
-		json_dumpf(a->answer, stdout, JSON_COMPACT);
-		printf("\n");
-	} else if (a->known) {
-		c->print(stdout, a, last);
-	}
-	fflush(stdout);
 	if (a->known)
 		return CLI_OK;
-	if (!json)
-		query_put_absent(stderr, a);
 	if (!a->complete)
-		return cli_failed(c->command, "no actor that answered holds %s, and not all answered", word);
-	fprintf(stderr, "muster %s: no actor holds %s; "
-	    "check the name, and that an enabled actor reads this kind\n", c->command->name, word);
+		return cli_failed(c, "no actor that answered holds %s, and not all answered", word);
+	cli_failed(c, "no actor holds %s; check the name, and that an enabled actor reads this kind", word);
 	return CLI_UNKNOWN;
 }
 
@@ -208,7 +219,6 @@ query_free(struct query_answer **ap)
 static bool
 read_answers(struct query_answer *a)
 {
-	static const char *const absent[] = { "missing", "down", "left_off", "unreadable" };
 	json_t *actors = json_object_get(a->answer, "actors"), *text;
 	json_t *read = json_object(), *unreadable = json_array();
 	const char *name;
@@ -228,7 +238,7 @@ read_answers(struct query_answer *a)
 	json_object_set_new(a->answer, "unreadable", unreadable);
 	a->complete = true;
 	for (size_t i = 0; i < NITEMS(absent); i++) {
-		if (json_array_size(json_object_get(a->answer, absent[i])) > 0)
+		if (json_array_size(json_object_get(a->answer, absent[i].list)) > 0)
 			a->complete = false;
 	}
 	return a->object[0] != '\0' && actors != NULL;
@@ -321,21 +331,28 @@ query_put_since(FILE *out, const struct query_answer *a)
 void
 query_put_absent(FILE *out, const struct query_answer *a)
 {
-	put_list(out, json_object_get(a->answer, "down"), "is not running");
-	put_list(out, json_object_get(a->answer, "missing"), "did not answer in time");
-	put_list(out, json_object_get(a->answer, "left_off"), "sent more than fits an answer");
-	put_list(out, json_object_get(a->answer, "unreadable"), "sent an answer that cannot be parsed");
+	json_t *name;
+	size_t k;
+
+	for (size_t i = 0; i < NITEMS(absent); i++) {
+		json_array_foreach(json_object_get(a->answer, absent[i].list), k, name) {
+			fprintf(out, "-- ");
+			query_put(out, json_is_string(name) ? json_string_value(name) : "?");
+			fprintf(out, " %s\n", absent[i].why);
+		}
+	}
 }
 
-static void
-put_list(FILE *out, const json_t *names, const char *what)
+bool
+query_names(const struct query_answer *a, const char *actor)
 {
-	size_t i;
+	bool named = json_object_get(json_object_get(a->answer, "actors"), actor) != NULL;
 	json_t *name;
+	size_t k;
 
-	json_array_foreach(names, i, name) {
-		fprintf(out, "-- ");
-		query_put(out, json_is_string(name) ? json_string_value(name) : "?");
-		fprintf(out, " %s\n", what);
+	for (size_t i = 0; i < NITEMS(absent); i++) {
+		json_array_foreach(json_object_get(a->answer, absent[i].list), k, name)
+			named |= json_is_string(name) && strcmp(json_string_value(name), actor) == 0;
 	}
+	return named;
 }

@@ -30,16 +30,11 @@ bool query_object(const char *word, char object[QUERY_OBJECT_MAX + 1], char *why
 struct query_answer *query_parse(const char *line, char *why, size_t size);
 void query_free(struct query_answer **ap);
 
-/* One command: parses its words and flags, queries, prints. */
-typedef void query_print(FILE *out, const struct query_answer *a, int last);
-struct query_command {
-	const struct command	*command;
-	const char		*request;
-	query_print		*print;
-};
 /* The output of `muster trace` (the last changes, the newest last) and of `muster explain`. */
+typedef void query_print(FILE *out, const struct query_answer *a, int last);
 query_print trace_print, explain_print;
-int query_run(const struct query_command *c, struct cli *cli, int argc, char **argv);
+/* A command whose name is also that of the request: queries, and prints the answer. */
+int query_run(const struct command *c, const struct cli *cli, query_print *print);
 
 struct query_options {
 	const char	*output, *last;
@@ -59,5 +54,7 @@ const char *query_time(int64_t us, char buf[QUERY_TIME_MAX]);
 void query_put_since(FILE *out, const struct query_answer *a);
 /* The actors that did not answer, and why. */
 void query_put_absent(FILE *out, const struct query_answer *a);
+/* That actor runs, or should: it has answered, or is among those that did not. */
+bool query_names(const struct query_answer *a, const char *actor);
 
 #endif

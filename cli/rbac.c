@@ -22,53 +22,96 @@ struct rule {
 
 struct rules {
 	const char	*insight_group;
+	uint64_t	 roles;
 	struct rule	 rows[RULES_MAX];
 	size_t		 count;
 };
 
+static uint64_t shipped(void);
+static void print_head(FILE *, const uint64_t *);
+static void print_roles(FILE *, const struct rules *);
 static void collect(struct rules *);
 static void add(struct rules *, const char *, const char *, uint32_t);
-static bool shipped(enum role);
-static bool read_by_shipped(uint64_t);
+static bool any_rule(const struct rules *, bool);
 static void print_role(FILE *, const char *, const struct rules *, bool);
 static void print_rule(FILE *, const struct rule *);
 static void print_binding(FILE *, const char *, bool);
 
 void
-rbac_print(FILE *out)
+rbac_print(FILE *out, const char *insight_group, const uint64_t *roles)
 {
-	rbac_print_group(out, INSIGHT_GROUP);
-}
-
-void
-rbac_print_group(FILE *out, const char *insight_group)
-{
-	struct rules rules = { .insight_group = insight_group };
+	struct rules rules = { .insight_group = insight_group, .roles = roles != NULL ? *roles : shipped() };
 
 	collect(&rules);
-	fputs("# deploy/rbac.yaml - what kube-watcher may do in the cluster, and nothing else.\n"
-	      "# `muster check --print-rbac` writes it from the tables that the program itself goes by\n"
-	      "# (proto/kinds.h, proto/rights.h).\n"
-	      "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: " NAMESPACE "\n---\n"
+	print_head(out, roles);
+	fputs("apiVersion: v1\nkind: Namespace\nmetadata:\n  name: " NAMESPACE "\n---\n"
 	      "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: muster\n"
-	      "  namespace: " NAMESPACE "\n---\n", out);
-	print_role(out, "ClusterRole", &rules, false);
-	print_binding(out, "ClusterRole", false);
-	fputs("# The Lease of leader election, in this namespace alone.\n", out);
-	print_role(out, "Role", &rules, true);
-	print_binding(out, "Role", true);
+	      "  namespace: " NAMESPACE "\n", out);
+	print_roles(out, &rules);
+}
+
+/* Test actors are no part of a release: deploy/rbac.yaml is the same from every build. */
+static uint64_t
+shipped(void)
+{
+	uint64_t roles = 0;
+
+	for (unsigned r = 0; r < ROLE_MAX; r++) {
+		if (strncmp(role_name((enum role)r), "test-", strlen("test-")) != 0)
+			roles |= UINT64_C(1) << r;
+	}
+	return roles;
+}
+
+static void
+print_head(FILE *out, const uint64_t *roles)
+{
+	const char *comma = " ";
+
+	if (roles == NULL) {
+		fputs("# deploy/rbac.yaml - what kube-watcher may do in the cluster, and nothing else.\n"
+		      "# `muster check --print-rbac` writes it", out);
+	} else {
+		fputs("# What kube-watcher may do in the cluster for the actors of one configuration, and "
+		      "nothing else:\n#", out);
+		for (unsigned r = 0; r < ROLE_MAX; r++) {
+			if ((*roles >> r & 1) == 0)
+				continue;
+			fprintf(out, "%s%s", comma, role_name((enum role)r));
+			comma = ", ";
+		}
+		fprintf(out, "%s.\n# `muster check --print-rbac FILE` writes it", *roles == 0 ? " none" : "");
+	}
+	fputs(" from the tables that the program itself goes by\n# (proto/kinds.h, proto/rights.h).\n", out);
+}
+
+static void
+print_roles(FILE *out, const struct rules *rules)
+{
+	if (any_rule(rules, false)) {
+		fputs("---\n", out);
+		print_role(out, "ClusterRole", rules, false);
+		print_binding(out, "ClusterRole", false);
+	}
+	if (any_rule(rules, true)) {
+		fputs("---\n# The Lease of leader election, in this namespace alone.\n", out);
+		print_role(out, "Role", rules, true);
+		print_binding(out, "Role", true);
+	}
 }
 
 static void
 collect(struct rules *r)
 {
-	/* Reading is a list and a watch; a GET is a live read, which has a row of its own. */
+	/* Reading is a list and a watch; a GET is a live read, which has a row of its own, or a LIVE kind. */
 	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (read_by_shipped(kind_table[k].readers))
+		if ((kind_table[k].readers & r->roles) != 0)
 			add(r, kind_table[k].group, kind_table[k].resource, VERBS_READ);
+		if ((kind_table[k].live_readers & r->roles) != 0)
+			add(r, kind_table[k].group, kind_table[k].resource, VERBS_LIVE);
 	}
 	for (size_t i = 0; i < rights_count; i++) {
-		if (shipped(rights_table[i].role))
+		if ((r->roles >> rights_table[i].role & 1) != 0)
 			add(r, rights_table[i].group, rights_table[i].resource, rights_table[i].verbs);
 	}
 }
@@ -88,18 +131,12 @@ add(struct rules *r, const char *named, const char *resource, uint32_t verbs)
 	r->rows[r->count++] = (struct rule){ .group = group, .resource = resource, .verbs = verbs };
 }
 
-/* Test actors are no part of a release; the file is the same from every build. */
+/* own: those for our own namespace. */
 static bool
-shipped(enum role r)
+any_rule(const struct rules *rules, bool own)
 {
-	return strncmp(role_name(r), "test-", strlen("test-")) != 0;
-}
-
-static bool
-read_by_shipped(uint64_t readers)
-{
-	for (unsigned r = 0; r < ROLE_MAX; r++) {
-		if ((readers >> r & 1) != 0 && shipped((enum role)r))
+	for (size_t i = 0; i < rules->count; i++) {
+		if ((strcmp(rules->rows[i].resource, LEASES) == 0) == own)
 			return true;
 	}
 	return false;
@@ -142,6 +179,6 @@ print_binding(FILE *out, const char *kind, bool own)
 	fprintf(out, "apiVersion: rbac.authorization.k8s.io/v1\nkind: %sBinding\n"
 	    "metadata:\n  name: muster\n%s"
 	    "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: %s\n  name: muster\n"
-	    "subjects:\n  - kind: ServiceAccount\n    name: muster\n    namespace: " NAMESPACE "\n%s",
-	    kind, own ? "  namespace: " NAMESPACE "\n" : "", kind, own ? "" : "---\n");
+	    "subjects:\n  - kind: ServiceAccount\n    name: muster\n    namespace: " NAMESPACE "\n",
+	    kind, own ? "  namespace: " NAMESPACE "\n" : "", kind);
 }

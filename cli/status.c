@@ -20,7 +20,7 @@ struct status_options {
 	bool		 watch;
 };
 
-static int run(const struct command *, struct cli *, int, char **);
+static int run(const struct command *, const struct cli *);
 static int watch(const struct command *, const struct cli *, bool, const struct status_style *);
 static int show(const struct command *, const struct cli *, bool, const struct status_style *);
 static struct status_style style_of(FILE *);
@@ -33,7 +33,7 @@ static const struct flag flags[] = {
 const struct command status_command = {
 	.name = "status", .synopsis = "[-o text|json] [-w]",
 	.summary = "Show the supervisor and its actors.",
-	.flags = flags, .nflags = NITEMS(flags),
+	.flags = flags, .nflags = NITEMS(flags), .options_size = sizeof(struct status_options),
 	.more = "exit codes: 0 healthy, 3 degraded, 1 musterd cannot be reached, 2 usage\n\n"
 		"examples:\n"
 		"  muster status\n"
@@ -42,18 +42,15 @@ const struct command status_command = {
 };
 
 static int
-run(const struct command *self, struct cli *cli, int argc, char **argv)
+run(const struct command *self, const struct cli *cli)
 {
-	struct status_options o = { .output = "text" };
-	int words, code;
+	const struct status_options *o = cli->options;
+	bool json;
 
-	if (!cli_words(self, cli, argc - 1, argv + 1, &o, 0, 0, &words, &code))
-		return code;
-	const bool json = strcmp(o.output, "json") == 0;
-	if (!json && strcmp(o.output, "text") != 0)
-		return cli_usage(self, "unknown output `%.64s`; there are text and json", o.output);
+	if (!cli_output(self, o->output, &json))
+		return CLI_USAGE;
 	const struct status_style style = style_of(stdout);
-	return o.watch ? watch(self, cli, json, &style) : show(self, cli, json, &style);
+	return o->watch ? watch(self, cli, json, &style) : show(self, cli, json, &style);
 }
 
 /* The first answer must come; later ones may fail for a while (musterd restarts). */

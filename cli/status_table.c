@@ -36,42 +36,33 @@ static const struct {
 	{ "backoff", COLOUR_BAD },
 };
 
-static void cell_name(const struct tree_status_actor *, char *);
-static void cell_state(const struct tree_status_actor *, char *);
-static void cell_pid(const struct tree_status_actor *, char *);
-static void cell_uptime(const struct tree_status_actor *, char *);
-static void cell_incarnation(const struct tree_status_actor *, char *);
-static void cell_restarts(const struct tree_status_actor *, char *);
-static void cell_memory(const struct tree_status_actor *, char *);
-static void cell_synced(const struct tree_status_actor *, char *);
-static void cell_mailbox(const struct tree_status_actor *, char *);
-static void cell_exit(const struct tree_status_actor *, char *);
-
-static const struct column {
-	const char	 *title;
-	bool		  right;
-	void		(*fill)(const struct tree_status_actor *a, char *cell);
-} columns[] = {
-	{ "ACTOR",     false, cell_name },
-	{ "STATE",     false, cell_state },
-	{ "PID",       true,  cell_pid },
-	{ "UP",        true,  cell_uptime },
-	{ "START",     true,  cell_incarnation },
-	{ "RESTARTS",  true,  cell_restarts },
-	{ "RSS",       true,  cell_memory },
-	{ "SYNCED",    false, cell_synced },
-	{ "MAILBOX",   true,  cell_mailbox },
-	{ "LAST EXIT", false, cell_exit },
+enum column {
+	COL_ACTOR, COL_STATE, COL_PID, COL_UP, COL_START, COL_RESTARTS, COL_RSS, COL_SYNCED, COL_MAILBOX,
+	COL_EXIT, COLUMNS
 };
-enum { COLUMNS = NITEMS(columns), STATE_COLUMN = 1 };
+
+static const struct {
+	const char	*title;
+	bool		 right;
+} columns[COLUMNS] = {
+	[COL_ACTOR]    = { "ACTOR",     false },
+	[COL_STATE]    = { "STATE",     false },
+	[COL_PID]      = { "PID",       true },
+	[COL_UP]       = { "UP",        true },
+	[COL_START]    = { "START",     true },
+	[COL_RESTARTS] = { "RESTARTS",  true },
+	[COL_RSS]      = { "RSS",       true },
+	[COL_SYNCED]   = { "SYNCED",    false },
+	[COL_MAILBOX]  = { "MAILBOX",   true },
+	[COL_EXIT]     = { "LAST EXIT", false },
+};
 
 static void measure(const struct tree_status *, int[COLUMNS]);
 static void print_row(
     FILE *, const struct tree_status_actor *, const int[COLUMNS], const struct status_style *);
 static void print_cell(FILE *, const char *, int, bool, enum colour, const struct status_style *);
 static void print_reason(FILE *, const struct tree_status_actor *, const char *, const struct status_style *);
-static void print_last_output(
-    FILE *, const struct tree_status_actor *, const char *, const struct status_style *);
+static void fill(char[COLUMNS][CELL_MAX], const struct tree_status_actor *);
 static int cell_width(const char *);
 static enum colour colour_of(const char *);
 static void clean(char *, const char *);
@@ -132,14 +123,14 @@ status_duration(int64_t seconds, char *buf, size_t size)
 static void
 measure(const struct tree_status *r, int widths[COLUMNS])
 {
-	char cell[CELL_MAX];
+	char cells[COLUMNS][CELL_MAX];
 
-	for (size_t c = 0; c < COLUMNS; c++) {
+	for (size_t c = 0; c < COLUMNS; c++)
 		widths[c] = cell_width(columns[c].title);
-		for (size_t i = 0; i < r->nactors; i++) {
-			columns[c].fill(&r->actors[i], cell);
-			widths[c] = cell_width(cell) > widths[c] ? cell_width(cell) : widths[c];
-		}
+	for (size_t i = 0; i < r->nactors; i++) {
+		fill(cells, &r->actors[i]);
+		for (size_t c = 0; c < COLUMNS; c++)
+			widths[c] = cell_width(cells[c]) > widths[c] ? cell_width(cells[c]) : widths[c];
 	}
 }
 
@@ -148,19 +139,18 @@ static void
 print_row(FILE *out, const struct tree_status_actor *a, const int widths[COLUMNS],
     const struct status_style *style)
 {
-	char cell[CELL_MAX], status[CELL_MAX] = "";
+	char cells[COLUMNS][CELL_MAX], status[CELL_MAX];
 
-	if (a->status != NULL && a->status[0] != '\0')
-		clean(status, a->status);
+	fill(cells, a);
+	clean(status, a->status != NULL ? a->status : "");
 	for (size_t c = 0; c < COLUMNS; c++) {
 		const bool last = c + 1 == COLUMNS && status[0] == '\0';
 
-		columns[c].fill(a, cell);
-		if (last && cell[0] == '\0')
+		if (last && cells[c][0] == '\0')
 			break;
 		fprintf(out, c > 0 ? "  " : "");
-		print_cell(out, cell, last ? 0 : widths[c], columns[c].right,
-		    c == STATE_COLUMN ? colour_of(a->state) : COLOUR_NONE, style);
+		print_cell(out, cells[c], last ? 0 : widths[c], columns[c].right,
+		    c == COL_STATE ? colour_of(a->state) : COLOUR_NONE, style);
 	}
 	fprintf(out, "%s%s\n", status[0] != '\0' ? "  " : "", status);
 }
@@ -186,92 +176,35 @@ print_reason(FILE *out, const struct tree_status_actor *a, const char *bar, cons
 		clean(text, a->last_exit);
 		fprintf(out, "  %s   last exit: %s\n", bar, text);
 	}
-	print_last_output(out, a, bar, style);
+	for (size_t i = 0; i < TREE_STATUS_OUTPUT_MAX && a->last_output[i] != NULL; i++) {
+		clean(text, a->last_output[i]);
+		fprintf(out, "  %s   %s", bar, i == 0 ? "last output: " : "             ");
+		print_cell(out, text, 0, false, COLOUR_FAINT, style);
+		fprintf(out, "\n");
+	}
 	if (a->next_start_ms > 0)
 		fprintf(out, "  %s   next start: in %.1f s\n", bar, (double)a->next_start_ms / 1000);
 	else if (strcmp(a->state, "failed") == 0)
 		fprintf(out, "  %s   next start: with a new configuration, or by `muster restart`\n", bar);
 }
 
-/* Several lines, each below the other. */
 static void
-print_last_output(
-    FILE *out, const struct tree_status_actor *a, const char *bar, const struct status_style *style)
+fill(char cells[COLUMNS][CELL_MAX], const struct tree_status_actor *a)
 {
-	for (size_t i = 0; i < TREE_STATUS_OUTPUT_MAX && a->last_output[i] != NULL; i++) {
-		char text[CELL_MAX];
-
-		clean(text, a->last_output[i]);
-		fprintf(out, "  %s   %s", bar, i == 0 ? "last output: " : "             ");
-		print_cell(out, text, 0, false, COLOUR_FAINT, style);
-		fprintf(out, "\n");
-	}
-}
-
-static void
-cell_name(const struct tree_status_actor *a, char *cell)
-{
-	clean(cell, a->name);
-}
-
-static void
-cell_state(const struct tree_status_actor *a, char *cell)
-{
-	clean(cell, a->state);
-}
-
-static void
-cell_pid(const struct tree_status_actor *a, char *cell)
-{
-	snprintf(cell, CELL_MAX, a->pid != 0 ? "%" PRId64 : "-", a->pid);
-}
-
-static void
-cell_uptime(const struct tree_status_actor *a, char *cell)
-{
-	if (a->pid != 0)
-		status_duration(a->uptime_s, cell, CELL_MAX);
-	else
-		snprintf(cell, CELL_MAX, "-");
-}
-
-static void
-cell_incarnation(const struct tree_status_actor *a, char *cell)
-{
-	snprintf(cell, CELL_MAX, "%" PRId64, a->incarnation);
-}
-
-static void
-cell_restarts(const struct tree_status_actor *a, char *cell)
-{
-	snprintf(cell, CELL_MAX, "%" PRId64, a->restarts);
-}
-
-static void
-cell_memory(const struct tree_status_actor *a, char *cell)
-{
-	if (a->pid != 0)
-		snprintf(cell, CELL_MAX, "%.1fM", (double)a->rss_kib / 1024);
-	else
-		snprintf(cell, CELL_MAX, "-");
-}
-
-static void
-cell_synced(const struct tree_status_actor *a, char *cell)
-{
-	snprintf(cell, CELL_MAX, "%s", a->pid == 0 ? "-" : a->synced ? "yes" : "no");
-}
-
-static void
-cell_mailbox(const struct tree_status_actor *a, char *cell)
-{
-	snprintf(cell, CELL_MAX, a->pid != 0 ? "%" PRId64 : "-", a->mailbox);
-}
-
-static void
-cell_exit(const struct tree_status_actor *a, char *cell)
-{
-	clean(cell, a->last_exit != NULL ? a->last_exit : "");
+	for (size_t c = 0; c < COLUMNS; c++)
+		snprintf(cells[c], CELL_MAX, "-");
+	clean(cells[COL_ACTOR], a->name);
+	clean(cells[COL_STATE], a->state);
+	snprintf(cells[COL_START], CELL_MAX, "%" PRId64, a->incarnation);
+	snprintf(cells[COL_RESTARTS], CELL_MAX, "%" PRId64, a->restarts);
+	clean(cells[COL_EXIT], a->last_exit != NULL ? a->last_exit : "");
+	if (a->pid == 0)
+		return;
+	snprintf(cells[COL_PID], CELL_MAX, "%" PRId64, a->pid);
+	status_duration(a->uptime_s, cells[COL_UP], CELL_MAX);
+	snprintf(cells[COL_RSS], CELL_MAX, "%.1fM", (double)a->rss_kib / 1024);
+	snprintf(cells[COL_SYNCED], CELL_MAX, "%s", a->synced ? "yes" : "no");
+	snprintf(cells[COL_MAILBOX], CELL_MAX, "%" PRId64, a->mailbox);
 }
 
 /* Characters, not bytes. */

@@ -71,13 +71,11 @@ tap_client_close(struct tap_client **lp)
 	OBJ_FREE(l);
 }
 
-enum tap_client_result
-tap_client_next(struct tap_client *l, bool wait, struct capture_raw *raw)
+bool
+tap_client_next(struct tap_client *l, struct capture_raw *raw)
 {
 	OBJ_CHECK(l, TAP_CLIENT_MAGIC);
-	for (;;) {
-		if (interrupt_caught())
-			return TAP_CLIENT_END;
+	while (!interrupt_caught()) {
 		if (clock_mono_ms() >= l->refresh_at_ms) {
 			char why[CONTROL_WHY_MAX];
 			const bool answered = find_actors(l, why);
@@ -87,12 +85,11 @@ tap_client_next(struct tap_client *l, bool wait, struct capture_raw *raw)
 			l->unanswered = !answered;
 		}
 		if (receive(l, raw))
-			return TAP_CLIENT_RECORD;
-		if (!wait)
-			return TAP_CLIENT_NOTHING;
-		if (!wait_for(l))
-			return TAP_CLIENT_END;
+			return true;
+		if (fflush(stdout) != 0 || !wait_for(l))
+			return false;
 	}
+	return false;
 }
 
 /* Connects to every enabled actor of musterd's status that is not connected yet. */
@@ -167,7 +164,7 @@ bytes_of(zmq_msg_t *m)
 	return (struct byte_view){ zmq_msg_data(m), zmq_msg_size(m) };
 }
 
-/* False: end now, because of a signal or because the output has no reader. */
+/* False: the output has no reader. */
 static bool
 wait_for(struct tap_client *l)
 {
@@ -178,5 +175,5 @@ wait_for(struct tap_client *l)
 	const int64_t left_ms = l->refresh_at_ms - clock_mono_ms();
 
 	zmq_poll(items, 2, left_ms > 0 ? (long)left_ms : 0);
-	return !interrupt_caught() && (items[1].revents & ZMQ_POLLERR) == 0;
+	return (items[1].revents & ZMQ_POLLERR) == 0;
 }

@@ -33,6 +33,7 @@ struct tapfile {
 
 static struct tapfile *make(FILE *);
 static bool put_bytes(FILE *, uint8_t, const struct byte_view *);
+static bool take_record(struct byte_view, struct capture_raw *);
 static bool take_bytes(struct byte_view *, struct byte_view *);
 static bool take_length(struct byte_view *, size_t, size_t *);
 
@@ -105,36 +106,27 @@ tapfile_write(struct tapfile *t, const struct capture_raw *raw)
 	return t->error == 0;
 }
 
-enum tapfile_result
+bool
 tapfile_read(struct tapfile *t, struct capture_raw *raw, const char **why)
 {
 	uint32_t length = 0;
 
 	OBJ_CHECK(t, TAPFILE_MAGIC);
+	*why = NULL;
 	t->offset = ftell(t->stream);
 	const size_t got = fread(&length, 1, LENGTH_BYTES, t->stream);
 	if (got == 0 && feof(t->stream))
-		return TAPFILE_END;
+		return false;
 	const size_t len = be32toh(length);
-	if (got < LENGTH_BYTES) {
+	if (got < LENGTH_BYTES)
 		*why = "the file ends within a length";
-		return TAPFILE_DAMAGED;
-	}
-	if (len == 0 || len > TAPFILE_RECORD_MAX) {
+	else if (len == 0 || len > TAPFILE_RECORD_MAX)
 		*why = "a record has an impossible length";
-		return TAPFILE_DAMAGED;
-	}
-	if (fread(t->buf, 1, len, t->stream) != len) {
+	else if (fread(t->buf, 1, len, t->stream) != len)
 		*why = "the file ends within a record";
-		return TAPFILE_DAMAGED;
-	}
-	struct byte_view left = { t->buf + 1, len - 1 };
-	if (t->buf[0] != MP_ARRAY3 || !take_bytes(&left, &raw->topic) || !take_bytes(&left, &raw->meta)
-	    || !take_bytes(&left, &raw->frame) || left.len != 0) {
+	else if (!take_record((struct byte_view){ t->buf, len }, raw))
 		*why = "a record is not [topic, meta, frame]";
-		return TAPFILE_DAMAGED;
-	}
-	return TAPFILE_RECORD;
+	return *why == NULL;
 }
 
 long
@@ -161,6 +153,15 @@ put_bytes(FILE *f, uint8_t type, const struct byte_view *b)
 
 	return putc(type, f) != EOF && fwrite(&length, 1, LENGTH_BYTES, f) == LENGTH_BYTES
 	    && (b->len == 0 || fwrite(b->p, 1, b->len, f) == b->len);
+}
+
+static bool
+take_record(struct byte_view record, struct capture_raw *raw)
+{
+	struct byte_view left = { record.p + 1, record.len - 1 };
+
+	return record.p[0] == MP_ARRAY3 && take_bytes(&left, &raw->topic) && take_bytes(&left, &raw->meta)
+	    && take_bytes(&left, &raw->frame) && left.len == 0;
 }
 
 /* A str or bin off the front. */

@@ -21,9 +21,11 @@ struct tapfile *tapfile_open(const char *path);
 bool tapfile_close(struct tapfile **tp);
 
 bool tapfile_write(struct tapfile *t, const struct capture_raw *raw);
-enum tapfile_result { TAPFILE_RECORD, TAPFILE_END, TAPFILE_DAMAGED };
-/* Views, valid until the next call. DAMAGED: why has the reason; the record begins at tapfile_offset. */
-enum tapfile_result tapfile_read(struct tapfile *t, struct capture_raw *raw, const char **why);
+/*
+ * The next record, in views that are valid until the next call. False: the end of the file, or *why is what
+ * is wrong with the record at tapfile_offset.
+ */
+bool tapfile_read(struct tapfile *t, struct capture_raw *raw, const char **why);
 long tapfile_offset(const struct tapfile *t);
 
 #endif

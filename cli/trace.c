@@ -37,7 +37,7 @@ struct hop_lines {
 	size_t		 n;
 };
 
-static int run(const struct command *, struct cli *, int, char **);
+static int run(const struct command *, const struct cli *);
 static struct hop_lines collect(const struct query_answer *);
 static void date_traces(struct hop_lines *);
 static int by_time(const void *, const void *);
@@ -51,7 +51,8 @@ static const struct hop_format *format_of(const char *);
 const struct command trace_command = {
 	.name = "trace", .synopsis = "node/NAME|pool/NAME [-n N] [-o text|json]",
 	.summary = "Show the hops of an object's last changes through the actors, with times.",
-	.flags = query_flags, .nflags = QUERY_FLAGS,
+	.flags = query_flags, .nflags = QUERY_FLAGS, .options_size = sizeof(struct query_options),
+	.min_words = 1, .max_words = 1,
 	.more = "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
 		"examples:\n"
 		"  muster trace node/worker-3\n"
@@ -60,11 +61,9 @@ const struct command trace_command = {
 };
 
 static int
-run(const struct command *self, struct cli *cli, int argc, char **argv)
+run(const struct command *self, const struct cli *cli)
 {
-	const struct query_command c = { .command = self, .request = "trace", .print = trace_print };
-
-	return query_run(&c, cli, argc, argv);
+	return query_run(self, cli, trace_print);
 }
 
 void

@@ -10,7 +10,7 @@
 
 #include "cli.h"
 
-static int run(const struct command *, struct cli *, int, char **);
+static int run(const struct command *, const struct cli *);
 
 const struct command version_command = {
 	.name = "version", .synopsis = "", .run = run,
@@ -18,12 +18,12 @@ const struct command version_command = {
 };
 
 static int
-run(const struct command *self, struct cli *cli, int argc, char **argv)
+run(const struct command *self, const struct cli *cli)
 {
-	int words, code, major, minor, patch;
+	int major, minor, patch;
 
-	if (!cli_words(self, cli, argc - 1, argv + 1, NULL, 0, 0, &words, &code))
-		return code;
+	(void)self;
+	(void)cli;
 	printf("muster %s (commit %s, built with %s)\n", MUSTER_VERSION, MUSTER_COMMIT, MUSTER_COMPILER);
 	zmq_version(&major, &minor, &patch);
 	printf("  libzmq     %d.%d.%d\n", major, minor, patch);

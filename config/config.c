@@ -110,39 +110,38 @@ config_enabled_line(const struct config *c, const char *section)
 	return s->enabled_line > 0 ? s->enabled_line : s->line;
 }
 
-size_t
-config_flat(const struct config *c, const char *section, char *buf, size_t size)
+char *
+config_flat(const struct config *c, const char *section)
 {
 	const enum section s = schema_section(section, strlen(section));
-	size_t used = 0;
+	char *text;
+	size_t len;
+	FILE *const out = open_memstream(&text, &len);
 
 	OBJ_CHECK(c, CONFIG_MAGIC);
-	if (size > 0)
-		buf[0] = '\0';
+	MUST(out != NULL);
 	for (size_t i = 0; i < SETTING_MAX; i++) {
-		if (schema_settings[i].section != s)
-			continue;
-		const size_t room = used < size ? size - used : 0;
-		used += (size_t)snprintf(room > 0 ? buf + used : NULL, room, "%s=%s\n",
-		    schema_settings[i].key, c->values[i].text);
+		if (schema_settings[i].section == s)
+			fprintf(out, "%s=%s\n", schema_settings[i].key, c->values[i].text);
 	}
-	return used;
+	MUST(fclose(out) == 0);
+	return text;
 }
 
-void
-config_each_credential(const struct config *c, const char *section,
-    void (*fn)(const char *path, void *arg), void *arg)
+const char *
+config_credential(const struct config *c, const char *section, size_t i)
 {
 	const enum section s = schema_section(section, strlen(section));
 
 	OBJ_CHECK(c, CONFIG_MAGIC);
-	for (size_t i = 0; i < SETTING_MAX; i++) {
-		const struct setting *row = &schema_settings[i];
+	for (size_t n = 0; n < SETTING_MAX; n++) {
+		const struct setting *row = &schema_settings[n];
 
-		if (row->section == s && row->rule.type == VALUE_CREDENTIAL
-		    && c->values[i].text[0] != '\0')
-			fn(c->values[i].text, arg);
+		if (row->section == s && row->rule.type == VALUE_CREDENTIAL && c->values[n].text[0] != '\0'
+		    && i-- == 0)
+			return c->values[n].text;
 	}
+	return NULL;
 }
 
 const char *

@@ -68,14 +68,12 @@ int config_enabled_line(const struct config *c, const char *section);
 
 /*
  * The section as an actor gets it: "key=value\n" per key, in the order of settings.h, with defaults
- * and without `enabled`. Like snprintf: returns the whole length, writes what fits, ends with NUL.
- * Two sections are the same for an actor exactly when these texts are.
+ * and without `enabled`; allocated. Two sections are the same for an actor exactly when these texts are.
  */
-size_t config_flat(const struct config *c, const char *section, char *buf, size_t size);
+char *config_flat(const struct config *c, const char *section);
 
-/* Every credential file that the section names: what this actor alone may open. */
-void config_each_credential(const struct config *c, const char *section,
-    void (*fn)(const char *path, void *arg), void *arg);
+/* The credential files that the section names, which this actor alone may open: 0, 1, 2 ... until NULL. */
+const char *config_credential(const struct config *c, const char *section, size_t i);
 
 /* The actors that have a section, in the order of settings.h: 0, 1, 2 ... until NULL. */
 const char *config_actor_name(size_t i);

@@ -16,11 +16,9 @@ value_allowed(const struct value_rule *rule, char *buf, size_t size)
 
 	switch (rule->type) {
 	case VALUE_STR:
-		snprintf(buf, size, "text of at most %" PRId64 " bytes%s", rule->max, or_empty);
-		break;
 	case VALUE_PATH:
-		snprintf(buf, size, "an absolute path of at most %" PRId64 " bytes%s", rule->max,
-		    or_empty);
+		snprintf(buf, size, "%s of at most %" PRId64 " bytes%s",
+		    rule->type == VALUE_STR ? "text" : "an absolute path", rule->max, or_empty);
 		break;
 	case VALUE_CREDENTIAL:
 		snprintf(buf, size, "the absolute path of a file that holds the secret%s",
@@ -32,6 +30,10 @@ value_allowed(const struct value_rule *rule, char *buf, size_t size)
 		break;
 	case VALUE_DOMAIN:
 		snprintf(buf, size, "a domain of at most %" PRId64 " bytes, with a dot in it", rule->max);
+		break;
+	case VALUE_URL:
+		snprintf(buf, size, "a URL of at most %" PRId64 " bytes, https:// unless its host is "
+		    "127.0.0.1, [::1] or localhost%s", rule->max, or_empty);
 		break;
 	case VALUE_INT:
 		snprintf(buf, size, "a number from %" PRId64 " to %" PRId64, rule->min, rule->max);

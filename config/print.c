@@ -41,10 +41,11 @@ static const char reference_head[] =
 static const char reference_foot[] =
     "\nThis page is written by `muster check --print-reference` from `config/settings.h`.\n";
 
+typedef void print_fn(const struct setting *, FILE *);
+static print_fn print_setting, print_row;
 static void print_section(enum section, FILE *);
-static void print_setting(const struct setting *, FILE *);
 static void print_table(enum section, FILE *);
-static void print_row(const struct setting *, FILE *);
+static void each_setting(enum section, print_fn *, FILE *);
 static const char *initial_of(const struct setting *, char *, size_t);
 
 void
@@ -73,17 +74,11 @@ config_print_reference(FILE *out)
 static void
 print_section(enum section s, FILE *out)
 {
-	const bool actor = s != SECTION_SUPERVISOR;
-	const char *indent = actor ? "  " : "";
+	const char *indent = s != SECTION_SUPERVISOR ? "  " : "";
 
 	fprintf(out, "\n%s# %s\n", indent, schema_sections[s].help);
 	fprintf(out, "%s%s:\n", indent, schema_section_name(s));
-	if (actor)
-		print_setting(&schema_enabled, out);
-	for (size_t i = 0; i < SETTING_MAX; i++) {
-		if (schema_settings[i].section == s)
-			print_setting(&schema_settings[i], out);
-	}
+	each_setting(s, print_setting, out);
 }
 
 static void
@@ -102,11 +97,17 @@ print_table(enum section s, FILE *out)
 {
 	fprintf(out, "\n## %s\n\n%s\n\n", schema_section_name(s), schema_sections[s].help);
 	fputs("| key | default | allowed | meaning |\n|---|---|---|---|\n", out);
+	each_setting(s, print_row, out);
+}
+
+static void
+each_setting(enum section s, print_fn *print, FILE *out)
+{
 	if (s != SECTION_SUPERVISOR)
-		print_row(&schema_enabled, out);
+		print(&schema_enabled, out);
 	for (size_t i = 0; i < SETTING_MAX; i++) {
 		if (schema_settings[i].section == s)
-			print_row(&schema_settings[i], out);
+			print(&schema_settings[i], out);
 	}
 }
 
@@ -130,6 +131,7 @@ initial_of(const struct setting *row, char *buf, size_t size)
 		[VALUE_CREDENTIAL] = true,
 		[VALUE_ADDR] = true,
 		[VALUE_DOMAIN] = true,
+		[VALUE_URL] = true,
 	};
 
 	snprintf(buf, size, quoted[row->rule.type] ? "\"%s\"" : "%s", row->initial);

@@ -18,21 +18,16 @@ struct config_reader {
 	int			 actors_line;
 };
 
-/* The mapping that is being read: its name for errors, and who reads the value of a key. */
-struct place {
-	const char	 *name;
-	enum section	  section;	/* only for on_setting */
-	void		(*on_key)(struct config_reader *, const struct place *, const struct yaml_member *);
-};
+/* Reads the value of a key in the mapping that is being read; the section is only for on_setting. */
+typedef void on_key(struct config_reader *, enum section, const struct yaml_member *);
+static on_key on_root, on_actor, on_setting;
 
-static void on_root(struct config_reader *, const struct place *, const struct yaml_member *);
-static void on_actor(struct config_reader *, const struct place *, const struct yaml_member *);
-static void on_setting(struct config_reader *, const struct place *, const struct yaml_member *);
 static bool check_text(const char *, size_t, struct config_errors *);
 static void refuse_extras(struct config_reader *, const struct yaml_tree *);
 static void report_mistake(struct config_reader *, const struct yaml_tree *, const char *, size_t);
 static bool tab_indents(const char *, const char *, int);
-static void read_mapping(struct config_reader *, const struct place *, const struct yaml_value *);
+static void read_mapping(
+    struct config_reader *, const char *, enum section, on_key *, const struct yaml_value *);
 static void read_section(struct config_reader *, enum section, const struct yaml_member *);
 static void read_setting(struct config_reader *, size_t, const struct yaml_member *);
 static void read_enabled(struct config_reader *, struct config_section *, const struct yaml_member *);
@@ -42,7 +37,6 @@ static bool is_scalar(struct config_reader *, const struct setting *, const stru
 static const char *kind_of(const struct yaml_value *);
 static void report_fault(struct config_reader *, const struct setting *, const struct yaml_member *,
     enum value_fault);
-static void report_misplaced(struct config_reader *, const struct yaml_value *, const char *);
 static void report_unknown(
     struct config_reader *, const struct yaml_value *, const char *, const char *const *, size_t);
 
@@ -55,18 +49,15 @@ equals(const struct yaml_value *v, const char *name)
 bool
 read_yaml(struct config *c, const char *text, size_t len, struct config_errors *errs)
 {
-	static const struct place root = { .name = "the file", .on_key = on_root };
 	static const struct yaml_limits limits = { .depth = CONFIG_DEPTH_MAX };
-	static const char mark[] = "\xef\xbb\xbf";
-	const size_t skipped = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
 	struct config_reader r = { .c = c, .errs = errs };
 
-	if (!check_text(text + skipped, len - skipped, errs))
+	if (!check_text(text, len, errs))
 		return false;
 	struct yaml_tree *tree = yaml_tree_read(text, len, &limits);
 	refuse_extras(&r, tree);
 	if (tree->ndocuments > 0 && tree->documents[0].root != NULL)
-		read_mapping(&r, &root, tree->documents[0].root);
+		read_mapping(&r, "the file", SECTION_NONE, on_root, tree->documents[0].root);
 	if (tree->ndocuments > 1)
 		errors_add(errs, tree->documents[1].line,
 		    "a second document starts here; one file holds one document");
@@ -143,7 +134,8 @@ check_text(const char *text, size_t len, struct config_errors *errs)
 		const uint32_t code = utf8_code(text + i, n);
 		const bool blank = code == '\t' || code == '\n' || code == '\r' || code == 0x85
 		    || code == 0x2028 || code == 0x2029;
-		if (value_control(code) && !blank) {
+		const bool byte_order = code == 0xfeff && i == 0;
+		if (value_control(code) && !blank && !byte_order) {
 			errors_add(errs, line, "%s stands here (U+%04X); only text is allowed",
 			    code == 0 ? "a NUL" : "a control character", code);
 			return false;
@@ -154,24 +146,24 @@ check_text(const char *text, size_t len, struct config_errors *errs)
 }
 
 static void
-on_root(struct config_reader *r, const struct place *at, const struct yaml_member *m)
+on_root(struct config_reader *r, enum section at, const struct yaml_member *m)
 {
-	static const struct place actors = { .name = "actors", .on_key = on_actor };
 	static const char *const allowed[] = { "supervisor", "actors" };
 
 	(void)at;
 	if (equals(m->key, "supervisor"))
 		read_section(r, SECTION_SUPERVISOR, m);
 	else if (schema_section(m->key->text, m->key->len) != SECTION_NONE)
-		report_misplaced(r, m->key, "is an actor; its section stands under actors");
+		errors_add(r->errs, m->key->line, "%s is an actor; its section stands under actors",
+		    errors_quote(m->key->text, m->key->len).text);
 	else if (!equals(m->key, "actors"))
 		report_unknown(r, m->key, "key", allowed, NITEMS(allowed));
 	else if (is_first(r, &r->actors_line, m->key))
-		read_mapping(r, &actors, m->value);
+		read_mapping(r, "actors", SECTION_NONE, on_actor, m->value);
 }
 
 static void
-on_actor(struct config_reader *r, const struct place *at, const struct yaml_member *m)
+on_actor(struct config_reader *r, enum section at, const struct yaml_member *m)
 {
 	const enum section s = schema_section(m->key->text, m->key->len);
 	const char *names[SECTION_MAX];
@@ -179,7 +171,8 @@ on_actor(struct config_reader *r, const struct place *at, const struct yaml_memb
 
 	(void)at;
 	if (s == SECTION_SUPERVISOR) {
-		report_misplaced(r, m->key, "is not an actor; its section stands beside actors");
+		errors_add(r->errs, m->key->line, "%s is not an actor; its section stands beside actors",
+		    errors_quote(m->key->text, m->key->len).text);
 		return;
 	}
 	if (s != SECTION_NONE) {
@@ -192,10 +185,10 @@ on_actor(struct config_reader *r, const struct place *at, const struct yaml_memb
 }
 
 static void
-on_setting(struct config_reader *r, const struct place *at, const struct yaml_member *m)
+on_setting(struct config_reader *r, enum section at, const struct yaml_member *m)
 {
-	const bool actor = at->section != SECTION_SUPERVISOR;
-	const size_t i = schema_setting(at->section, m->key->text, m->key->len);
+	const bool actor = at != SECTION_SUPERVISOR;
+	const size_t i = schema_setting(at, m->key->text, m->key->len);
 	const char *names[SETTING_MAX + 1];
 	char what[64];
 	size_t n = 0;
@@ -205,44 +198,43 @@ on_setting(struct config_reader *r, const struct place *at, const struct yaml_me
 		return;
 	}
 	if (actor && equals(m->key, schema_enabled.key)) {
-		read_enabled(r, &r->c->sections[at->section], m);
+		read_enabled(r, &r->c->sections[at], m);
 		return;
 	}
 	if (actor)
 		names[n++] = schema_enabled.key;
 	for (size_t j = 0; j < SETTING_MAX; j++) {
-		if (schema_settings[j].section == at->section)
+		if (schema_settings[j].section == at)
 			names[n++] = schema_settings[j].key;
 	}
-	snprintf(what, sizeof(what), "%s key", at->name);
+	snprintf(what, sizeof(what), "%s key", schema_section_name(at));
 	report_unknown(r, m->key, what, names, n);
 }
 
 /* Nothing at all is an empty mapping: people leave a section with all its keys commented out. */
 static void
-read_mapping(struct config_reader *r, const struct place *at, const struct yaml_value *v)
+read_mapping(
+    struct config_reader *r, const char *name, enum section s, on_key *read, const struct yaml_value *v)
 {
 	if (v->kind != YAML_MAP && v->kind != YAML_ALIAS && !yaml_value_null(v))
-		errors_add(r->errs, v->line, "%s must be a mapping of keys to values, not %s", at->name,
+		errors_add(r->errs, v->line, "%s must be a mapping of keys to values, not %s", name,
 		    kind_of(v));
 	for (size_t i = 0; v->kind == YAML_MAP && i < v->count; i++) {
 		if (is_key(r, v->members[i].key))
-			at->on_key(r, at, &v->members[i]);
+			read(r, s, &v->members[i]);
 	}
 }
 
 static void
 read_section(struct config_reader *r, enum section s, const struct yaml_member *m)
 {
-	const char *name = schema_section_name(s);
-	const struct place at = { .name = name, .section = s, .on_key = on_setting };
 	struct config_section *section = &r->c->sections[s];
 
 	if (!is_first(r, &section->line, m->key))
 		return;
 	if (s != SECTION_SUPERVISOR)
 		section->enabled = CONFIG_ON;
-	read_mapping(r, &at, m->value);
+	read_mapping(r, schema_section_name(s), s, on_setting, m->value);
 }
 
 static void
@@ -334,18 +326,13 @@ static void
 report_fault(struct config_reader *r, const struct setting *row, const struct yaml_member *m,
     enum value_fault f)
 {
-	const bool hidden = row->rule.type == VALUE_CREDENTIAL;
+	const bool hidden = row->rule.type == VALUE_CREDENTIAL
+	    || (row->rule.type == VALUE_URL && memchr(m->value->text, '@', m->value->len) != NULL);
 	char allowed[VALUE_ALLOWED_MAX];
 
 	errors_add(r->errs, m->key->line, "%s: %s %s; allowed: %s", row->key,
 	    hidden ? "the value" : errors_quote(m->value->text, m->value->len).text,
 	    value_fault_text(f), value_allowed(&row->rule, allowed, sizeof(allowed)));
-}
-
-static void
-report_misplaced(struct config_reader *r, const struct yaml_value *key, const char *where)
-{
-	errors_add(r->errs, key->line, "%s %s", errors_quote(key->text, key->len).text, where);
 }
 
 /* Names what is meant, or else what there is. */

@@ -21,7 +21,8 @@ enum digits { DIGITS_OK, DIGITS_NONE, DIGITS_OVERFLOW };
 
 typedef enum value_fault parser(const struct value_rule *, struct value_text, int64_t *);
 
-static parser parse_str, parse_path, parse_addr, parse_domain, parse_int, parse_word, parse_duration;
+static parser parse_str, parse_path, parse_addr, parse_domain, parse_url, parse_int, parse_word,
+    parse_duration;
 
 static parser *const parsers[VALUE_TYPE_MAX] = {
 	[VALUE_STR] = parse_str,
@@ -29,6 +30,7 @@ static parser *const parsers[VALUE_TYPE_MAX] = {
 	[VALUE_CREDENTIAL] = parse_path,
 	[VALUE_ADDR] = parse_addr,
 	[VALUE_DOMAIN] = parse_domain,
+	[VALUE_URL] = parse_url,
 	[VALUE_INT] = parse_int,
 	[VALUE_BOOL] = parse_word,
 	[VALUE_DURATION] = parse_duration,
@@ -59,6 +61,7 @@ static size_t take_unit(struct value_text *t, size_t first);
 static bool is_host(struct value_text host);
 static bool is_port(struct value_text port);
 static bool is_name(struct value_text host);
+static bool is_loopback(struct value_text host);
 static bool is_off(struct value_text addr);
 static bool is_ip(int family, struct value_text host);
 
@@ -67,11 +70,8 @@ value_parse(const struct value_rule *rule, const char *text, size_t len, int64_t
 {
 	int64_t found = 0;
 
-	for (size_t i = 0, n; i < len; i += n) {
-		n = utf8_length(text + i, len - i);
-		if (n == 0 || value_control(utf8_code(text + i, n)))
-			return VALUE_FAULT_TEXT;
-	}
+	if (utf8_span(text, len, value_control) < len)
+		return VALUE_FAULT_TEXT;
 	const enum value_fault f =
 	    parsers[rule->type](rule, (struct value_text){ text, text + len }, &found);
 	if (f == VALUE_FAULT_NONE)
@@ -94,7 +94,7 @@ value_fault_text(enum value_fault f)
 bool
 value_control(uint32_t code)
 {
-	return code < 0x20 || (code >= 0x7f && code <= 0x9f)	/* C0, DEL, C1 */
+	return utf8_control(code)
 	    || code == 0x2028 || code == 0x2029			/* line and paragraph separator */
 	    || code == 0xfeff || code == 0xfffe || code == 0xffff;
 }
@@ -210,6 +210,46 @@ parse_domain(const struct value_rule *rule, struct value_text t, int64_t *num)
 		lower = lower && !(*p >= 'A' && *p <= 'Z');
 	}
 	return dotted && lower && is_name(t) ? parse_str(rule, t, num) : VALUE_FAULT_DOMAIN;
+}
+
+/* A credential goes along: it is never sent unencrypted beyond this machine. */
+static enum value_fault
+parse_url(const struct value_rule *rule, struct value_text t, int64_t *num)
+{
+	static const char https[] = "https://", http[] = "http://";
+	const size_t len = (size_t)(t.end - t.p);
+	const bool secure = len >= sizeof(https) - 1 && memcmp(t.p, https, sizeof(https) - 1) == 0;
+	const bool plain = len >= sizeof(http) - 1 && memcmp(t.p, http, sizeof(http) - 1) == 0;
+
+	if (t.p == t.end)
+		return parse_str(rule, t, num);
+	if (!secure && !plain)
+		return VALUE_FAULT_URL;
+	struct value_text host = { t.p + (secure ? sizeof(https) - 1 : sizeof(http) - 1), t.end };
+	for (const char *p = host.p; p < t.end; p++) {
+		if (*p <= ' ' || *p > '~' || memchr("?#@\\", *p, 4) != NULL)
+			return VALUE_FAULT_URL;
+	}
+	const char *const slash = memchr(host.p, '/', (size_t)(host.end - host.p));
+	host.end = slash != NULL ? slash : host.end;
+	const char *const bracket = memrchr(host.p, ']', (size_t)(host.end - host.p));
+	const char *const from = bracket != NULL ? bracket : host.p;
+	const char *const colon = memrchr(from, ':', (size_t)(host.end - from));
+	if (colon != NULL && !is_port((struct value_text){ colon + 1, host.end }))
+		return VALUE_FAULT_URL;
+	host.end = colon != NULL ? colon : host.end;
+	if (host.p == host.end || !is_host(host))
+		return VALUE_FAULT_URL;
+	return plain && !is_loopback(host) ? VALUE_FAULT_PLAIN : parse_str(rule, t, num);
+}
+
+static bool
+is_loopback(struct value_text host)
+{
+	static const struct value_rule words = { .type = VALUE_CHOICE, .words = "127.0.0.1|[::1]|localhost" };
+	int64_t place = 0;
+
+	return parse_word(&words, host, &place) == VALUE_FAULT_NONE;
 }
 
 static bool

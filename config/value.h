@@ -13,6 +13,7 @@
 	T(CREDENTIAL, NULL)			\
 	T(ADDR,       NULL)			\
 	T(DOMAIN,     NULL)			\
+	T(URL,        NULL)			\
 	T(INT,        NULL)			\
 	T(BOOL,       "false|true")		\
 	T(DURATION,   NULL)			\
@@ -35,7 +36,9 @@
 	F(NO_PORT,  "has no :port at its end")				\
 	F(PORT,     "has a port that is not a number from 0 to 65535")	\
 	F(HOST,     "has a host that is no name and no address; IPv6 goes into brackets")	\
-	F(DOMAIN,   "is not a domain: labels of lower case letters, digits and -, joined by dots")
+	F(DOMAIN,   "is not a domain: labels of lower case letters, digits and -, joined by dots")	\
+	F(URL,      "is not a URL: https://host[:port][/path] without blanks, user name and query")	\
+	F(PLAIN,    "would send the credential unencrypted: only https:// leaves this machine")
 
 enum value_type {
 #define VALUE_ENUM(ID, words) VALUE_##ID,

@@ -10,12 +10,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "keytab.h"
 #include "obj.h"
-
-struct anchor {
-	char				*name;
-	const struct yaml_value		*value;
-};
 
 struct reader {
 	struct yaml_tree		*tree;
@@ -23,8 +19,8 @@ struct reader {
 	yaml_parser_t			 yaml;
 	yaml_event_t			 now;
 	int				 depth;
-	struct anchor			*anchors;
-	size_t				 nanchors;
+	struct keytab			*anchors;	/* the last const struct yaml_value * of each name */
+	size_t				 nanchors;	/* also those of a name that came again */
 };
 
 static bool read_documents(struct reader *);
@@ -42,7 +38,8 @@ yaml_tree_read(const char *text, size_t len, const struct yaml_limits *limits)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	const size_t skipped = len >= 3 && memcmp(text, mark, 3) == 0 ? 3 : 0;
-	struct reader r = { .tree = obj_alloc(sizeof(*r.tree)), .limits = limits };
+	struct reader r = { .tree = obj_alloc(sizeof(*r.tree)), .limits = limits,
+		.anchors = keytab_new(sizeof(const struct yaml_value *)) };
 
 	MUST(yaml_parser_initialize(&r.yaml) == 1);
 	yaml_parser_set_input_string(&r.yaml, (const unsigned char *)text + skipped, len - skipped);
@@ -52,9 +49,7 @@ yaml_tree_read(const char *text, size_t len, const struct yaml_limits *limits)
 	explicit_bzero(r.yaml.raw_buffer.start, (size_t)(r.yaml.raw_buffer.end - r.yaml.raw_buffer.start));
 	explicit_bzero(r.yaml.buffer.start, (size_t)(r.yaml.buffer.end - r.yaml.buffer.start));
 	yaml_parser_delete(&r.yaml);
-	for (size_t i = 0; i < r.nanchors; i++)
-		free(r.anchors[i].name);
-	free(r.anchors);
+	keytab_free(&r.anchors);
 	return r.tree;
 }
 
@@ -215,22 +210,19 @@ note_anchor(struct reader *r, const yaml_char_t *name, const struct yaml_value *
 	r->tree->values[r->tree->nvalues - 1]->anchored = true;
 	if (r->limits->anchors == 0)
 		return true;
-	if (r->nanchors == r->limits->anchors)
+	if (r->nanchors++ == r->limits->anchors)
 		return fail(r, YAML_TOO_MANY_ANCHORS, r->now.start_mark.line);
-	r->anchors = room_for(r->anchors, r->nanchors, sizeof(*r->anchors));
-	r->anchors[r->nanchors++] = (struct anchor){ obj_strdup((const char *)name), v };
+	const uint32_t id = keytab_add(r->anchors, (const char *)name, strlen((const char *)name), NULL);
+	*(const struct yaml_value **)keytab_value(r->anchors, id) = v;
 	return true;
 }
 
-/* The last of that name. */
 static const struct yaml_value *
 find_anchor(const struct reader *r, const char *name)
 {
-	for (size_t i = r->nanchors; i > 0; i--) {
-		if (strcmp(r->anchors[i - 1].name, name) == 0)
-			return r->anchors[i - 1].value;
-	}
-	return NULL;
+	const uint32_t id = keytab_find(r->anchors, name, strlen(name));
+
+	return id == KEYTAB_NONE ? NULL : *(const struct yaml_value **)keytab_value(r->anchors, id);
 }
 
 static bool

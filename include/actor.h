@@ -98,7 +98,8 @@ struct actor_spec {
 				    const char *name, struct json *out);
 	/*
 	 * A stop was requested: finish what must not be interrupted, then actor_exit(a, 0). NULL:
-	 * the loop ends at once.
+	 * the loop ends at once. What takes longer than the stop_ms of its row (supervisor/actors.h):
+	 * actor_extend_stop.
 	 */
 	void			(*ending)(struct actor *a, void *self);
 	void			(*stop)(struct actor *a, void *self);	/* the last call */
@@ -157,26 +158,35 @@ void actor_result(struct actor *a, uint64_t handle, const struct body_result *r,
  * see actor_fresh.
  */
 void actor_each(struct actor *a, enum link l, void (*fn)(const struct change *c, void *arg), void *arg);
-/* Calls fn for this one key, if a mirror of the link has it. */
-bool actor_get(struct actor *a, enum link l, const char *key, size_t len,
-    void (*fn)(const struct change *c, void *arg), void *arg);
+/*
+ * Reads one key, if a mirror of the link has it. *value, to which out->value points, and every text in both
+ * are views into the mirror: valid until the callback that reads returns to the loop, and so is what later
+ * calls read beside it. Not for STATS.
+ */
+bool actor_read(struct actor *a, enum link l, const char *key, size_t len, struct change *out,
+    union msg_body *value);
 /*
  * False while a mirror of the link is being resynced, or its producer sends no beats: then nothing
  * may be deleted because of it.
  */
 bool actor_fresh(const struct actor *a, enum link l);
+/*
+ * The time of the cluster, over a link from kube-watcher: what timestamps of objects are compared with
+ * (contract A9). It is the API server's Date and the monotonic time since then, to within 3 s, whatever the
+ * wall clock of this machine is. False: kube-watcher has not had an answer of the server yet.
+ */
+bool actor_cluster_time_us(struct actor *a, enum link l, int64_t *us);
 
 /*
  * Writing, over a link that has writes and of which the actor reads something. Texts may be NULL
  * for "".
  *
  * `done` is called exactly once, from the loop (or before `stop`), never from inside actor_write.
- * One mutation of an object may be in flight, and WRITES_PER_SENDER requests in all (writes.h);
- * further ones end BUSY. A write is sent only inside a
- * session whose snapshot was complete; until then it is pending, and at its deadline it ends
- * EXPIRED: it was not sent. When the session is lost, or no answer arrives until a second after the
- * deadline, it ends UNKNOWN: read live before planning again. When `done` is called, the mirror
- * holds the object as the write left it.
+ * One mutation of an object may be in flight, WRITES_PER_SENDER mutations and READS_PER_SENDER live
+ * reads (writes.h); further ones end BUSY. A write is sent only inside a session whose snapshot was
+ * complete; until then it is pending, and at its deadline it ends EXPIRED: it was not sent. When the
+ * session is lost, or no answer arrives until a second after the deadline, it ends UNKNOWN: read live
+ * before planning again. When `done` is called, the mirror holds the object as the write left it.
  */
 struct write_request {
 	enum op		 op;
@@ -196,6 +206,7 @@ struct write_result {
 	enum outcome		 outcome;
 	unsigned		 status;		/* of HTTP; 0: none */
 	struct wire_str		 reason, message, causes, rv;
+	uint64_t		 skipped;	/* objects of the answer that are not among the items */
 	int64_t			 retry_after_ms;
 	const struct change	*items;		/* objects of the answer; CHANGE_GONE: without a value */
 	size_t			 nitems;
@@ -228,6 +239,11 @@ void actor_time_link(struct actor *a, enum link l, notify_time *observe);
 
 /* One line for `muster status`. */
 void actor_status(struct actor *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/*
+ * From `ending` on: the stop needs so much longer than its row allows. The supervisor grants it once, 30 s at
+ * most, and while the whole tree stops no more than the others leave.
+ */
+void actor_extend_stop(struct actor *a, int64_t ms);
 /* Ends the process after `stop`: 0, EXIT_CONFIG or EXIT_TRANSIENT. */
 void actor_exit(struct actor *a, int code);
 

@@ -2,6 +2,9 @@
 #ifndef MUSTER_ERR_H
 #define MUSTER_ERR_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* ID, text for people */
 #define ERRORS(E)								\
 	E(OK,          "ok")	\
@@ -11,11 +14,9 @@
 	E(TLS,         "TLS verification failed")	\
 	E(LIMITED,     "rate limited by the server")	\
 	E(SERVER,      "server error")	\
-	E(STALE,       "view is older than our own write")	\
 	E(UNKNOWN,     "outcome unknown")	\
 	E(TOO_BIG,     "larger than the limit")	\
 	E(MALFORMED,   "not well-formed")	\
-	E(SCHEMA,      "peer has another schema")	\
 	E(DENIED,      "not allowed")	\
 	E(NOT_FOUND,   "not found")	\
 	E(INVALID,     "invalid value")	\
@@ -30,6 +31,9 @@ enum err {
 
 const char *err_name(enum err e);	/* "TOO_BIG" */
 const char *err_text(enum err e);	/* "larger than the limit" */
+
+/* The reason into err, for a check that ends with it; always false. */
+bool err_refuse(char *err, size_t size, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* Exit codes carry meaning, as in s6: the supervisor decides by them (docs/supervision.md). */
 enum {

@@ -31,6 +31,8 @@ void json_bool(struct json *j, const char *name, bool b);
 /* NULL becomes null; control characters and bytes that are no UTF-8 are escaped. */
 void json_str(struct json *j, const char *name, const char *s);
 void json_strn(struct json *j, const char *name, const char *s, size_t len);
+/* JSON that is valid already, as it stands. */
+void json_raw(struct json *j, const char *name, const char *text, size_t len);
 /* NUL-terminates; the length, or 0 when it did not fit. */
 size_t json_end(struct json *j);
 

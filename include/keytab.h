@@ -36,8 +36,12 @@ const char *keytab_key(const struct keytab *k, uint32_t id, size_t *len);
 /* hash64 of the key: the same in every process. */
 uint64_t keytab_hash(const struct keytab *k, uint32_t id);
 uint32_t keytab_count(const struct keytab *k);	/* live keys */
-/* Ids ever in use: loop 0 .. ids-1, skipping keytab_key == NULL. */
-uint32_t keytab_ids(const struct keytab *k);
+uint32_t keytab_ids(const struct keytab *k);	/* ever in use; the live ones are below it */
+/* The first live id from that one on, or KEYTAB_NONE. */
+uint32_t keytab_next(const struct keytab *k, uint32_t id);
+/* Every live id; the one at hand may be removed. */
+#define KEYTAB_EACH(k, id)	\
+	for (uint32_t id = keytab_next((k), 0); (id) != KEYTAB_NONE; (id) = keytab_next((k), (id) + 1))
 size_t keytab_bytes(const struct keytab *k);	/* memory held, for bounds in tests and bench */
 
 /* FNV-1a, 64 bit: for what two processes compare, which are beats and the schema. */

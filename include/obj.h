@@ -47,6 +47,7 @@ _Noreturn void obj_panic(const char *what, const char *file, int line, const cha
 void *obj_alloc(size_t size);
 void *obj_realloc(void *old, size_t size);
 char *obj_strdup(const char *s);
+char *obj_strndup(const char *s, size_t len);	/* len bytes, whatever they are, and a NUL */
 void *obj_memdup(const void *p, size_t len);
 
 #define NITEMS(a)	(sizeof(a) / sizeof((a)[0]))

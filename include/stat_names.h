@@ -74,6 +74,23 @@
 	S(OUE_NOTIFY, "oue_downstream_notification_duration_seconds", HISTOGRAM, \
 	    "Time from a change to its sending downstream, by type of consumer; per batch, of its oldest.") \
 	S(OUE_ACTIVE, "oue_active_node_states", GAUGE, "Nodes that have a state.") \
+	S(PROVIDER_REQUESTS, "muster_provider_requests_total", COUNTER, \
+	    "Calls of a provider's API, by provider, class and code.") \
+	S(PROVIDER_DURATION, "muster_provider_request_duration_seconds", HISTOGRAM, \
+	    "Time of a provider call without the wait for its turn, by provider and class.") \
+	S(PROVIDER_BUDGET, "muster_provider_budget", GAUGE, \
+	    "Calls left in the provider's current window, as it reported last, by provider and class.") \
+	S(FENCED, "muster_fenced_total", COUNTER, \
+	    "Provider calls that did not start because of the lease, by reason.") \
+	S(BRAKE, "muster_brake_total", COUNTER, \
+	    "Deletions that did not start because of the brake, by reason.") \
+	S(VPSIE_NODES, "muster_vpsie_nodes", GAUGE, "VPSieNodes, by phase.") \
+	S(VPSIE_ATTEMPTS, "muster_vpsie_discovery_attempts_total", COUNTER, \
+	    "Lists of machines in which a VPSieNode's own was searched for.") \
+	S(VPSIE_DISCOVERY, "muster_vpsie_discovery_total", COUNTER, \
+	    "Machines that were discovered, or not, by outcome.") \
+	S(VPSIE_DISCOVERY_TIME, "muster_vpsie_discovery_duration_seconds", HISTOGRAM, \
+	    "Time from the request for a machine until it was discovered.") \
 	S(CPU, "process_cpu_seconds_total", COUNTER, "User and system CPU time.") \
 	S(RSS, "process_resident_memory_bytes", GAUGE, "Resident memory.") \
 	S(FDS, "process_open_fds", GAUGE, "Open file descriptors.") \

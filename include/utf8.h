@@ -5,6 +5,7 @@
 #ifndef MUSTER_UTF8_H
 #define MUSTER_UTF8_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,6 +13,13 @@
 size_t utf8_length(const char *s, size_t len);
 /* The code point of the well-formed character of `bytes` bytes at s. */
 uint32_t utf8_code(const char *s, size_t bytes);
+/*
+ * Bytes of the longest start of s that is well-formed and has no character that `refused` refuses (NULL: it
+ * refuses none). len: all of s is good.
+ */
+size_t utf8_span(const char *s, size_t len, bool (*refused)(uint32_t code));
+/* C0, DEL and C1: what steers a terminal, or ends a line. */
+bool utf8_control(uint32_t code);
 /*
  * Bytes of the longest start of s that has at most that many bytes and code points, and ends between
  * characters. A byte that is no UTF-8 counts as a character.

@@ -31,7 +31,7 @@ struct credential {
 	struct exec_answer	 answer;	/* of the plugin */
 	struct bytes		 basic;
 	char			*proxy;
-	uint64_t		 generation, serial;
+	uint64_t		 serial;
 	int64_t			 changed_at;	/* when serial moved */
 	bool			 lost;
 	char			 file_error[ERROR_TEXT_MAX], plugin_error[ERROR_TEXT_MAX];
@@ -115,12 +115,11 @@ credential_now(struct credential *c, int64_t now_ms, struct credential_view *vie
 
 	*view = (struct credential_view){
 		.server = k->server, .tls_server_name = k->tls_server_name, .proxy = c->proxy,
-		.namespace = k->namespace, .insecure = k->insecure,
-		.disable_compression = k->disable_compression,
+		.insecure = k->insecure, .disable_compression = k->disable_compression,
 		.ca = c->tls.ca.data, .ca_len = c->tls.ca.len,
 		.cert = cert->data, .cert_len = cert->len, .key = key->data, .key_len = key->len,
 		.token = token->data, .token_len = token->len, .basic = c->basic.data,
-		.generation = c->generation, .serial = c->serial,
+		.serial = c->serial,
 		.error = c->plugin_error[0] != '\0' ? c->plugin_error
 		    : c->file_error[0] != '\0' ? c->file_error : NULL,
 	};
@@ -173,7 +172,7 @@ credential_tick(struct credential *c, int64_t now_ms)
 	return c->serial != before;
 }
 
-bool
+void
 credential_readable(struct credential *c, int64_t now_ms)
 {
 	struct bytes text = { NULL, 0 };
@@ -181,7 +180,6 @@ credential_readable(struct credential *c, int64_t now_ms)
 	char why[ERROR_TEXT_MAX / 2];
 
 	OBJ_CHECK(c, CREDENTIAL_MAGIC);
-	const uint64_t before = c->serial;
 	switch (exec_plugin_read(c->plugin, &text, why, sizeof(why))) {
 	case EXEC_PLUGIN_NOTHING:
 		break;
@@ -206,7 +204,6 @@ credential_readable(struct credential *c, int64_t now_ms)
 		break;
 	}
 	bytes_wipe(&text);
-	return c->serial != before;
 }
 
 bool
@@ -247,7 +244,6 @@ read_tls(struct credential *c, int64_t now_ms)
 	    && bytes_equal(&fresh.key, &c->tls.key))) {
 		wipe_tls(&c->tls);
 		c->tls = fresh;
-		c->generation++;
 		changed(c, now_ms);
 		return true;
 	}
@@ -354,10 +350,8 @@ take_answer(struct credential *c, struct exec_answer *a, int64_t now_ms)
 		plugin_failed(c, now_ms);
 		return;
 	}
-	const bool same_pair = bytes_equal(&a->cert, &c->answer.cert) && bytes_equal(&a->key, &c->answer.key);
-	if (!same_pair)
-		c->generation++;
-	if (!same_pair || !bytes_equal(&a->token, &c->answer.token))
+	if (!bytes_equal(&a->cert, &c->answer.cert) || !bytes_equal(&a->key, &c->answer.key)
+	    || !bytes_equal(&a->token, &c->answer.token))
 		changed(c, now_ms);
 	exec_answer_wipe(&c->answer);
 	c->answer = *a;
@@ -381,8 +375,6 @@ plugin_failed(struct credential *c, int64_t now_ms)
 static void
 drop_answer(struct credential *c, int64_t now_ms)
 {
-	if (c->answer.cert.data != NULL)
-		c->generation++;
 	exec_answer_wipe(&c->answer);
 	c->times.answered_at = -1;
 	changed(c, now_ms);

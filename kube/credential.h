@@ -36,23 +36,13 @@ struct credential_view {
 	const char	*server;		/* no slash at the end */
 	const char	*tls_server_name;
 	const char	*proxy;			/* NULL: from the environment */
-	const char	*namespace;
 	bool		 insecure, disable_compression;
 	const char	*ca, *cert, *key;	/* PEM */
 	size_t		 ca_len, cert_len, key_len;
 	const char	*token;
 	size_t		 token_len;
 	const char	*basic;			/* base64 of user:password, for `Authorization: Basic` */
-	/*
-	 * Moves when ca, cert or key changed: connections made before it must not be used for new
-	 * requests. A new token does not move it.
-	 */
-	uint64_t	 generation;
-	/*
-	 * Moves with every change, of the token too. A 401 to what was sent with an older serial
-	 * means nothing about what is held now: send again.
-	 */
-	uint64_t	 serial;
+	uint64_t	 serial;		/* moves with every change */
 	const char	*error;			/* what keeps failing though we go on; NULL: nothing */
 };
 
@@ -79,7 +69,7 @@ bool credential_unauthorized(struct credential *c, int64_t now_ms);
 bool credential_tls_refused(struct credential *c, int64_t now_ms);
 /* Does what is due. True when the view changed. Cheap when nothing is. */
 bool credential_tick(struct credential *c, int64_t now_ms);
-bool credential_readable(struct credential *c, int64_t now_ms);
+void credential_readable(struct credential *c, int64_t now_ms);
 bool credential_running(const struct credential *c);	/* a run of the plugin is under way */
 
 #endif

@@ -78,9 +78,6 @@ read_key(const struct bytes *b)
 static int
 no_password(char *buf, int size, int writing, void *arg)
 {
-	(void)buf;
-	(void)size;
-	(void)writing;
-	(void)arg;
+	(void)buf, (void)size, (void)writing, (void)arg;
 	return -1;
 }

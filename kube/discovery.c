@@ -7,15 +7,20 @@
 
 #include "obj.h"
 
-static void read_aggregated(struct discovery *, const char *, const json_t *);
-static void read_versions(struct discovery *, const char *, const json_t *);
-static void read_groups(struct discovery *, const char *, const json_t *);
-static void read_resources(struct discovery *, const char *, const json_t *);
+/* One wanted resource at one of its versions. */
+struct wanted {
+	const struct discovery_want	*want;
+	char				 version[64];
+	uint8_t				*mark;
+};
 
-/* By the document's kind. */
+typedef enum discovery_mark read_fn(const struct wanted *, const json_t *);
+static read_fn read_aggregated, read_versions, read_groups, read_resources;
+
+/* By the document's kind: what its list has of a wanted resource. */
 static const struct {
 	const char	*kind, *path, *list;	/* path "": that of a group version */
-	void		(*read)(struct discovery *, const char *, const json_t *);
+	read_fn		*read;
 } documents[] = {
 	{ "APIGroupDiscoveryList", "/api",  "items",     read_aggregated },
 	{ "APIGroupDiscoveryList", "/apis", "items",     read_aggregated },
@@ -24,18 +29,12 @@ static const struct {
 	{ "APIResourceList",       "",      "resources", read_resources },
 };
 
-/* One wanted resource at one of its versions. */
-struct wanted {
-	const struct discovery_want	*want;
-	char				 version[64];
-	uint8_t				*mark;
-};
-
 static bool next_wanted(struct discovery *, unsigned *, struct wanted *);
+static bool next_named(struct discovery *, const char *, unsigned *, struct wanted *);
 static const json_t *find_group(const json_t *, const char *, const char *);
 static const json_t *find_version(const json_t *, const char *);
-static void mark_resource(const struct wanted *, const json_t *, const char *, bool);
-static bool in_scope(const struct discovery_want *, const char *);
+static enum discovery_mark find_resource(const struct wanted *, const json_t *, const char *, bool);
+static bool is_top(const char *);
 static void group_path(const struct wanted *, char *, size_t);
 static bool version_at(const struct discovery_want *, size_t, char *, size_t);
 static bool text_is(const json_t *, const char *, const char *);
@@ -67,16 +66,16 @@ discovery_read(struct discovery *d, const char *path, const char *bytes, size_t 
 		snprintf(err, size, "%s: not JSON: %s", path, where.text);
 		return false;
 	}
-	const bool top = strcmp(path, "/api") == 0 || strcmp(path, "/apis") == 0;
 	while (i < NITEMS(documents) && !(text_is(doc, "kind", documents[i].kind)
-	    && (top ? strcmp(path, documents[i].path) == 0 : documents[i].path[0] == '\0')))
+	    && strcmp(is_top(path) ? path : "", documents[i].path) == 0))
 		i++;
 	const json_t *list = i < NITEMS(documents) ? json_object_get(doc, documents[i].list) : NULL;
 	/* null is Go's empty list; a document of ours without its list is a broken one. */
 	const bool ok = json_is_array(list) || json_is_null(list);
-	if (ok)
-		documents[i].read(d, path, list);
-	else
+	struct wanted w;
+	for (unsigned at = 0; ok && next_named(d, path, &at, &w);)
+		*w.mark = (uint8_t)documents[i].read(&w, list);
+	if (!ok)
 		snprintf(err, size, "%s: not a discovery document that belongs there", path);
 	json_decref(doc);
 	return ok;
@@ -100,15 +99,10 @@ discovery_next(const struct discovery *d, char *path, size_t size)
 void
 discovery_failed(struct discovery *d, const char *path, bool gone)
 {
-	const bool top = strcmp(path, "/api") == 0 || strcmp(path, "/apis") == 0;
-	char own[256];
 	struct wanted w;
 
-	for (unsigned at = 0; next_wanted(d, &at, &w);) {
-		group_path(&w, own, sizeof(own));
-		if (top ? in_scope(w.want, path) : strcmp(own, path) == 0)
-			*w.mark = gone ? MARK_ABSENT : MARK_FAILED;
-	}
+	for (unsigned at = 0; next_named(d, path, &at, &w);)
+		*w.mark = gone ? MARK_ABSENT : MARK_FAILED;
 }
 
 /* The best of ours that is there; without one, absent only if nothing is open. */
@@ -132,70 +126,44 @@ discovery_result(const struct discovery *d, size_t i, struct discovery_result *o
 }
 
 /* apidiscovery.k8s.io: groups, with versions, with resources. */
-static void
-read_aggregated(struct discovery *d, const char *path, const json_t *groups)
+static enum discovery_mark
+read_aggregated(const struct wanted *w, const json_t *groups)
 {
-	struct wanted w;
+	const json_t *group = find_group(groups, "metadata", w->want->group);
+	const json_t *version = find_version(json_object_get(group, "versions"), w->version);
 
-	for (unsigned at = 0; next_wanted(d, &at, &w);) {
-		if (!in_scope(w.want, path))
-			continue;
-		const json_t *group = find_group(groups, "metadata", w.want->group);
-		const json_t *version = find_version(json_object_get(group, "versions"), w.version);
-
-		if (version == NULL)
-			*w.mark = MARK_ABSENT;
-		else
-			mark_resource(&w, json_object_get(version, "resources"), "resource",
-			    text_is(version, "freshness", "Stale"));
-	}
+	if (version == NULL)
+		return MARK_ABSENT;
+	return find_resource(w, json_object_get(version, "resources"), "resource",
+	    text_is(version, "freshness", "Stale"));
 }
 
-static void
-read_versions(struct discovery *d, const char *path, const json_t *versions)
+static enum discovery_mark
+read_versions(const struct wanted *w, const json_t *versions)
 {
-	struct wanted w;
+	size_t i;
+	json_t *one;
 
-	for (unsigned at = 0; next_wanted(d, &at, &w);) {
-		size_t i;
-		json_t *one;
-
-		if (!in_scope(w.want, path))
-			continue;
-		*w.mark = MARK_ABSENT;
-		json_array_foreach(versions, i, one) {
-			if (json_is_string(one) && strcmp(json_string_value(one), w.version) == 0)
-				*w.mark = MARK_LISTED;
-		}
+	json_array_foreach(versions, i, one) {
+		if (json_is_string(one) && strcmp(json_string_value(one), w->version) == 0)
+			return MARK_LISTED;
 	}
+	return MARK_ABSENT;
 }
 
-static void
-read_groups(struct discovery *d, const char *path, const json_t *groups)
+static enum discovery_mark
+read_groups(const struct wanted *w, const json_t *groups)
 {
-	struct wanted w;
+	const json_t *group = find_group(groups, NULL, w->want->group);
+	const json_t *version = find_version(json_object_get(group, "versions"), w->version);
 
-	for (unsigned at = 0; next_wanted(d, &at, &w);) {
-		if (!in_scope(w.want, path))
-			continue;
-		const json_t *group = find_group(groups, NULL, w.want->group);
-		const json_t *version = find_version(json_object_get(group, "versions"), w.version);
-
-		*w.mark = version != NULL ? MARK_LISTED : MARK_ABSENT;
-	}
+	return version != NULL ? MARK_LISTED : MARK_ABSENT;
 }
 
-static void
-read_resources(struct discovery *d, const char *path, const json_t *resources)
+static enum discovery_mark
+read_resources(const struct wanted *w, const json_t *resources)
 {
-	char own[256];
-	struct wanted w;
-
-	for (unsigned at = 0; next_wanted(d, &at, &w);) {
-		group_path(&w, own, sizeof(own));
-		if (strcmp(own, path) == 0)
-			mark_resource(&w, resources, "name", false);
-	}
+	return find_resource(w, resources, "name", false);
 }
 
 /* Walks over every wanted resource and version; *at starts with 0. */
@@ -211,6 +179,21 @@ next_wanted(struct discovery *d, unsigned *at, struct wanted *w)
 		w->mark = &d->marks[i][v];
 		(*at)++;
 		return true;
+	}
+	return false;
+}
+
+/* Only over those that the document at that path names. /api has the core group, /apis all others. */
+static bool
+next_named(struct discovery *d, const char *path, unsigned *at, struct wanted *w)
+{
+	char own[256];
+
+	while (next_wanted(d, at, w)) {
+		group_path(w, own, sizeof(own));
+		if (is_top(path) ? (w->want->group[0] == '\0') == (strcmp(path, "/api") == 0)
+				 : strcmp(own, path) == 0)
+			return true;
 	}
 	return false;
 }
@@ -249,28 +232,26 @@ find_version(const json_t *versions, const char *name)
  * stale: the list is the last answer of an API server that is down, or nothing; only what it names
  * is known.
  */
-static void
-mark_resource(const struct wanted *w, const json_t *resources, const char *name, bool stale)
+static enum discovery_mark
+find_resource(const struct wanted *w, const json_t *resources, const char *name, bool stale)
 {
 	size_t i;
 	json_t *one;
 
-	*w->mark = stale ? MARK_FAILED : MARK_ABSENT;
 	json_array_foreach(resources, i, one) {
 		if (!text_is(one, name, w->want->resource))
 			continue;
 		const bool namespaced = text_is(one, "scope", "Namespaced")
 		    || json_is_true(json_object_get(one, "namespaced"));
-		*w->mark = namespaced ? MARK_NAMESPACED : MARK_CLUSTER;
-		return;
+		return namespaced ? MARK_NAMESPACED : MARK_CLUSTER;
 	}
+	return stale ? MARK_FAILED : MARK_ABSENT;
 }
 
-/* /api has the core group, /apis all others. */
 static bool
-in_scope(const struct discovery_want *w, const char *path)
+is_top(const char *path)
 {
-	return (w->group[0] == '\0') == (strcmp(path, "/api") == 0);
+	return strcmp(path, "/api") == 0 || strcmp(path, "/apis") == 0;
 }
 
 static void

@@ -19,7 +19,7 @@ extern char **environ;
 
 struct exec_plugin {
 	uint32_t		magic;
-	struct exec_run		run;
+	char			*command;	/* for messages */
 	pid_t			pid;
 	int			fd;
 	bool			running, dead;
@@ -33,7 +33,6 @@ static char **make_argv(const struct kubeconfig_exec *);
 static char **make_envp(const struct kubeconfig *);
 static bool is_set_in(char *const *, const char *);
 static bool same_name(const char *, const char *);
-static void free_texts(char **);
 static bool receive(struct exec_plugin *, void *, size_t, size_t *);
 
 struct exec_plugin *
@@ -50,15 +49,14 @@ exec_plugin_start(const struct kubeconfig *k, int64_t timeout_ms, char *err, siz
 	}
 	OBJ_NEW(p, PLUGIN_MAGIC);
 	p->fd = fds[0];
-	p->run = (struct exec_run){
-		.command = obj_strdup(k->exec->command),
-		.hint = k->exec->install_hint == NULL ? NULL : obj_strdup(k->exec->install_hint),
-		.argv = make_argv(k->exec), .envp = make_envp(k),
-		.timeout_ms = timeout_ms > 0 ? timeout_ms : EXEC_PLUGIN_TIMEOUT_MS,
-	};
+	p->command = obj_strdup(k->exec->command);
 	p->pid = fork();
-	if (p->pid == 0)
-		exec_helper(&p->run, fds[1], parent);
+	if (p->pid == 0)	/* what it needs of k it has for good */
+		exec_helper(&(struct exec_run){
+			.command = k->exec->command, .hint = k->exec->install_hint,
+			.argv = make_argv(k->exec), .envp = make_envp(k),
+			.timeout_ms = timeout_ms > 0 ? timeout_ms : EXEC_PLUGIN_TIMEOUT_MS,
+		}, fds[1], parent);
 	close(fds[1]);
 	if (p->pid > 0)
 		return p;
@@ -83,10 +81,7 @@ exec_plugin_free(struct exec_plugin **pp)
 			;
 	}
 	bytes_wipe(&p->body);
-	free(p->run.command);
-	free(p->run.hint);
-	free_texts(p->run.argv);
-	free_texts(p->run.envp);
+	free(p->command);
 	OBJ_FREE(p);
 }
 
@@ -120,12 +115,12 @@ exec_plugin_read(struct exec_plugin *p, struct bytes *out, char *err, size_t siz
 	}
 	if (p->body.data == NULL || !receive(p, p->body.data, p->body.len, &p->body_len)) {
 		if (p->dead)
-			snprintf(err, size, "plugin %s: its helper process is gone", p->run.command);
+			snprintf(err, size, "plugin %s: its helper process is gone", p->command);
 		return p->dead ? EXEC_PLUGIN_DEAD : EXEC_PLUGIN_NOTHING;
 	}
 	const bool failed = p->head.failed;
 	if (failed)
-		snprintf(err, size, "plugin %s: %s", p->run.command, p->body.data);
+		snprintf(err, size, "plugin %s: %s", p->command, p->body.data);
 	else
 		bytes_take(out, &p->body);
 	bytes_wipe(&p->body);
@@ -142,9 +137,8 @@ make_argv(const struct kubeconfig_exec *e)
 	while (e->args[count] != NULL)
 		count++;
 	char **const argv = obj_alloc((count + 2) * sizeof(*argv));
-	argv[0] = obj_strdup(e->command);
-	for (size_t i = 0; i < count; i++)
-		argv[i + 1] = obj_strdup(e->args[i]);
+	argv[0] = e->command;
+	memcpy(argv + 1, e->args, count * sizeof(*argv));
 	return argv;
 }
 
@@ -163,11 +157,11 @@ make_envp(const struct kubeconfig *k)
 	char **const envp = obj_alloc((count + 2) * sizeof(*envp));
 	for (char **e = environ; *e != NULL; e++) {
 		if (!is_set_in(own, *e) && !same_name(*e, info_name))
-			envp[n++] = obj_strdup(*e);
+			envp[n++] = *e;
 	}
 	for (char *const *e = own; *e != NULL; e++) {
 		if (!is_set_in(e + 1, *e) && !same_name(*e, info_name))
-			envp[n++] = obj_strdup(*e);
+			envp[n++] = *e;
 	}
 	char *const info = exec_info(k);
 	MUST(asprintf(&envp[n], "%s%s", info_name, info) != -1);
@@ -191,14 +185,6 @@ same_name(const char *a, const char *b)
 	const size_t len = strcspn(a, "=");
 
 	return len == strcspn(b, "=") && strncmp(a, b, len) == 0;
-}
-
-static void
-free_texts(char **list)
-{
-	for (char **t = list; *t != NULL; t++)
-		bytes_wipe_text(t);
-	free(list);
 }
 
 /* True once all of it is there. End of file is the helper's death: it never closes while it lives. */

@@ -1,10 +1,9 @@
 /* kube/exec_plugin_answer.c - ExecCredential, both ways. The checks are client-go's. */
 #include "exec_plugin_answer.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "err.h"
 #include "kubeconfig_private.h"
 #include "obj.h"
 #include "time.h"
@@ -14,7 +13,6 @@ enum { CA_FILE_MAX = 1024 * 1024 };
 static bool check(struct exec_answer *, const char *, const json_t *, char *, size_t);
 static bool check_status(struct exec_answer *, const json_t *, char *, size_t);
 static bool get_text(const json_t *, const char *, struct bytes *, char *, size_t);
-static bool refuse(char *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
 static void wipe_strings(json_t *);
 static json_t *cluster_info(const struct kubeconfig *);
 static void add_text(json_t *, const char *, const char *);
@@ -29,7 +27,7 @@ exec_answer_parse(struct exec_answer *a, const char *api_version, const char *js
 	*a = (struct exec_answer){ .expires_us = TIME_UNSET_US };
 	if (root == NULL)
 		/* not e.text, which quotes what it met */
-		return refuse(err, size, "it printed no JSON (line %d, column %d)", e.line, e.column);
+		return err_refuse(err, size, "it printed no JSON (line %d, column %d)", e.line, e.column);
 	const bool ok = check(a, api_version, root, err, size);
 	if (!ok)
 		exec_answer_wipe(a);
@@ -72,14 +70,14 @@ check(struct exec_answer *a, const char *api_version, const json_t *root, char *
 	const json_t *const status = json_object_get(root, "status");
 
 	if (kind == NULL || strcmp(kind, "ExecCredential") != 0)
-		return refuse(err, size, "its answer is not of kind ExecCredential");
+		return err_refuse(err, size, "its answer is not of kind ExecCredential");
 	if (version == NULL || strcmp(version, api_version) != 0)
-		return refuse(err, size, "its answer is not of the apiVersion that the kubeconfig names, %s",
-		    api_version);
+		return err_refuse(err, size,
+		    "its answer is not of the apiVersion that the kubeconfig names, %s", api_version);
 	if (status == NULL || json_is_null(status))
-		return refuse(err, size, "its answer has no status");
+		return err_refuse(err, size, "its answer has no status");
 	if (!json_is_object(status))
-		return refuse(err, size, "its answer's status is not an object");
+		return err_refuse(err, size, "its answer's status is not an object");
 	return check_status(a, status, err, size);
 }
 
@@ -95,13 +93,14 @@ check_status(struct exec_answer *a, const json_t *status, char *err, size_t size
 	if (expires != NULL && !json_is_null(expires)
 	    && (!json_is_string(expires)
 		|| !time_parse(json_string_value(expires), json_string_length(expires), &a->expires_us)))
-		return refuse(err, size, "status.expirationTimestamp is not a time (RFC 3339)");
+		return err_refuse(err, size, "status.expirationTimestamp is not a time (RFC 3339)");
 	if ((a->cert.data == NULL) != (a->key.data == NULL))
-		return refuse(err, size, "status has only one of clientCertificateData and clientKeyData");
+		return err_refuse(err, size,
+		    "status has only one of clientCertificateData and clientKeyData");
 	if (a->token.data == NULL && a->cert.data == NULL)
-		return refuse(err, size, "status has neither a token nor a certificate with its key");
+		return err_refuse(err, size, "status has neither a token nor a certificate with its key");
 	if (a->token.data != NULL && !kubeconfig_token_valid(a->token.data, a->token.len))
-		return refuse(err, size, "status.token holds a blank or a character that cannot be sent");
+		return err_refuse(err, size, "status.token holds a blank or a character that cannot be sent");
 	return true;
 }
 
@@ -114,21 +113,10 @@ get_text(const json_t *status, const char *key, struct bytes *to, char *err, siz
 	if (value == NULL || json_is_null(value))
 		return true;
 	if (!json_is_string(value) || strlen(json_string_value(value)) != json_string_length(value))
-		return refuse(err, size, "status.%s is not a text", key);
+		return err_refuse(err, size, "status.%s is not a text", key);
 	if (json_string_length(value) > 0)
 		bytes_set(to, json_string_value(value), json_string_length(value));
 	return true;
-}
-
-static bool
-refuse(char *err, size_t size, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, size, fmt, ap);
-	va_end(ap);
-	return false;
 }
 
 static void

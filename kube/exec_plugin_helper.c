@@ -65,10 +65,7 @@ exec_helper(const struct exec_run *run, int fd, pid_t parent)
 	_exit(0);
 }
 
-/*
- * A descriptor for SIGCHLD. Other signals are for the actor, which closes our socket when it
- * ends.
- */
+/* A descriptor for SIGCHLD. Other signals are for the actor, which closes our socket when it ends. */
 static int
 settle(int fd, pid_t parent)
 {

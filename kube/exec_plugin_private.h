@@ -7,7 +7,7 @@
 
 /* Everything a run needs; the helper gets it by being forked. */
 struct exec_run {
-	char	 *command, *hint;	/* hint or NULL */
+	const char *command, *hint;	/* hint or NULL */
 	char	**argv, **envp;
 	int64_t	  timeout_ms;
 };

@@ -17,9 +17,9 @@ enum {
 	OBJECT_META = 1, META_RV = 6, META_ANNOTATIONS = 12, ENTRY_KEY = 1, ENTRY_VALUE = 2,
 };
 
-static const char *const types[WATCH_UNKNOWN] = {
+const char *const watch_type_names[WATCH_UNKNOWN + 1] = {
 	[WATCH_ADDED] = "ADDED", [WATCH_MODIFIED] = "MODIFIED", [WATCH_DELETED] = "DELETED",
-	[WATCH_BOOKMARK] = "BOOKMARK", [WATCH_ERROR] = "ERROR",
+	[WATCH_BOOKMARK] = "BOOKMARK", [WATCH_ERROR] = "ERROR", [WATCH_UNKNOWN] = "unknown",
 };
 
 static const char *open_json(struct json_span, struct watch_event *);
@@ -27,36 +27,27 @@ static const char *open_pb(const void *, size_t, struct watch_event *);
 static bool bookmark_json(struct json_span, struct json_span *, bool *);
 static bool bookmark_pb(const void *, size_t, struct json_span *, bool *);
 static bool entry_is(struct pb, const char *, const char *);
-static bool is_text(const void *, size_t, const char *);
 static enum watch_type type_of(const void *, size_t);
-static void copy_text(char *, size_t, const char *);
 
-bool
+const char *
 watch_event_open(enum project_form form, const void *bytes, size_t len, size_t padding,
-    struct watch_event *out, char *err, size_t size)
+    struct watch_event *out)
 {
-	const char *wrong;
-
 	*out = (struct watch_event){ .type = WATCH_UNKNOWN };
-	if (form == PROJECT_JSON)
-		wrong = open_json((struct json_span){ bytes, len }, out);
-	else
-		wrong = open_pb(bytes, len, out);
-	if (wrong != NULL) {
-		copy_text(err, size, wrong);
-		return false;
-	}
-	out->padding = (size_t)((const char *)bytes + len - ((const char *)out->object + out->len)) + padding;
-	return true;
+	const char *const wrong = form == PROJECT_JSON ? open_json((struct json_span){ bytes, len }, out)
+						       : open_pb(bytes, len, out);
+	if (wrong == NULL)
+		out->padding =
+		    (size_t)((const char *)bytes + len - ((const char *)out->object + out->len)) + padding;
+	return wrong;
 }
 
 bool
-watch_bookmark(enum project_form form, const void *object, size_t len, size_t padding, char *rv, size_t size,
+watch_bookmark(enum project_form form, const void *object, size_t len, char *rv, size_t size,
     bool *initial_end)
 {
 	struct json_span text = { 0 };
 
-	(void)padding;
 	*initial_end = false;
 	const bool ok = form == PROJECT_JSON
 	    ? bookmark_json((struct json_span){ object, len }, &text, initial_end)
@@ -82,7 +73,6 @@ frames_unwrap(const void *bytes, size_t len, struct frames_object *out)
 		return NULL;
 	struct pb m = pb_over((const uint8_t *)bytes + FRAMES_MAGIC_LEN, len - FRAMES_MAGIC_LEN);
 	struct pb_field kind;
-
 	bool raw = false;
 
 	for (struct pb_field f; pb_next(&m, &f);) {
@@ -109,10 +99,10 @@ open_json(struct json_span line, struct watch_event *out)
 	struct json_span type = { 0 };
 
 	for (struct json_span key, value; json_members_next(&m, &key, &value);) {
-		if (out->object == NULL && is_text(key.p, key.len, "object")) {
+		if (out->object == NULL && span_is(key.p, key.len, "object")) {
 			out->object = value.p;
 			out->len = value.len;
-		} else if (type.p == NULL && is_text(key.p, key.len, "type")
+		} else if (type.p == NULL && span_is(key.p, key.len, "type")
 		    && !json_span_text(value, &type)) {
 			return "a watch event whose type is no plain text";
 		}
@@ -161,7 +151,7 @@ bookmark_json(struct json_span object, struct json_span *rv, bool *initial_end)
 		return false;
 	*initial_end = json_span_find(meta, "annotations", &annotations)
 	    && json_span_find(annotations, INITIAL_END, &value)
-	    && json_span_text(value, &text) && is_text(text.p, text.len, "true");
+	    && json_span_text(value, &text) && span_is(text.p, text.len, "true");
 	return true;
 }
 
@@ -190,14 +180,8 @@ entry_is(struct pb entry, const char *key, const char *value)
 {
 	struct pb_field k, v;
 
-	return pb_find(entry, ENTRY_KEY, PB_BYTES, &k) && is_text(k.p, k.len, key)
-	    && pb_find(entry, ENTRY_VALUE, PB_BYTES, &v) && is_text(v.p, v.len, value);
-}
-
-static bool
-is_text(const void *p, size_t len, const char *text)
-{
-	return strlen(text) == len && memcmp(p, text, len) == 0;
+	return pb_find(entry, ENTRY_KEY, PB_BYTES, &k) && span_is(k.p, k.len, key)
+	    && pb_find(entry, ENTRY_VALUE, PB_BYTES, &v) && span_is(v.p, v.len, value);
 }
 
 /* A type of a later server is UNKNOWN: it is skipped, and is no error. */
@@ -206,17 +190,7 @@ type_of(const void *p, size_t len)
 {
 	unsigned t = 0;
 
-	while (t < NITEMS(types) && !is_text(p, len, types[t]))
+	while (t < WATCH_UNKNOWN && !span_is(p, len, watch_type_names[t]))
 		t++;
 	return (enum watch_type)t;
-}
-
-static void
-copy_text(char *buf, size_t size, const char *text)
-{
-	const size_t len = strlen(text), n = size == 0 ? 0 : len < size ? len : size - 1;
-
-	memcpy(buf, text, n);
-	if (size > 0)
-		buf[n] = '\0';
 }

@@ -10,7 +10,6 @@
 
 #include <bitset>
 #include <cstring>
-#include <new>
 
 #include "project_private.h"
 
@@ -18,80 +17,48 @@ namespace ondemand = simdjson::ondemand;
 using simdjson::error_code;
 
 /*
- * All projections share one: nothing of it is needed after a walk, and its buffers (six bytes for
+ * All projections share these: nothing of them is needed after a walk, and their buffers (six bytes for
  * each byte of the largest object) are the larger part of what a projection costs. Buffers above
  * KEEP are given back.
  */
-struct json_walker {
-	ondemand::parser	parser;
-	simdjson::dom::parser	dom;	/* validates subtrees that are kept as text */
-};
+static ondemand::parser on_demand;
+static simdjson::dom::parser validator;	/* of subtrees that are kept as text */
 
 static constexpr size_t FIRST = 32 * 1024, KEEP = 1024 * 1024, DEPTH = 256;
 
-static json_walker *shared;
-static unsigned users;
-
-static bool walk(json_walker *, extract *, const field_node *, ondemand::object);
-static bool found(json_walker *, extract *, const field_node *, ondemand::value);
-static bool inside(json_walker *, extract *, const field_node *, ondemand::value);
-static bool text(json_walker *, extract *, const field_node *, ondemand::value);
-static bool quantity(json_walker *, extract *, const field_node *, ondemand::value);
-static bool integer(json_walker *, extract *, const field_node *, ondemand::value);
-static bool flag(json_walker *, extract *, const field_node *, ondemand::value);
-static bool map(json_walker *, extract *, const field_node *, ondemand::value);
-static bool texts(json_walker *, extract *, const field_node *, ondemand::value);
-static bool rows(json_walker *, extract *, const field_node *, ondemand::value);
-static bool subtree(json_walker *, extract *, const field_node *, std::string_view);
+using reader = bool(extract *, const field_node *, ondemand::value);
+static reader found, inside, text, integer, flag, map, texts, rows;
+static bool walk(extract *, const field_node *, ondemand::object);
+static bool subtree(extract *, const field_node *, std::string_view);
 static error_code text_of(ondemand::value, bool, std::string_view *);
-static error_code document_of(json_walker *, extract *, std::string_view, size_t, ondemand::document *);
+static error_code document_of(extract *, std::string_view, size_t, ondemand::document *);
 template <class parser> static void make_room(parser &, size_t);
 static std::string_view padded(extract *, std::string_view);
 static std::string_view trimmed(std::string_view);
-static bool refuse(extract *, const field_node *, error_code, const char *);
-static bool refuse_at(extract *, const field_node *, uint32_t, error_code, const char *);
+static bool refuse(extract *, const field_node *, error_code, const char *, std::string_view = {});
+static std::string_view number_text(char (&)[16], uint32_t);
 
 /* By enum field_node_type. */
-static bool (*const readers[])(json_walker *, extract *, const field_node *, ondemand::value) = {
-	inside, text, text, quantity, integer, flag, map, map, texts, rows,
+static reader *const readers[] = {
+	inside, text, text, text, integer, flag, map, map, texts, rows,
 };
 static_assert(sizeof(readers) / sizeof(readers[0]) == NODE_ROWS + 1,
     "a reader for each enum field_node_type, in its order");
 
-json_walker *
-json_walker_new(void)
-{
-	if (shared == nullptr)
-		shared = new (std::nothrow) json_walker;
-	if (shared != nullptr)
-		users++;
-	return shared;
-}
-
-void
-json_walker_free(json_walker **wp)
-{
-	if (*wp != nullptr && --users == 0) {
-		delete shared;
-		shared = nullptr;
-	}
-	*wp = nullptr;
-}
-
 bool
-json_walker_walk(json_walker *w, extract *t, const char *bytes, size_t len, size_t padding)
+walk_json(extract *t, const char *bytes, size_t len, size_t padding)
 {
 	const field_node *root = &t->tree->nodes[0];
 	ondemand::document doc;
 	ondemand::object object;
 	const char *after;
 
-	error_code err = document_of(w, t, { bytes, len }, padding, &doc);
+	error_code err = document_of(t, { bytes, len }, padding, &doc);
 	if (err == simdjson::SUCCESS)
 		err = doc.get_object().get(object);
 	if (err != simdjson::SUCCESS)
 		return refuse(t, root, err, "not a JSON object");
-	if (!walk(w, t, root, object))
+	if (!walk(t, root, object))
 		return false;
 	if (doc.current_location().get(after) == simdjson::SUCCESS)
 		return extract_fail(t, root, nullptr, 0, "something follows its end");
@@ -99,7 +66,7 @@ json_walker_walk(json_walker *w, extract *t, const char *bytes, size_t len, size
 }
 
 static bool
-walk(json_walker *w, extract *t, const field_node *parent, ondemand::object object)
+walk(extract *t, const field_node *parent, ondemand::object object)
 {
 	std::bitset<TREE_NODES_MAX> seen;
 
@@ -116,7 +83,7 @@ walk(json_walker *w, extract *t, const field_node *parent, ondemand::object obje
 		if (s == nullptr || seen[size_t(s - t->tree->nodes)])
 			continue;
 		seen[size_t(s - t->tree->nodes)] = true;
-		if (!found(w, t, s, field.value()))
+		if (!found(t, s, field.value()))
 			return false;
 	}
 	return true;
@@ -124,18 +91,18 @@ walk(json_walker *w, extract *t, const field_node *parent, ondemand::object obje
 
 /* null is as if it were not there. */
 static bool
-found(json_walker *w, extract *t, const field_node *s, ondemand::value v)
+found(extract *t, const field_node *s, ondemand::value v)
 {
 	bool null;
 	const error_code err = v.is_null().get(null);
 
 	if (err != simdjson::SUCCESS)
 		return refuse(t, s, err, "not a value");
-	return null || readers[s->what](w, t, s, v);
+	return null || readers[s->what](t, s, v);
 }
 
 static bool
-inside(json_walker *w, extract *t, const field_node *s, ondemand::value v)
+inside(extract *t, const field_node *s, ondemand::value v)
 {
 	ondemand::object object;
 	ondemand::array array;
@@ -146,7 +113,7 @@ inside(json_walker *w, extract *t, const field_node *s, ondemand::value v)
 		if (wrong != simdjson::SUCCESS)
 			return refuse(t, s, wrong, "not an object");
 		if (s->slot == SLOT_NONE)
-			return walk(w, t, s, object);
+			return walk(t, s, object);
 	}
 	/* Its text first; then, if the tree has fields inside it too, another walk through it. */
 	const error_code err = wrong == simdjson::SUCCESS ? object.raw_json().get(raw)
@@ -154,36 +121,27 @@ inside(json_walker *w, extract *t, const field_node *s, ondemand::value v)
 	    : (raw = v.raw_json_token(), simdjson::SUCCESS);
 	if (err != simdjson::SUCCESS)
 		return refuse(t, s, err, "not a value");
-	if (!subtree(w, t, s, trimmed(raw)))
+	if (!subtree(t, s, trimmed(raw)))
 		return false;
 	if (s->child == NODE_NONE)
 		return true;
 	const error_code again = object.reset().error();
-	return again == simdjson::SUCCESS ? walk(w, t, s, object) : refuse(t, s, again, "not an object");
+	return again == simdjson::SUCCESS ? walk(t, s, object) : refuse(t, s, again, "not an object");
 }
 
 static bool
-text(json_walker *, extract *t, const field_node *s, ondemand::value v)
+text(extract *t, const field_node *s, ondemand::value v)
 {
+	const bool numbers = s->what == NODE_QUANTITY;
 	std::string_view found_text;
-	const error_code err = text_of(v, false, &found_text);
+	const error_code err = text_of(v, numbers, &found_text);
 
 	return err == simdjson::SUCCESS ? extract_text(t, s, found_text.data(), found_text.size())
-	    : refuse(t, s, err, "not a string");
+	    : refuse(t, s, err, numbers ? "neither a string nor a number" : "not a string");
 }
 
 static bool
-quantity(json_walker *, extract *t, const field_node *s, ondemand::value v)
-{
-	std::string_view found_text;
-	const error_code err = text_of(v, true, &found_text);
-
-	return err == simdjson::SUCCESS ? extract_text(t, s, found_text.data(), found_text.size())
-	    : refuse(t, s, err, "neither a string nor a number");
-}
-
-static bool
-integer(json_walker *, extract *t, const field_node *s, ondemand::value v)
+integer(extract *t, const field_node *s, ondemand::value v)
 {
 	int64_t number;
 	const error_code err = v.get_int64().get(number);
@@ -193,17 +151,17 @@ integer(json_walker *, extract *t, const field_node *s, ondemand::value v)
 }
 
 static bool
-flag(json_walker *, extract *t, const field_node *s, ondemand::value v)
+flag(extract *t, const field_node *s, ondemand::value v)
 {
 	bool yes;
 	const error_code err = v.get_bool().get(yes);
 
-	return err == simdjson::SUCCESS ? extract_flag(t, s, yes) : refuse(t, s, err,
-	    "neither true nor false");
+	return err == simdjson::SUCCESS ? extract_flag(t, s, yes)
+					: refuse(t, s, err, "neither true nor false");
 }
 
 static bool
-map(json_walker *, extract *t, const field_node *s, ondemand::value v)
+map(extract *t, const field_node *s, ondemand::value v)
 {
 	ondemand::object object;
 
@@ -221,8 +179,7 @@ map(json_walker *, extract *t, const field_node *s, ondemand::value v)
 			return refuse(t, s, err, "not a member of an object");
 		err = text_of(field.value(), s->what == NODE_MAP_QUANTITY, &value);
 		if (err != simdjson::SUCCESS)
-			return extract_fail(t, s, key.data(), key.size(),
-			    err == simdjson::INCORRECT_TYPE ? "not a string" : simdjson::error_message(err));
+			return refuse(t, s, err, "not a string", key);
 		if (!extract_pair(t, s, key.data(), key.size(), value.data(), value.size()))
 			return false;
 	}
@@ -230,9 +187,10 @@ map(json_walker *, extract *t, const field_node *s, ondemand::value v)
 }
 
 static bool
-texts(json_walker *, extract *t, const field_node *s, ondemand::value v)
+texts(extract *t, const field_node *s, ondemand::value v)
 {
 	ondemand::array array;
+	char number[16];
 	uint32_t n = 0;
 
 	error_code err = v.get_array().get(array);
@@ -246,7 +204,7 @@ texts(json_walker *, extract *t, const field_node *s, ondemand::value v)
 		if (err == simdjson::SUCCESS)
 			err = text_of(value, false, &found_text);
 		if (err != simdjson::SUCCESS)
-			return refuse_at(t, s, n, err, "not a string");
+			return refuse(t, s, err, "not a string", number_text(number, n));
 		if (!extract_list_item(t, s, found_text.data(), found_text.size()))
 			return false;
 		n++;
@@ -256,9 +214,10 @@ texts(json_walker *, extract *t, const field_node *s, ondemand::value v)
 
 /* A record that is null is one without members, as in Go. */
 static bool
-rows(json_walker *w, extract *t, const field_node *s, ondemand::value v)
+rows(extract *t, const field_node *s, ondemand::value v)
 {
 	ondemand::array array;
+	char number[16];
 	uint32_t n = 0;
 
 	error_code err = v.get_array().get(array);
@@ -275,8 +234,8 @@ rows(json_walker *w, extract *t, const field_node *s, ondemand::value v)
 		if (err == simdjson::SUCCESS && !null)
 			err = value.get_object().get(record);
 		if (err != simdjson::SUCCESS)
-			return refuse_at(t, s, n, err, "not an object");
-		if (!extract_row(t, s) || (!null && !walk(w, t, s, record)))
+			return refuse(t, s, err, "not an object", number_text(number, n));
+		if (!extract_row(t, s) || (!null && !walk(t, s, record)))
 			return false;
 		n++;
 	}
@@ -285,13 +244,13 @@ rows(json_walker *w, extract *t, const field_node *s, ondemand::value v)
 
 /* A subtree as text, without blanks. On demand it was only skipped, so it is validated here. */
 static bool
-subtree(json_walker *w, extract *t, const field_node *s, std::string_view raw)
+subtree(extract *t, const field_node *s, std::string_view raw)
 {
 	size_t len;
 	simdjson::dom::element ignored;
 
-	make_room(w->dom, raw.size());
-	error_code err = w->dom.parse(raw.data(), raw.size()).get(ignored);
+	make_room(validator, raw.size());
+	error_code err = validator.parse(raw.data(), raw.size()).get(ignored);
 	if (err != simdjson::SUCCESS)
 		return refuse(t, s, err, "not a value");
 	char *const buf = extract_alloc(t, raw.size() + simdjson::SIMDJSON_PADDING);
@@ -323,18 +282,18 @@ text_of(ondemand::value v, bool numbers, std::string_view *out)
 
 /* Bytes that are not UTF-8 are replaced as in any other text (project_extract.c), as Go's decoder does. */
 static error_code
-document_of(json_walker *w, extract *t, std::string_view bytes, size_t padding, ondemand::document *doc)
+document_of(extract *t, std::string_view bytes, size_t padding, ondemand::document *doc)
 {
 	if (padding < simdjson::SIMDJSON_PADDING)
 		bytes = padded(t, bytes);
-	make_room(w->parser, bytes.size());
-	error_code err = w->parser.iterate(bytes, bytes.size() + simdjson::SIMDJSON_PADDING).get(*doc);
+	make_room(on_demand, bytes.size());
+	error_code err = on_demand.iterate(bytes, bytes.size() + simdjson::SIMDJSON_PADDING).get(*doc);
 	if (err != simdjson::UTF8_ERROR)
 		return err;
 	const text_span sanitized = sanitize_utf8(t, { bytes.data(), bytes.size() });
 	bytes = padded(t, { sanitized.p, sanitized.len });
-	make_room(w->parser, bytes.size());
-	return w->parser.iterate(bytes, bytes.size() + simdjson::SIMDJSON_PADDING).get(*doc);
+	make_room(on_demand, bytes.size());
+	return on_demand.iterate(bytes, bytes.size() + simdjson::SIMDJSON_PADDING).get(*doc);
 }
 
 /* In powers of two, so that a kind whose objects grow slowly is not allocated for each of them. */
@@ -371,20 +330,16 @@ trimmed(std::string_view s)
 	return s;
 }
 
-/* `expected` when the type is wrong; else simdjson's text for what is not JSON. */
+/* `expected` when the type is wrong; else simdjson's text for what is not JSON. key: of a map or a list. */
 static bool
-refuse(extract *t, const field_node *s, error_code err, const char *expected)
+refuse(extract *t, const field_node *s, error_code err, const char *expected, std::string_view key)
 {
-	return extract_fail(t, s, nullptr, 0,
+	return extract_fail(t, s, key.data(), key.size(),
 	    err == simdjson::INCORRECT_TYPE ? expected : simdjson::error_message(err));
 }
 
-static bool
-refuse_at(extract *t, const field_node *s, uint32_t n, error_code err, const char *expected)
+static std::string_view
+number_text(char (&buf)[16], uint32_t n)
 {
-	char number[16];
-	const int len = snprintf(number, sizeof(number), "%u", unsigned(n));
-
-	return extract_fail(t, s, number, size_t(len),
-	    err == simdjson::INCORRECT_TYPE ? expected : simdjson::error_message(err));
+	return { buf, size_t(snprintf(buf, sizeof(buf), "%u", unsigned(n))) };
 }

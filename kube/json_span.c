@@ -20,6 +20,8 @@ static struct marks mark(const char *);
 static uint64_t escaped(uint64_t, size_t, bool *);
 static uint64_t between(uint64_t);
 static size_t closing(struct json_depth *, uint64_t, uint64_t);
+static bool next(struct json_members *, char, char);
+static bool take_value(struct json_members *, struct json_span *);
 static bool skip_blanks(struct json_members *, char);
 static size_t value_length(const char *, const char *);
 static size_t string_length(const char *, const char *);
@@ -58,40 +60,29 @@ json_members_of(struct json_span object)
 bool
 json_members_next(struct json_members *m, struct json_span *key, struct json_span *value)
 {
-	const bool first = !m->started;
-
-	if (m->whole || !skip_blanks(m, first ? '{' : '\0'))
+	if (!next(m, '{', '}'))
 		return false;
-	m->started = true;
-	if (skip_blanks(m, '}')) {
-		skip_blanks(m, '\0');
-		m->whole = m->p == m->end;
-		m->p = m->end;
-		return false;
-	}
-	if ((!first && !skip_blanks(m, ',')) || !skip_blanks(m, '\0'))
-		return false;
-	size_t len = string_length(m->p, m->end);
+	const size_t len = string_length(m->p, m->end);
 	if (len == 0)
 		return false;
 	*key = (struct json_span){ .p = m->p + 1, .len = len - 2 };
 	m->p += len;
-	if (!skip_blanks(m, ':') || !skip_blanks(m, '\0'))
-		return false;
-	len = value_length(m->p, m->end);
-	*value = (struct json_span){ .p = m->p, .len = len };
-	m->p += len;
-	return len > 0;
+	return skip_blanks(m, ':') && take_value(m, value);
+}
+
+bool
+json_elements_next(struct json_members *m, struct json_span *value)
+{
+	return next(m, '[', ']') && take_value(m, value);
 }
 
 bool
 json_span_find(struct json_span object, const char *name, struct json_span *value)
 {
 	struct json_members m = json_members_of(object);
-	const size_t len = strlen(name);
 
 	for (struct json_span key; json_members_next(&m, &key, value);) {
-		if (key.len == len && memcmp(key.p, name, len) == 0)
+		if (span_is(key.p, key.len, name))
 			return true;
 	}
 	return false;
@@ -195,6 +186,34 @@ closing(struct json_depth *d, uint64_t opens, uint64_t closes)
 			d->depth--;
 	}
 	return 0;
+}
+
+/* To the next member or element. False: the end, or something else. */
+static bool
+next(struct json_members *m, char open, char close)
+{
+	const bool first = !m->started;
+
+	if (m->whole || !skip_blanks(m, first ? open : '\0'))
+		return false;
+	m->started = true;
+	if (skip_blanks(m, close)) {
+		skip_blanks(m, '\0');
+		m->whole = m->p == m->end;
+		m->p = m->end;
+		return false;
+	}
+	return (first || skip_blanks(m, ',')) && skip_blanks(m, '\0');
+}
+
+static bool
+take_value(struct json_members *m, struct json_span *value)
+{
+	if (!skip_blanks(m, '\0'))
+		return false;
+	*value = (struct json_span){ .p = m->p, .len = value_length(m->p, m->end) };
+	m->p += value->len;
+	return value->len > 0;
 }
 
 /* Over blanks, and over `sign` unless it is NUL. False: something else, or the end. */

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* ---- A value with brackets, in pieces of any size ---- */
 
@@ -33,6 +34,13 @@ struct json_span {
 	size_t		 len;
 };
 
+/* The bytes are that text. */
+static inline bool
+span_is(const void *p, size_t len, const char *text)
+{
+	return strlen(text) == len && memcmp(p, text, len) == 0;
+}
+
 /*
  *	struct json_members m = json_members_of(object);
  *	for (struct json_span key, value; json_members_next(&m, &key, &value);)
@@ -47,6 +55,13 @@ struct json_members {
 struct json_members json_members_of(struct json_span object);
 /* key: without quotes, escapes as they stand. False: the end, or something that is no object. */
 bool json_members_next(struct json_members *m, struct json_span *key, struct json_span *value);
+/*
+ * The same of a list, which begins with '[':
+ *
+ *	struct json_members m = json_members_of(list);
+ *	for (struct json_span value; json_elements_next(&m, &value);)
+ */
+bool json_elements_next(struct json_members *m, struct json_span *value);
 /* The first member of that name. */
 bool json_span_find(struct json_span object, const char *name, struct json_span *value);
 /* The text of a string that has no escapes; false: it has, or it is no string. */

@@ -36,24 +36,12 @@ static struct named_section find(struct loading *, const char *, const char *, c
 static struct named_section need(
     struct loading *, const struct named_section *, const char *, const char *, const char *);
 static const char *list_contexts(struct loading *, char *, size_t);
-static void close_all(struct loading *);
-static char *pod_server(const struct kubeconfig_pod *);
 static void read_namespace(struct kubeconfig *, const char *);
-
-struct kubeconfig *
-kubeconfig_new(void)
-{
-	struct kubeconfig *k;
-
-	OBJ_NEW(k, KUBECONFIG_MAGIC);
-	return k;
-}
 
 struct kubeconfig *
 kubeconfig_load(const struct kubeconfig_source *src, char *err, size_t size)
 {
 	struct loading l = { .err = err, .size = size };
-	struct kubeconfig *k = NULL;
 	char *standard = NULL;
 
 	if (src->path != NULL && src->path[0] != '\0') {
@@ -66,24 +54,17 @@ kubeconfig_load(const struct kubeconfig_source *src, char *err, size_t size)
 	} else {
 		refuse(&l, "no kubeconfig: name one, or set KUBECONFIG or HOME");
 	}
-	if (!l.failed)
-		k = choose(&l, src->context);
-	close_all(&l);
 	free(standard);
-	return k;
+	return choose(&l, src->context);
 }
 
 struct kubeconfig *
 kubeconfig_parse(const char *name, const char *text, size_t len, const char *context, char *err, size_t size)
 {
 	struct loading l = { .err = err, .size = size };
-	struct kubeconfig *k = NULL;
 
 	add_text(&l, name, text, len);
-	if (!l.failed)
-		k = choose(&l, context);
-	close_all(&l);
-	return k;
+	return choose(&l, context);
 }
 
 struct kubeconfig *
@@ -91,14 +72,17 @@ kubeconfig_in_cluster(const struct kubeconfig_pod *pod, char *err, size_t size)
 {
 	const char *const dir = pod->dir == NULL ? KUBECONFIG_SERVICE_ACCOUNT : pod->dir;
 	const char *why = NULL;
+	struct kubeconfig *k;
 
 	if (pod->host == NULL || pod->host[0] == '\0' || pod->port == NULL || pod->port[0] == '\0') {
 		snprintf(err, size,
 		    "not in a Pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set");
 		return NULL;
 	}
-	struct kubeconfig *k = kubeconfig_new();
-	char *const url = pod_server(pod);
+	OBJ_NEW(k, KUBECONFIG_MAGIC);
+	const bool v6 = strchr(pod->host, ':') != NULL;
+	char *url = NULL;
+	MUST(asprintf(&url, "https://%s%s%s:%s", v6 ? "[" : "", pod->host, v6 ? "]" : "", pod->port) != -1);
 	k->where = obj_strdup("in-cluster");
 	k->server = kubeconfig_server(url, true, &why);
 	free(url);
@@ -192,10 +176,9 @@ check_kind(struct yaml_file *f)
 		const char	*key, *want;
 	} rows[] = { { "apiVersion", "v1" }, { "kind", "Config" } };
 	const struct yaml_value *const root = yaml_file_root(f);
-	size_t len;
 
 	for (size_t i = 0; i < NITEMS(rows); i++) {
-		const char *const text = yaml_get_text(f, root, rows[i].key, &len);
+		const char *const text = yaml_get_text(f, root, rows[i].key);
 
 		if (text != NULL && strcmp(text, rows[i].want) != 0)
 			yaml_refuse(f, yaml_get(f, root, rows[i].key), "not a kubeconfig: its %s is not %s",
@@ -216,14 +199,15 @@ refuse(struct loading *l, const char *fmt, ...)
 	va_end(ap);
 }
 
+/* NULL if something was wrong before, or is now. Ends the loading. */
 static struct kubeconfig *
 choose(struct loading *l, const char *given)
 {
 	const char *const name = given != NULL && given[0] != '\0' ? given : current_context(l);
-	struct kubeconfig *k = kubeconfig_new();
+	struct kubeconfig *k;
 	char shown[TEXT_SHOWN_MAX];
-	size_t len;
 
+	OBJ_NEW(k, KUBECONFIG_MAGIC);
 	if (!l->failed && name == NULL)
 		refuse(l, "%s: no current-context, and none was named (there is: %s)", l->files[0].path,
 		    list_contexts(l, shown, sizeof(shown)));
@@ -232,9 +216,9 @@ choose(struct loading *l, const char *given)
 		refuse(l, "%s: context \"%s\": no such context (there is: %s)", l->files[0].path, name,
 		    list_contexts(l, shown, sizeof(shown)));
 	if (!l->failed) {
-		const char *const cluster = yaml_get_text(context.file, context.map, "cluster", &len);
-		const char *const user = yaml_get_text(context.file, context.map, "user", &len);
-		const char *const namespace = yaml_get_text(context.file, context.map, "namespace", &len);
+		const char *const cluster = yaml_get_text(context.file, context.map, "cluster");
+		const char *const user = yaml_get_text(context.file, context.map, "user");
+		const char *const namespace = yaml_get_text(context.file, context.map, "namespace");
 		const struct named_section c = need(l, &context, name, "cluster", cluster);
 		const struct named_section u = need(l, &context, name, "user", user);
 
@@ -245,25 +229,24 @@ choose(struct loading *l, const char *given)
 		if (namespace != NULL && namespace[0] != '\0')
 			k->namespace = obj_strdup(namespace);
 	}
-	if (l->failed) {
+	MUST(context.file != NULL || l->failed);
+	if (l->failed)
 		kubeconfig_free(&k);
-		return NULL;
-	}
-	MUST(context.file != NULL);	/* else it had failed */
-	MUST(asprintf(&k->where, "%s: context \"%s\"", context.file->path, name) != -1);
+	else
+		MUST(asprintf(&k->where, "%s: context \"%s\"", context.file->path, name) != -1);
+	for (size_t i = 0; i < l->count; i++)
+		yaml_file_close(&l->files[i]);
 	return k;
 }
 
 static const char *
 current_context(struct loading *l)
 {
-	size_t len;
-
 	for (size_t i = 0; i < l->count; i++) {
 		struct yaml_file *const f = &l->files[i];
-		const char *const name = yaml_get_text(f, yaml_file_root(f), "current-context", &len);
+		const char *const name = yaml_get_text(f, yaml_file_root(f), "current-context");
 
-		if (name != NULL && len > 0)
+		if (name != NULL && name[0] != '\0')
 			return name;
 	}
 	return NULL;
@@ -274,7 +257,6 @@ static struct named_section
 find(struct loading *l, const char *list, const char *member, const char *want)
 {
 	struct named_section found = { NULL, NULL };
-	size_t len;
 
 	for (size_t i = 0; i < l->count && found.map == NULL && !l->failed && want != NULL; i++) {
 		struct yaml_file *const f = &l->files[i];
@@ -285,7 +267,7 @@ find(struct loading *l, const char *list, const char *member, const char *want)
 				yaml_refuse(f, n, "an item of %s must be a mapping", list);
 				break;
 			}
-			const char *const name = yaml_get_text(f, n, "name", &len);
+			const char *const name = yaml_get_text(f, n, "name");
 			if (name == NULL || strcmp(name, want) != 0)
 				continue;
 			if (found.file != NULL)
@@ -321,7 +303,7 @@ need(struct loading *l, const struct named_section *context, const char *name, c
 static const char *
 list_contexts(struct loading *l, char *buf, size_t size)
 {
-	size_t used = 0, len;
+	size_t used = 0;
 
 	snprintf(buf, size, "none");
 	for (size_t i = 0; i < l->count; i++) {
@@ -330,7 +312,7 @@ list_contexts(struct loading *l, char *buf, size_t size)
 
 		for (size_t at = 0; (n = yaml_item(f, items, at)) != NULL; at++) {
 			const char *const name =
-			    n->kind == YAML_MAP ? yaml_get_text(f, n, "name", &len) : NULL;
+			    n->kind == YAML_MAP ? yaml_get_text(f, n, "name") : NULL;
 
 			if (name != NULL && used < size)
 				used += (size_t)snprintf(buf + used, size - used, "%s%s",
@@ -338,23 +320,6 @@ list_contexts(struct loading *l, char *buf, size_t size)
 		}
 	}
 	return buf;
-}
-
-static void
-close_all(struct loading *l)
-{
-	for (size_t i = 0; i < l->count; i++)
-		yaml_file_close(&l->files[i]);
-}
-
-static char *
-pod_server(const struct kubeconfig_pod *pod)
-{
-	const bool v6 = strchr(pod->host, ':') != NULL;
-	char *url = NULL;
-
-	MUST(asprintf(&url, "https://%s%s%s:%s", v6 ? "[" : "", pod->host, v6 ? "]" : "", pod->port) != -1);
-	return url;
 }
 
 static void

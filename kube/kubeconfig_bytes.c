@@ -119,32 +119,22 @@ bytes_to_base64(struct bytes *b, const void *data, size_t len)
 	bytes_take(b, &out);
 }
 
+/* Into room for all that is allowed, and one byte more; what is kept is as large as the file. */
 static bool
 read_all(int fd, size_t max, struct bytes *b)
 {
-	size_t room = 4096;
+	struct bytes room = { obj_alloc(max + 1), 0 };
 	ssize_t n;
 
-	for (;;) {
-		struct bytes more = { obj_alloc(room + 1), b->len };
-
-		if (b->len > 0)
-			memcpy(more.data, b->data, b->len);
-		bytes_take(b, &more);
-		do {
-			n = read(fd, b->data + b->len, room - b->len);
-			b->len += n > 0 ? (size_t)n : 0;
-		} while ((n > 0 && b->len < room) || (n == -1 && errno == EINTR));
-		if (n == -1)
-			return false;
-		if (b->len > max) {
-			errno = EFBIG;
-			return false;
-		}
-		if (n == 0) {
-			b->data[b->len] = '\0';
-			return true;
-		}
-		room *= 2;
-	}
+	do {
+		n = read(fd, room.data + room.len, max + 1 - room.len);
+		room.len += n > 0 ? (size_t)n : 0;
+	} while ((n > 0 && room.len <= max) || (n == -1 && errno == EINTR));
+	const int saved_errno = room.len > max ? EFBIG : errno;
+	const bool ok = n == 0 && room.len <= max;
+	if (ok)
+		bytes_set(b, room.data, room.len);
+	bytes_wipe(&room);
+	errno = saved_errno;
+	return ok;
 }

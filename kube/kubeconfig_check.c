@@ -31,9 +31,8 @@ kubeconfig_server(const char *text, bool tls, const char **why)
 		return NULL;
 	while (len > 0 && rest[len - 1] == '/')
 		len--;
-	MUST(asprintf(
-		 &url, "%s%.*s", https || (!http && tls) ? "https://" : "http://", (int)len, rest)
-	    != -1);
+	const char *const scheme = https || (!http && tls) ? "https://" : "http://";
+	MUST(asprintf(&url, "%s%.*s", scheme, (int)len, rest) != -1);
 	return url;
 }
 

@@ -54,8 +54,7 @@ static const char *const impersonation[] = { "as", "as-uid", "as-groups", "as-us
 
 static void read_fields(void *, const struct field *, size_t, struct yaml_file *, const struct yaml_value *);
 static void read_field(void *, const struct field *, struct yaml_file *, const struct yaml_value *);
-static void set_text(char **, const char *, size_t);
-static char *resolve(const struct yaml_file *, const char *, size_t);
+static char *resolve(const struct yaml_file *, const char *);
 static void read_exec(struct kubeconfig *, struct yaml_file *, const struct yaml_value *, const char *);
 static void check_exec(struct kubeconfig_exec *, struct yaml_file *, const struct yaml_value *, const char *);
 static void check_mode(
@@ -66,14 +65,6 @@ static char *read_variable(struct yaml_file *, const struct yaml_value *);
 static char **new_texts(const struct yaml_value *);
 static void read_extension(struct kubeconfig_exec **, struct yaml_file *, const struct yaml_value *);
 static void forget_user(struct kubeconfig *);
-
-static struct kubeconfig_exec *
-exec_of(struct kubeconfig *k)
-{
-	if (k->exec == NULL)
-		k->exec = obj_alloc(sizeof(*k->exec));
-	return k->exec;
-}
 
 void
 kubeconfig_fill_cluster(
@@ -177,7 +168,6 @@ read_field(void *into, const struct field *field, struct yaml_file *f, const str
 {
 	void *const at = (char *)into + field->offset;
 	const struct yaml_value *const n = yaml_get(f, map, field->key);
-	size_t len;
 
 	if (field->type == FIELD_FLAG) {
 		*(bool *)at = yaml_get_flag(f, map, field->key);
@@ -185,39 +175,31 @@ read_field(void *into, const struct field *field, struct yaml_file *f, const str
 	}
 	if (n != NULL && field->type == FIELD_DATA && n->kind == YAML_TEXT) {
 		/* base64 may be folded over lines: its decoder checks it, not yaml_text */
-		if (n->len > 0
-		    && !bytes_from_base64(at, n->text, n->len))
+		if (n->len > 0 && !bytes_from_base64(at, n->text, n->len))
 			yaml_refuse(f, n, "%s is not base64", field->key);
 		return;
 	}
-	const char *const text = yaml_get_text(f, map, field->key, &len);
-	if (text == NULL || len == 0)
+	const char *const text = yaml_get_text(f, map, field->key);
+	if (text == NULL || text[0] == '\0')
 		return;
 	if (field->type == FIELD_PATH)
-		*(char **)at = resolve(f, text, len);
+		*(char **)at = resolve(f, text);
 	else if (field->type == FIELD_TEXT)
-		set_text(at, text, len);
-	else if (!kubeconfig_token_valid(text, len))
+		*(char **)at = obj_strdup(text);
+	else if (!kubeconfig_token_valid(text, strlen(text)))
 		yaml_refuse(f, n, "%s holds a blank or a character that cannot be sent", field->key);
 	else
-		bytes_set(at, text, len);
-}
-
-static void
-set_text(char **to, const char *text, size_t len)
-{
-	bytes_wipe_text(to);
-	*to = obj_alloc(len + 1);
-	memcpy(*to, text, len);
+		bytes_set(at, text, strlen(text));
 }
 
 static char *
-resolve(const struct yaml_file *f, const char *text, size_t len)
+resolve(const struct yaml_file *f, const char *text)
 {
 	char *path = NULL;
 
-	MUST(asprintf(&path, "%s%s%.*s", text[0] == '/' ? "" : f->folder, text[0] == '/' ? "" : "/",
-	    (int)len, text) != -1);
+	if (text[0] == '/')
+		return obj_strdup(text);
+	MUST(asprintf(&path, "%s/%s", f->folder, text) != -1);
 	return path;
 }
 
@@ -230,7 +212,9 @@ read_exec(struct kubeconfig *k, struct yaml_file *f, const struct yaml_value *us
 		kubeconfig_exec_free(&k->exec);		/* the cluster's extension was for a plugin */
 		return;
 	}
-	struct kubeconfig_exec *const e = exec_of(k);
+	if (k->exec == NULL)
+		k->exec = obj_alloc(sizeof(*k->exec));
+	struct kubeconfig_exec *const e = k->exec;
 	read_fields(e, exec_fields, NITEMS(exec_fields), f, map);
 	e->args = read_args(f, map);
 	e->env = read_env(f, map);
@@ -255,7 +239,7 @@ check_exec(struct kubeconfig_exec *e, struct yaml_file *f, const struct yaml_val
 		check_mode(e, f, map, name);
 	if (*f->failed || e->command == NULL || strchr(e->command, '/') == NULL || e->command[0] == '/')
 		return;
-	char *const path = resolve(f, e->command, strlen(e->command));
+	char *const path = resolve(f, e->command);
 	free(e->command);
 	e->command = path;
 }
@@ -265,12 +249,11 @@ check_mode(const struct kubeconfig_exec *e, struct yaml_file *f, const struct ya
     const char *name)
 {
 	const struct yaml_value *const n = yaml_get(f, map, "interactiveMode");
-	size_t len;
-	const char *const mode = yaml_get_text(f, map, "interactiveMode", &len);
+	const char *const mode = yaml_get_text(f, map, "interactiveMode");
 
 	if (*f->failed)
 		return;
-	if (mode == NULL || len == 0) {
+	if (mode == NULL || mode[0] == '\0') {
 		if (strstr(e->api_version, "/v1beta1") == NULL)
 			yaml_refuse(f, map, "exec of user \"%s\" has no interactiveMode, which v1 requires: "
 			    "set Never or IfAvailable", name);
@@ -287,17 +270,14 @@ read_args(struct yaml_file *f, const struct yaml_value *map)
 {
 	const struct yaml_value *const list = yaml_get_list(f, map, "args"), *n;
 	char **const args = new_texts(list);
-	size_t len;
 
 	for (size_t i = 0; (n = yaml_item(f, list, i)) != NULL; i++) {
 		/* an argument may have lines */
-		if (n->kind != YAML_TEXT
-		    || strlen(n->text) != n->len) {
+		if (n->kind != YAML_TEXT || strlen(n->text) != n->len) {
 			yaml_refuse(f, n, "args must be texts without NUL");
 			break;
 		}
-		len = n->len;
-		set_text(&args[i], n->text, len);
+		args[i] = obj_strdup(n->text);
 	}
 	return args;
 }
@@ -321,21 +301,18 @@ static char *
 read_variable(struct yaml_file *f, const struct yaml_value *n)
 {
 	char *text = NULL;
-	size_t name_len = 0, value_len = 0;
 
 	if (n->kind != YAML_MAP) {
 		yaml_refuse(f, n, "env must be a list of name and value");
 		return NULL;
 	}
-	const char *const name = yaml_get_text(f, n, "name", &name_len);
-	const char *const value = yaml_get_text(f, n, "value", &value_len);
-	if (!*f->failed && (name_len == 0 || memchr(name, '=', name_len) != NULL))
+	const char *const name = yaml_get_text(f, n, "name");
+	const char *const value = yaml_get_text(f, n, "value");
+	if (!*f->failed && (name == NULL || name[0] == '\0' || strchr(name, '=') != NULL))
 		yaml_refuse(f, n, "env: a variable has a name, without '='");
 	if (*f->failed)
 		return NULL;
-	MUST(asprintf(&text, "%.*s=%.*s", (int)name_len, name, (int)value_len,
-		 value == NULL ? "" : value)
-	    != -1);
+	MUST(asprintf(&text, "%s=%s", name, value == NULL ? "" : value) != -1);
 	return text;
 }
 
@@ -343,10 +320,7 @@ read_variable(struct yaml_file *f, const struct yaml_value *n)
 static char **
 new_texts(const struct yaml_value *list)
 {
-	const size_t count = list == NULL ? 0
-	    : list->count;
-
-	return obj_alloc((count + 1) * sizeof(char *));
+	return obj_alloc(((list == NULL ? 0 : list->count) + 1) * sizeof(char *));
 }
 
 /* What the cluster passes to a plugin, kept until it is known whether there is one. */
@@ -356,12 +330,10 @@ read_extension(struct kubeconfig_exec **ep, struct yaml_file *f, const struct ya
 	const struct yaml_value *const list = yaml_get_list(f, map, "extensions"), *n;
 
 	for (size_t i = 0; (n = yaml_item(f, list, i)) != NULL; i++) {
-		size_t len;
-		const char *const name =
-		    n->kind == YAML_MAP ? yaml_get_text(f, n, "name", &len) : NULL;
-		const struct yaml_value *const value =
-		    n->kind == YAML_MAP ? yaml_get(f, n, "extension") : NULL;
-
+		if (n->kind != YAML_MAP)
+			continue;
+		const char *const name = yaml_get_text(f, n, "name");
+		const struct yaml_value *const value = yaml_get(f, n, "extension");
 		if (name == NULL || value == NULL || strcmp(name, "client.authentication.k8s.io/exec") != 0)
 			continue;
 		if (*ep == NULL)

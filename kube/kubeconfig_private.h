@@ -7,7 +7,6 @@
 
 enum { KUBECONFIG_MAGIC = 0x4b434647 };
 
-struct kubeconfig *kubeconfig_new(void);
 /*
  * From the mapping under `cluster:` or `user:` into k. `name` is the entry's, for errors, which
  * go to f. The user comes second: what it needs depends on the server.

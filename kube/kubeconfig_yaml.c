@@ -30,8 +30,6 @@ static const struct {
 	{ "no", false }, { "No", false }, { "NO", false }, { "off", false }, { "Off", false }, { "OFF", false },
 };
 
-static void refuse_at(struct yaml_file *, int, const char *, ...) __attribute__((format(printf, 3, 4)));
-static void set_error(struct yaml_file *, int, const char *, va_list) __attribute__((format(printf, 3, 0)));
 static char *folder_of(const char *);
 static bool is_plain(const struct yaml_value *);
 static bool is_key(const struct yaml_value *, const char *);
@@ -47,10 +45,11 @@ yaml_file_open(struct yaml_file *f, const char *path, const char *text, size_t l
 	static const struct yaml_limits limits = { .depth = DEPTH_MAX, .anchors = ANCHORS_MAX };
 	f->tree = yaml_tree_read(text, len, &limits);
 	const struct yaml_tree *const t = f->tree;
+	const struct yaml_value mistake = { .line = t->mistake_line };	/* only its line is shown */
 	if (t->mistake == YAML_SYNTAX)
-		refuse_at(f, t->mistake_line, "not YAML: %s", t->mistake_text);
+		yaml_refuse(f, &mistake, "not YAML: %s", t->mistake_text);
 	else if (t->mistake != YAML_FINE)
-		refuse_at(f, t->mistake_line, "more than %d levels or %d anchors", DEPTH_MAX, ANCHORS_MAX);
+		yaml_refuse(f, &mistake, "more than %d levels or %d anchors", DEPTH_MAX, ANCHORS_MAX);
 	else if (t->ndocuments > 1)
 		yaml_refuse(f, t->documents[1].root, "a second document starts here; a kubeconfig is one");
 	return !*f->failed;
@@ -120,15 +119,11 @@ yaml_get_list(struct yaml_file *f, const struct yaml_value *map, const char *key
 }
 
 const char *
-yaml_get_text(struct yaml_file *f, const struct yaml_value *map, const char *key, size_t *len)
+yaml_get_text(struct yaml_file *f, const struct yaml_value *map, const char *key)
 {
 	const struct yaml_value *const n = yaml_get(f, map, key);
 
-	if (n == NULL) {
-		*len = 0;
-		return NULL;
-	}
-	return yaml_text(f, n, key, len);
+	return n == NULL ? NULL : yaml_text(f, n, key);
 }
 
 bool
@@ -153,26 +148,17 @@ yaml_item(struct yaml_file *f, const struct yaml_value *list, size_t i)
 }
 
 const char *
-yaml_text(struct yaml_file *f, const struct yaml_value *node, const char *key, size_t *len)
+yaml_text(struct yaml_file *f, const struct yaml_value *node, const char *key)
 {
-	*len = 0;
 	if (node->kind != YAML_TEXT) {
 		yaml_refuse(f, node, "%s must be a text", key);
 		return NULL;
 	}
-	const char *const text = node->text;
-	*len = node->len;
-	for (size_t i = 0, n; i < *len; i += n) {
-		n = utf8_length(text + i, *len - i);
-		const unsigned char c = (unsigned char)text[i];
-		const bool c1 = n == 2 && c == 0xc2 && (unsigned char)text[i + 1] < 0xa0;
-		if (n == 0 || c < ' ' || c == 0x7f || c1) {
-			yaml_refuse(f, node, "%s holds a line break or a control character", key);
-			*len = 0;
-			return NULL;
-		}
+	if (utf8_span(node->text, node->len, utf8_control) < node->len) {
+		yaml_refuse(f, node, "%s holds a line break or a control character", key);
+		return NULL;
 	}
-	return text;
+	return node->text;
 }
 
 json_t *
@@ -188,31 +174,16 @@ yaml_refuse(struct yaml_file *f, const struct yaml_value *node, const char *fmt,
 {
 	va_list ap;
 
-	va_start(ap, fmt);
-	set_error(f, node == NULL ? NO_LINE : node->line, fmt, ap);
-	va_end(ap);
-}
-
-static void
-refuse_at(struct yaml_file *f, int line, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	set_error(f, line, fmt, ap);
-	va_end(ap);
-}
-
-static void
-set_error(struct yaml_file *f, int line, const char *fmt, va_list ap)
-{
 	if (*f->failed)
 		return;
 	*f->failed = true;
-	const int n = line == NO_LINE ? snprintf(f->err, f->size, "%s: ", f->path)
-				      : snprintf(f->err, f->size, "%s:%d: ", f->path, line);
+	const int n = node == NULL || node->line == NO_LINE
+	    ? snprintf(f->err, f->size, "%s: ", f->path)
+	    : snprintf(f->err, f->size, "%s:%d: ", f->path, node->line);
+	va_start(ap, fmt);
 	if (n >= 0 && (size_t)n < f->size)
 		vsnprintf(f->err + n, f->size - (size_t)n, fmt, ap);
+	va_end(ap);
 }
 
 static char *
@@ -257,12 +228,11 @@ to_json(struct yaml_file *f, const struct yaml_value *n, int depth, int *budget)
 			json_array_append_new(out, to_json(f, yaml_item(f, n, i), depth - 1, budget));
 	} else {
 		for (size_t i = 0; i < n->count && !*f->failed; i++) {
-			size_t len;
-			const char *const key = yaml_text(f, n->members[i].key, "a key", &len);
+			const char *const key = yaml_text(f, n->members[i].key, "a key");
 
 			if (key != NULL)
-				json_object_setn_new(out, key, len,
-				    to_json(f, n->members[i].value, depth - 1, budget));
+				json_object_set_new(
+				    out, key, to_json(f, n->members[i].value, depth - 1, budget));
 		}
 	}
 	if (!*f->failed)

@@ -33,12 +33,12 @@ const struct yaml_value *yaml_get(struct yaml_file *f, const struct yaml_value *
 /* Another type is an error. */
 const struct yaml_value *yaml_get_map(struct yaml_file *f, const struct yaml_value *map, const char *key);
 const struct yaml_value *yaml_get_list(struct yaml_file *f, const struct yaml_value *map, const char *key);
-const char *yaml_get_text(struct yaml_file *f, const struct yaml_value *map, const char *key, size_t *len);
+const char *yaml_get_text(struct yaml_file *f, const struct yaml_value *map, const char *key);
 bool yaml_get_flag(struct yaml_file *f, const struct yaml_value *map, const char *key);
 /* The i-th item, up to NULL. */
 const struct yaml_value *yaml_item(struct yaml_file *f, const struct yaml_value *list, size_t i);
 /* The text of a scalar: one line without control characters; key is for the error. */
-const char *yaml_text(struct yaml_file *f, const struct yaml_value *node, const char *key, size_t *len);
+const char *yaml_text(struct yaml_file *f, const struct yaml_value *node, const char *key);
 /* New reference; numbers and booleans as JSON writes them, everything else text. NULL after an error. */
 json_t *yaml_json(struct yaml_file *f, const struct yaml_value *node);
 

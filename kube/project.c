@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "frames.h"
+#include "json_span.h"
 #include "obj.h"
 #include "project_pack.h"
 #include "project_private.h"
@@ -37,7 +38,6 @@ struct projection {
 	struct extract		 extract;
 	struct field_tree	 identity_tree;	/* what is read of every object, and nothing else */
 	struct extract		 identity;
-	struct json_walker	*json;
 	struct pack_field	 fields[FIELDS_MAX];
 	enum role		 roles[PROJECT_READERS_MAX];
 	size_t			 nroles;
@@ -69,8 +69,6 @@ projection_new(enum kind k, const char *version, uint64_t readers)
 	add_roles(p, readers);
 	extract_init(&p->extract, &p->tree);
 	extract_init(&p->identity, &p->identity_tree);
-	p->json = json_walker_new();
-	MUST(p->json != NULL);
 	msgpack_sbuffer_init(&p->bodies);
 	return p;
 }
@@ -85,7 +83,6 @@ projection_free(struct projection **pp)
 	OBJ_TAKE(p, pp, PROJECTION_MAGIC);
 	extract_end(&p->extract);
 	extract_end(&p->identity);
-	json_walker_free(&p->json);
 	msgpack_sbuffer_destroy(&p->bodies);
 	OBJ_FREE(p);
 }
@@ -152,7 +149,7 @@ static void
 add_roles(struct projection *p, uint64_t readers)
 {
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
-		if ((p->kind->readers & readers) >> r & 1) {
+		if (((p->kind->readers | p->kind->live_readers) & readers) >> r & 1) {
 			MUST(p->nroles < PROJECT_READERS_MAX);
 			p->roles[p->nroles++] = (enum role)r;
 		}
@@ -164,7 +161,7 @@ read_object(struct projection *p, enum project_form form, const void *bytes, siz
 {
 	if (form == PROJECT_PROTO)
 		return read_pb(p, bytes, len);
-	if (!json_walker_walk(p->json, &p->extract, bytes, len, padding))
+	if (!walk_json(&p->extract, bytes, len, padding))
 		return false;
 	const struct text_span kind = p->extract.slots[SLOT_KIND].text;
 	return is_our_kind(p, kind.p, kind.len);
@@ -192,7 +189,7 @@ walk_identity(struct projection *p, enum project_form form, const void *bytes, s
 	struct frames_object o;
 
 	if (form == PROJECT_JSON)
-		json_walker_walk(p->json, &p->identity, bytes, len, padding);
+		walk_json(&p->identity, bytes, len, padding);
 	else if (frames_unwrap(bytes, len, &o) == NULL)
 		walk_pb(&p->identity, o.message.p, (size_t)(o.message.end - o.message.p));
 }
@@ -203,8 +200,7 @@ is_our_kind(struct projection *p, const char *kind, size_t len)
 {
 	char why[100];
 
-	if (len == 0 || (len == strlen(p->kind->kind) && memcmp(kind, p->kind->kind, len) == 0)
-	    || (len == strlen(PARTIAL) && memcmp(kind, PARTIAL, len) == 0))
+	if (len == 0 || span_is(kind, len, p->kind->kind) || span_is(kind, len, PARTIAL))
 		return true;
 	snprintf(why, sizeof(why), "not a %s", p->kind->kind);
 	return extract_fail(&p->extract, &p->tree.nodes[p->tree.nodes[0].child], kind, len, why);

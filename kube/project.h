@@ -65,20 +65,18 @@ bool project(struct projection *p, enum project_form form, const void *bytes, si
 
 /* What the caller needs of a watch event before it projects the object inside. */
 enum watch_type { WATCH_ADDED, WATCH_MODIFIED, WATCH_DELETED, WATCH_BOOKMARK, WATCH_ERROR, WATCH_UNKNOWN };
+extern const char *const watch_type_names[WATCH_UNKNOWN + 1];
 struct watch_event {
 	enum watch_type	 type;
 	const void	*object;	/* view into the bytes given */
 	size_t		 len, padding;
 };
-/*
- * A frame of the stream: one JSON line, or one protobuf WatchEvent. False with a text in err: not
- * an event at all.
- */
-bool watch_event_open(enum project_form form, const void *bytes, size_t len, size_t padding,
-    struct watch_event *out, char *err, size_t size);
+/* A frame of the stream: one JSON line, or one protobuf WatchEvent. NULL, or why it is not an event. */
+const char *watch_event_open(enum project_form form, const void *bytes, size_t len, size_t padding,
+    struct watch_event *out);
 /* A bookmark's resourceVersion, and whether it ends the initial events. */
-bool watch_bookmark(enum project_form form, const void *object, size_t len, size_t padding,
-    char *rv, size_t size, bool *initial_end);
+bool watch_bookmark(enum project_form form, const void *object, size_t len, char *rv, size_t size,
+    bool *initial_end);
 
 #ifdef __cplusplus
 }

@@ -1,10 +1,7 @@
 /*
  * kube/project_extract.c - what was found in one object: spans of its text, in slots, rows and pairs,
- * until the next object.
- *
- * Text is sanitized, not refused: a byte that is not UTF-8, and a NUL, become U+FFFD, byte by byte, as
- * Go's own JSON encoder does with what protobuf lets through. So both forms of an object stay
- * equal, and one odd annotation cannot hide a node.
+ * until the next object. Text is sanitized, not refused (project.h): byte by byte, as Go's own JSON encoder
+ * does with what protobuf lets through, so both forms of an object stay equal.
  */
 #include <msgpack.h>
 #include <stdio.h>

@@ -5,11 +5,7 @@
 
 #include "obj.h"
 
-static void put_str(msgpack_packer *, const struct extract *, const struct pack_field *);
-static void put_flag(msgpack_packer *, const struct extract *, const struct pack_field *);
-static void put_i64(msgpack_packer *, const struct extract *, const struct pack_field *);
-static void put_map(msgpack_packer *, const struct extract *, const struct pack_field *);
-static void put_rows(msgpack_packer *, const struct extract *, const struct pack_field *);
+static pack_put put_str, put_flag, put_i64, put_map, put_rows;
 static bool selects(const struct pack_field *, struct text_span, struct text_span *);
 static void put_text(msgpack_packer *, struct text_span);
 static const struct extract_slot *slot_of(const struct extract *, const struct pack_field *);
@@ -22,10 +18,9 @@ static int compare(struct text_span, struct text_span);
 /* The types that kinds.h may use. */
 static const struct {
 	const char *type;
-	void (*put)(msgpack_packer *, const struct extract *, const struct pack_field *);
+	pack_put   *put;
 } types[] = {
-	{ "str", put_str }, { "flag", put_flag }, { "i64", put_i64 }, { "map", put_map },
-	    { "rows", put_rows },
+	{ "str", put_str }, { "flag", put_flag }, { "i64", put_i64 }, { "map", put_map }, { "rows", put_rows },
 };
 
 struct pack_field

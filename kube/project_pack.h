@@ -10,9 +10,12 @@
 
 enum { PACK_BODY_MAX = FRAME_MAX_VALUE };
 
+struct pack_field;
+typedef void pack_put(msgpack_packer *, const struct extract *, const struct pack_field *);
+
 /* One field of the body; computed once, before the first object. */
 struct pack_field {
-	void		(*put)(msgpack_packer *, const struct extract *, const struct pack_field *);
+	pack_put	 *put;
 	uint64_t	  readers;
 	uint16_t	  slot;		/* SLOT_NONE: always empty */
 	uint8_t		  columns;	/* of rows */
@@ -27,7 +30,6 @@ void pack_sort_maps(struct extract *t);
  * msg_pack's: an array of all fields.
  */
 void pack_body(msgpack_sbuffer *out, const struct extract *t, const struct pack_field *fields,
-    size_t nfields,
-    uint64_t readers);
+    size_t nfields, uint64_t readers);
 
 #endif

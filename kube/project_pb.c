@@ -7,21 +7,14 @@
 #define SECONDS_MIN	INT64_C(-62135596800)
 #define SECONDS_MAX	INT64_C(253402300799)
 
+typedef bool reader(struct extract *, const struct field_node *, const struct pb_field *);
+static reader inside, text, moment, quantity, integer, flag, pair, listed, record;
 static bool walk(struct extract *, const struct field_node *, struct pb);
-static bool inside(struct extract *, const struct field_node *, const struct pb_field *);
-static bool text(struct extract *, const struct field_node *, const struct pb_field *);
-static bool moment(struct extract *, const struct field_node *, const struct pb_field *);
-static bool quantity(struct extract *, const struct field_node *, const struct pb_field *);
-static bool integer(struct extract *, const struct field_node *, const struct pb_field *);
-static bool flag(struct extract *, const struct field_node *, const struct pb_field *);
-static bool pair(struct extract *, const struct field_node *, const struct pb_field *);
-static bool listed(struct extract *, const struct field_node *, const struct pb_field *);
-static bool record(struct extract *, const struct field_node *, const struct pb_field *);
 static struct text_span quantity_text(const struct pb_field *);
 
 static const struct {
 	enum pb_wire wire;
-	bool (*read)(struct extract *, const struct field_node *, const struct pb_field *);
+	reader	    *read;
 } readers[] = {
 	[NODE_OBJECT]	    = { PB_BYTES,  inside },
 	[NODE_TEXT]	    = { PB_BYTES,  text },

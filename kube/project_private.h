@@ -108,11 +108,10 @@ bool extract_int(struct extract *t, const struct field_node *s, int64_t v);
 bool extract_flag(struct extract *t, const struct field_node *s, bool v);
 bool extract_raw(struct extract *t, const struct field_node *s, const char *p, size_t len);
 bool extract_pair(struct extract *t, const struct field_node *s, const char *key, size_t key_len,
-    const char *p,
-    size_t len);
+    const char *p, size_t len);
 bool extract_list_item(struct extract *t, const struct field_node *s, const char *p, size_t len);
-bool extract_row(struct extract *t,
-    const struct field_node *s);	/* a record begins: its columns follow */
+/* A record begins: its columns follow. */
+bool extract_row(struct extract *t, const struct field_node *s);
 /* v itself, or a copy that is UTF-8 without NUL. */
 struct text_span sanitize_utf8(struct extract *t, struct text_span v);
 /* Memory that stays until the next object. */
@@ -124,12 +123,7 @@ bool extract_fail(struct extract *t, const struct field_node *s, const char *key
 
 /* The walkers. */
 bool walk_pb(struct extract *t, const void *bytes, size_t len);
-
-struct json_walker;
-struct json_walker *json_walker_new(void);
-void json_walker_free(struct json_walker **wp);
-bool json_walker_walk(struct json_walker *w, struct extract *t, const char *bytes, size_t len,
-    size_t padding);
+bool walk_json(struct extract *t, const char *bytes, size_t len, size_t padding);
 
 #ifdef __cplusplus
 }

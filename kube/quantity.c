@@ -1,5 +1,5 @@
 /*
- * kube/quantity.c - reading, comparing and printing quantities. Pure.
+ * kube/quantity.c - reading and printing quantities. Pure.
  *
  * Go keeps a quantity as an int64 with a scale where that fits and as a big decimal where not. The
  * two differ only in when the text is printed as it was written, and in whether a number without
@@ -12,7 +12,7 @@
 #include "ascii.h"
 #include "obj.h"
 
-enum { NANO = -9, MILLI = -3, INT64_DIGITS = 18, INT64_DIGITS_MAX = 19 };
+enum { NANO = -9, INT64_DIGITS = 18, INT64_DIGITS_MAX = 19 };
 
 static const char wrong_format[] =
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";
@@ -52,7 +52,6 @@ static void round_to(struct quantity *, int64_t);
 static void add_one(struct quantity *);
 static void cap(struct quantity *);
 static void trim(struct quantity *);
-static bool scaled(const struct quantity *, int, int64_t *);
 static int compare_size(const struct quantity *, const struct quantity *);
 static size_t print_decimal(const struct quantity *, enum quantity_format, char *);
 static size_t print_binary(const struct quantity *, char *);
@@ -91,17 +90,6 @@ quantity_parse(struct quantity *q, const char *text, size_t len)
 	return NULL;
 }
 
-int
-quantity_compare(const struct quantity *a, const struct quantity *b)
-{
-	const int sign_a = a->ndigits == 0 ? 0 : a->negative ? -1 : 1;
-	const int sign_b = b->ndigits == 0 ? 0 : b->negative ? -1 : 1;
-
-	if (sign_a != sign_b)
-		return sign_a < sign_b ? -1 : 1;
-	return sign_a * compare_size(a, b);
-}
-
 /*
  * Go shows a binary number below 1024, or with a fraction, with decimal suffixes. Where no suffix
  * is large enough (10^21) it prints the digits alone, which is another number; we print what it
@@ -133,16 +121,25 @@ quantity_print(const struct quantity *q, char *buf, size_t size)
 	return n;
 }
 
-bool
-quantity_value(const struct quantity *q, int64_t *out)
+int64_t
+quantity_scaled(const struct quantity *q, int64_t scale)
 {
-	return scaled(q, 0, out);
-}
+	struct quantity rounded = *q;
+	uint64_t n = 0;
 
-bool
-quantity_milli(const struct quantity *q, int64_t *out)
-{
-	return scaled(q, MILLI, out);
+	if (q->ndigits == 0)
+		return 0;
+	round_to(&rounded, scale);
+	const int64_t zeros = rounded.exponent - scale;
+	if (zeros + rounded.ndigits > INT64_DIGITS_MAX)
+		return q->negative ? INT64_MIN : INT64_MAX;
+	for (size_t i = 0; i < rounded.ndigits; i++)
+		n = n * 10 + (uint64_t)(rounded.digits[i] - '0');
+	for (int64_t i = 0; i < zeros; i++)
+		n *= 10;
+	if (n > INT64_MAX)
+		return q->negative ? INT64_MIN : INT64_MAX;
+	return q->negative ? -(int64_t)n : (int64_t)n;
 }
 
 static bool
@@ -335,28 +332,6 @@ trim(struct quantity *q)
 		zeros++;
 	memmove(q->digits, q->digits + zeros, q->ndigits - zeros);
 	q->ndigits = (uint8_t)(q->ndigits - zeros);
-}
-
-static bool
-scaled(const struct quantity *q, int exponent, int64_t *out)
-{
-	const uint64_t limit = (uint64_t)INT64_MAX + q->negative;
-	struct quantity r = *q;
-	uint64_t n = 0;
-
-	round_to(&r, exponent);
-	bool fits = r.ndigits == 0 || r.ndigits + r.exponent - exponent <= INT64_DIGITS_MAX;
-	if (fits) {
-		for (size_t i = 0; i < r.ndigits; i++)
-			n = n * 10 + (uint64_t)(r.digits[i] - '0');
-		for (int64_t i = exponent; n > 0 && i < r.exponent; i++)
-			n *= 10;
-		fits = n <= limit;
-	}
-	if (!fits)
-		n = limit;
-	*out = q->negative ? (int64_t)-n : (int64_t)n;
-	return fits;
 }
 
 /* Of the magnitudes; neither is zero. */

@@ -33,15 +33,9 @@ struct quantity {
 
 /* NULL, or why not, in Go's words. */
 const char *quantity_parse(struct quantity *q, const char *text, size_t len);
-/* -1, 0, 1; exact whatever the suffixes. */
-int quantity_compare(const struct quantity *a, const struct quantity *b);
 /* The canonical form, NUL-terminated; its length. size is at least QUANTITY_PRINT_MAX. */
 size_t quantity_print(const struct quantity *q, char *buf, size_t size);
-/*
- * Rounded away from zero to units or thousandths. False when it does not fit: then *out is the
- * nearest int64_t (where Go's Value() would answer 0 or wrap round).
- */
-bool quantity_value(const struct quantity *q, int64_t *out);
-bool quantity_milli(const struct quantity *q, int64_t *out);
+/* In units of 10^scale, rounded away from zero; the nearest int64_t when that does not fit. */
+int64_t quantity_scaled(const struct quantity *q, int64_t scale);
 
 #endif

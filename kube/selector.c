@@ -1,28 +1,12 @@
-/* kube/selector.c - selectors: matching, printing, and the LabelSelector object. */
+/* kube/selector.c - selectors: matching, and the LabelSelector object. */
 #include "selector.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "err.h"
 #include "obj.h"
 #include "selector_private.h"
-
-/* How an operator is written between key and values. */
-static const struct {
-	const char	*before, *infix, *open, *close;
-} notation[OP_MAX] = {
-	[OP_IN]            = { "",  " in ",    "(", ")" },
-	[OP_NOT_IN]        = { "",  " notin ", "(", ")" },
-	[OP_EQUALS]        = { "",  "=",       "",  "" },
-	[OP_DOUBLE_EQUALS] = { "",  "==",      "",  "" },
-	[OP_NOT_EQUALS]    = { "",  "!=",      "",  "" },
-	[OP_GREATER]       = { "",  ">",       "",  "" },
-	[OP_LESS]          = { "",  "<",       "",  "" },
-	[OP_EXISTS]        = { "",  "",        "",  "" },
-	[OP_ABSENT]        = { "!", "",        "",  "" },
-};
 
 static const struct {
 	const char		*name;
@@ -31,19 +15,11 @@ static const struct {
 	{ "In", OP_IN }, { "NotIn", OP_NOT_IN }, { "Exists", OP_EXISTS }, { "DoesNotExist", OP_ABSENT },
 };
 
-/* Text into a buffer that may be too small. */
-struct selector_text {
-	char	*buf;
-	size_t	 size, used;
-};
-
 static bool matches(const struct requirement *, bool, selector_get *, const void *);
 static bool has_value(const struct requirement *, const char *);
 static bool add_labels(struct selector *, const json_t *, char *, size_t);
 static bool add_expression(struct selector *, const json_t *, char *, size_t);
 static bool add_values(struct requirement *, const json_t *, char *, size_t);
-static bool refuse(char *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
-static void put(struct selector_text *, const char *, bool);
 
 struct selector *
 selector_from_json(const json_t *object, char *err, size_t size)
@@ -60,11 +36,11 @@ selector_from_json(const json_t *object, char *err, size_t size)
 		return s;
 	}
 	if (!json_is_object(object))
-		ok = refuse(err, size, "a label selector is an object");
+		ok = err_refuse(err, size, "a label selector is an object");
 	else if (labels != NULL && !json_is_null(labels))
 		ok = add_labels(s, labels, err, size);
 	if (ok && expressions != NULL && !json_is_null(expressions) && !json_is_array(expressions))
-		ok = refuse(err, size, "matchExpressions: must be a list");
+		ok = err_refuse(err, size, "matchExpressions: must be a list");
 	json_array_foreach(expressions, i, item) {
 		ok = ok && add_expression(s, item, err, size);
 	}
@@ -119,31 +95,6 @@ selector_each_key(const struct selector *s, void (*fn)(const char *key, void *ar
 		fn(s->list[i].key, arg);
 }
 
-size_t
-selector_print(const struct selector *s, char *buf, size_t size)
-{
-	struct selector_text o = { .buf = buf, .size = size };
-
-	OBJ_CHECK(s, SELECTOR_MAGIC);
-	if (size > 0)
-		buf[0] = '\0';
-	for (size_t i = 0; i < s->count; i++) {
-		const struct requirement *r = &s->list[i];
-
-		put(&o, i > 0 ? "," : "", false);
-		put(&o, notation[r->op].before, false);
-		put(&o, r->key, false);
-		put(&o, notation[r->op].infix, false);
-		put(&o, notation[r->op].open, false);
-		for (size_t v = 0; v < r->nvalues; v++) {
-			put(&o, v > 0 ? "," : "", false);
-			put(&o, r->values[v], s->fields);
-		}
-		put(&o, notation[r->op].close, false);
-	}
-	return o.used;
-}
-
 static bool
 matches(const struct requirement *r, bool fields, selector_get *get, const void *arg)
 {
@@ -192,12 +143,12 @@ add_labels(struct selector *s, const json_t *labels, char *err, size_t size)
 	json_t *value;
 
 	if (!json_is_object(labels))
-		return refuse(err, size, "matchLabels: must be an object");
+		return err_refuse(err, size, "matchLabels: must be an object");
 	json_object_foreach((json_t *)(uintptr_t)labels, key, value) {
 		struct requirement *const r = selector_add(s, OP_EQUALS, key, strlen(key));
 
 		if (!json_is_string(value))
-			return refuse(err, size, "matchLabels[%s]: must be a string", key);
+			return err_refuse(err, size, "matchLabels[%s]: must be a string", key);
 		selector_add_value(r, json_string_value(value), json_string_length(value));
 		if (selector_wrong_requirement(r, err, size))
 			return false;
@@ -213,13 +164,13 @@ add_expression(struct selector *s, const json_t *item, char *err, size_t size)
 	size_t i = 0;
 
 	if (!json_is_object(item))
-		return refuse(err, size, "matchExpressions: an item is an object");
+		return err_refuse(err, size, "matchExpressions: an item is an object");
 	key = key == NULL ? "" : key;
 	name = name == NULL ? "" : name;
 	while (i < NITEMS(object_ops) && strcmp(object_ops[i].name, name) != 0)
 		i++;
 	if (i == NITEMS(object_ops))
-		return refuse(err, size, "\"%s\" is not a valid label selector operator", name);
+		return err_refuse(err, size, "\"%s\" is not a valid label selector operator", name);
 	struct requirement *const r = selector_add(s, object_ops[i].op, key, strlen(key));
 	if (!add_values(r, json_object_get(item, "values"), err, size)
 	    || selector_wrong_requirement(r, err, size))
@@ -235,38 +186,11 @@ add_values(struct requirement *r, const json_t *values, char *err, size_t size)
 	json_t *value;
 
 	if (values != NULL && !json_is_null(values) && !json_is_array(values))
-		return refuse(err, size, "matchExpressions: values must be a list of strings");
+		return err_refuse(err, size, "matchExpressions: values must be a list of strings");
 	json_array_foreach(values, i, value) {
 		if (!json_is_string(value))
-			return refuse(err, size, "matchExpressions: values must be a list of strings");
+			return err_refuse(err, size, "matchExpressions: values must be a list of strings");
 		selector_add_value(r, json_string_value(value), json_string_length(value));
 	}
 	return true;
-}
-
-static bool
-refuse(char *err, size_t size, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(err, size, fmt, ap);
-	va_end(ap);
-	return false;
-}
-
-static void
-put(struct selector_text *o, const char *text, bool escape)
-{
-	for (; *text != '\0'; text++) {
-		const bool special = escape && strchr("\\,=", *text) != NULL;
-
-		for (int i = special ? 0 : 1; i < 2; i++) {
-			if (o->used + 1 < o->size) {
-				o->buf[o->used] = i == 0 ? '\\' : *text;
-				o->buf[o->used + 1] = '\0';
-			}
-			o->used++;
-		}
-	}
 }

@@ -27,10 +27,5 @@ bool selector_matches(const struct selector *s, selector_get *get, const void *a
 bool selector_empty(const struct selector *s);
 /* Calls fn for each key of a requirement (a server refuses fields that it does not index). */
 void selector_each_key(const struct selector *s, void (*fn)(const char *key, void *arg), void *arg);
-/*
- * As Go's String(): requirements by key, values sorted, blanks gone; what a query parameter wants. Cut to
- * size and NUL-terminated; the whole length.
- */
-size_t selector_print(const struct selector *s, char *buf, size_t size);
 
 #endif

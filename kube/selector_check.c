@@ -2,7 +2,6 @@
  * kube/selector_check.c - is this a label key, is this a label value? With the words of apimachinery, which
  * people see in kubectl and search for.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,129 +28,159 @@ enum { NAME_MAX_LEN = 63, PREFIX_MAX_LEN = 253 };
 			"(e.g. 'example.com', regex used for validation is "		\
 			"'" DNS_LABEL "(\\." DNS_LABEL ")*')"
 
-/* Complaints, joined; cut where the buffer ends. */
-struct check_text {
-	char	*buf;
-	size_t	 size, used;
+/* Complaints, joined. */
+struct complaints {
+	FILE	*out;		/* NULL: none yet */
+	char	*text;
+	size_t	 len;
 	int	 count;
 };
 
-static int key_faults(struct check_text *, const char *);
-static int value_faults(struct check_text *, const char *);
+static void check_key(struct complaints *, const char *, const char *);
+static int key_faults(FILE *, const char *);
+static int value_faults(FILE *, const char *);
+static void fault(FILE *, int *, const char *);
+static FILE *complain(struct complaints *, const char *);
+static FILE *complain_of(struct complaints *, const char *, const char *);
+static bool end(struct complaints *, char *, size_t);
 static bool is_name(const char *, size_t);
 static bool is_subdomain(const char *, size_t);
 static bool is_alphanumeric(char);
-static void begin(struct check_text *);
-static void head(struct check_text *, const char *, const char *);
-static void fault(struct check_text *, const char *);
-static void put(struct check_text *, const char *, ...) __attribute__((format(printf, 2, 3)));
-static void put_quoted(struct check_text *, const char *);
-static void put_list(struct check_text *, const struct requirement *);
+static void put_quoted(FILE *, const char *);
 
 bool
 selector_wrong_key(const char *path, const char *key, char *err, size_t size)
 {
-	struct check_text none = { .size = 0 }, o = { .buf = err, .size = size };
+	struct complaints c = { .out = NULL };
 
-	if (key_faults(&none, key) == 0)
-		return false;
-	head(&o, path, key);
-	return key_faults(&o, key) > 0;
+	check_key(&c, path, key);
+	return end(&c, err, size);
 }
 
-/* Several complaints stand in brackets, as an aggregate of errors prints. */
 bool
 selector_wrong_requirement(const struct requirement *r, char *err, size_t size)
 {
 	const bool set = r->op == OP_IN || r->op == OP_NOT_IN,
 		   unary = r->op == OP_EXISTS || r->op == OP_ABSENT;
 	const bool number = r->op == OP_GREATER || r->op == OP_LESS;
-	struct check_text none = { .size = 0 }, o = { .buf = err, .size = size, .used = 1 };
+	struct complaints c = { .out = NULL };
 	char path[NAME_MAX_LEN + PREFIX_MAX_LEN + 64];
-	int count = 0;
 	int64_t n;
 
-	if (size < 2)
-		o = (struct check_text){ .buf = NULL };
-	if (key_faults(&none, r->key) > 0) {
-		head(&o, "key", r->key);
-		key_faults(&o, r->key);
-		count++;
-	}
+	check_key(&c, "key", r->key);
 	if (set && r->nvalues == 0) {
-		put(&o,
-		    "%svalues: Invalid value: null: for 'in', 'notin' operators, values set can't be empty",
-		    count++ > 0 ? ", " : "");
+		fputs("null: for 'in', 'notin' operators, values set can't be empty", complain(&c, "values"));
 	} else if (unary && r->nvalues > 0) {
-		put(&o, "%svalues: Invalid value: ", count++ > 0 ? ", " : "");
-		put_list(&o, r);
-		put(&o, ": values set must be empty for exists and does not exist");
+		FILE *const out = complain(&c, "values");
+
+		for (size_t i = 0; i < r->nvalues; i++) {
+			fputc(i == 0 ? '[' : ',', out);
+			put_quoted(out, r->values[i]);
+		}
+		fputs("]: values set must be empty for exists and does not exist", out);
 	}
 	for (size_t i = 0; number && i < r->nvalues; i++) {
-		if (!selector_integer(r->values[i], &n)) {
-			put(&o, "%svalues[%zu]: Invalid value: ", count++ > 0 ? ", " : "", i);
-			put_quoted(&o, r->values[i]);
-			put(&o, ": for 'Gt', 'Lt' operators, the value must be an integer");
-		}
+		if (selector_integer(r->values[i], &n))
+			continue;
+		snprintf(path, sizeof(path), "values[%zu]", i);
+		fputs("for 'Gt', 'Lt' operators, the value must be an integer",
+		    complain_of(&c, path, r->values[i]));
 	}
 	for (size_t i = 0; i < r->nvalues; i++) {
-		if (value_faults(&none, r->values[i]) > 0) {
-			snprintf(path, sizeof(path), "values[%zu][%s]", i, r->key);
-			put(&o, "%s", count++ > 0 ? ", " : "");
-			head(&o, path, r->values[i]);
-			value_faults(&o, r->values[i]);
-		}
+		if (value_faults(NULL, r->values[i]) == 0)
+			continue;
+		snprintf(path, sizeof(path), "values[%zu][%s]", i, r->key);
+		value_faults(complain_of(&c, path, r->values[i]), r->values[i]);
 	}
-	if (count == 0 || o.buf == NULL)
-		return count > 0;
-	if (count == 1) {
-		memmove(err, err + 1, strlen(err + 1) + 1);
-	} else {
-		err[0] = '[';
-		put(&o, "]");
-	}
-	return true;
+	return end(&c, err, size);
 }
 
+static void
+check_key(struct complaints *c, const char *path, const char *key)
+{
+	if (key_faults(NULL, key) > 0)
+		key_faults(complain_of(c, path, key), key);
+}
+
+/* How many, written to out unless that is NULL. */
 static int
-key_faults(struct check_text *o, const char *key)
+key_faults(FILE *out, const char *key)
 {
 	const char *const slash = strchr(key, '/');
 	const char *const name = slash == NULL ? key : slash + 1;
 	const size_t len = strlen(name), prefix = slash == NULL ? 0 : (size_t)(slash - key);
+	int count = 0;
 
-	begin(o);
 	if (strchr(name, '/') != NULL) {
-		fault(o, "a valid label key " KEY_WORDS
+		fault(out, &count, "a valid label key " KEY_WORDS
 		    " with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')");
-		return o->count;
+		return count;
 	}
 	if (slash != NULL && prefix == 0)
-		fault(o, "prefix part must be non-empty");
+		fault(out, &count, "prefix part must be non-empty");
 	if (prefix > PREFIX_MAX_LEN)
-		fault(o, "prefix part must be no more than 253 bytes");
+		fault(out, &count, "prefix part must be no more than 253 bytes");
 	if (prefix > 0 && !is_subdomain(key, prefix))
-		fault(o, "prefix part " PREFIX_WORDS);
+		fault(out, &count, "prefix part " PREFIX_WORDS);
 	if (len == 0)
-		fault(o, "name part must be non-empty");
+		fault(out, &count, "name part must be non-empty");
 	else if (len > NAME_MAX_LEN)
-		fault(o, "name part must be no more than 63 bytes");
+		fault(out, &count, "name part must be no more than 63 bytes");
 	if (!is_name(name, len))
-		fault(o, "name part " KEY_WORDS);
-	return o->count;
+		fault(out, &count, "name part " KEY_WORDS);
+	return count;
 }
 
 static int
-value_faults(struct check_text *o, const char *value)
+value_faults(FILE *out, const char *value)
 {
 	const size_t len = strlen(value);
+	int count = 0;
 
-	begin(o);
 	if (len > NAME_MAX_LEN)
-		fault(o, "must be no more than 63 bytes");
+		fault(out, &count, "must be no more than 63 bytes");
 	if (len > 0 && !is_name(value, len))
-		fault(o, VALUE_WORDS);
-	return o->count;
+		fault(out, &count, VALUE_WORDS);
+	return count;
+}
+
+static void
+fault(FILE *out, int *count, const char *words)
+{
+	if (out != NULL)
+		fprintf(out, "%s%s", *count > 0 ? "; " : "", words);
+	++*count;
+}
+
+/* "<path>: Invalid value: ": the value and what is wrong with it follow. */
+static FILE *
+complain(struct complaints *c, const char *path)
+{
+	if (c->out == NULL)
+		c->out = open_memstream(&c->text, &c->len);
+	MUST(c->out != NULL);
+	fprintf(c->out, "%s%s: Invalid value: ", c->count++ > 0 ? ", " : "", path);
+	return c->out;
+}
+
+static FILE *
+complain_of(struct complaints *c, const char *path, const char *value)
+{
+	put_quoted(complain(c, path), value);
+	fputs(": ", c->out);
+	return c->out;
+}
+
+/* Several complaints stand in brackets, as an aggregate of errors prints. */
+static bool
+end(struct complaints *c, char *err, size_t size)
+{
+	if (c->out == NULL)
+		return false;
+	MUST(fclose(c->out) == 0);
+	snprintf(err, size, c->count > 1 ? "[%s]" : "%s", c->text);
+	free(c->text);
+	return true;
 }
 
 static bool
@@ -188,48 +217,13 @@ is_alphanumeric(char c)
 	return ascii_digit(c) || ascii_letter(c);
 }
 
-static void
-begin(struct check_text *o)
-{
-	o->count = 0;
-}
-
-static void
-head(struct check_text *o, const char *path, const char *value)
-{
-	put(o, "%s: Invalid value: ", path);
-	put_quoted(o, value);
-	put(o, ": ");
-}
-
-static void
-fault(struct check_text *o, const char *words)
-{
-	put(o, "%s%s", o->count++ > 0 ? "; " : "", words);
-}
-
-static void
-put(struct check_text *o, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (o->used >= o->size)
-		return;
-	va_start(ap, fmt);
-	const int n = vsnprintf(o->buf + o->used, o->size - o->used, fmt, ap);
-	va_end(ap);
-	o->used += n > 0 ? (size_t)n : 0;
-	if (o->used > o->size)
-		o->used = o->size;
-}
-
 /* As %q: what is not text is escaped. */
 static void
-put_quoted(struct check_text *o, const char *s)
+put_quoted(FILE *out, const char *s)
 {
 	static const char letters[] = "a\ab\bf\fn\nr\rt\tv\v\"\"\\\\";
 
-	put(o, "\"");
+	fputc('"', out);
 	for (size_t len = strlen(s), n; len > 0; s += n, len -= n) {
 		const char *letter = letters + 1;
 
@@ -237,22 +231,12 @@ put_quoted(struct check_text *o, const char *s)
 		while (letter < letters + sizeof(letters) - 1 && *letter != *s)
 			letter += 2;
 		if (letter < letters + sizeof(letters) - 1)
-			put(o, "\\%c", letter[-1]);
+			fprintf(out, "\\%c", letter[-1]);
 		else if (n == 0 || (unsigned char)*s < ' ' || *s == '\x7f')
-			put(o, "\\x%02x", (unsigned char)*s);
+			fprintf(out, "\\x%02x", (unsigned char)*s);
 		else
-			put(o, "%.*s", (int)n, s);
+			fprintf(out, "%.*s", (int)n, s);
 		n = n == 0 ? 1 : n;
 	}
-	put(o, "\"");
-}
-
-static void
-put_list(struct check_text *o, const struct requirement *r)
-{
-	for (size_t i = 0; i < r->nvalues; i++) {
-		put(o, i == 0 ? "[" : ",");
-		put_quoted(o, r->values[i]);
-	}
-	put(o, "]");
+	fputc('"', out);
 }

@@ -33,7 +33,6 @@ splitter_new(enum splitter_shape shape, enum project_form form, splitter_object_
 	OBJ_NEW(c, SPLITTER_MAGIC);
 	c->step = splitters[shape][form].step;
 	c->whole = splitters[shape][form].whole;
-	c->list = shape == SPLIT_LIST;
 	c->piece = piece;
 	c->arg = arg;
 	return c;
@@ -95,20 +94,6 @@ splitter_list_continue(const struct splitter *c)
 {
 	OBJ_CHECK(c, SPLITTER_MAGIC);
 	return c->next == NULL ? "" : c->next;
-}
-
-size_t
-splitter_items(const struct splitter *c)
-{
-	OBJ_CHECK(c, SPLITTER_MAGIC);
-	return c->items;
-}
-
-size_t
-splitter_buffered(const struct splitter *c)
-{
-	OBJ_CHECK(c, SPLITTER_MAGIC);
-	return c->held_len;
 }
 
 bool

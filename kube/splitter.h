@@ -42,10 +42,8 @@ bool splitter_feed(struct splitter *c, const void *bytes, size_t len);
 bool splitter_end(struct splitter *c);
 const char *splitter_error(const struct splitter *c);	/* "" when nothing is wrong */
 
-/* For a list, complete after splitter_end: its resourceVersion, its continue token, the number of items. */
+/* For a list, complete after splitter_end: its resourceVersion, its continue token. */
 const char *splitter_list_rv(const struct splitter *c);
 const char *splitter_list_continue(const struct splitter *c);
-size_t splitter_items(const struct splitter *c);
-size_t splitter_buffered(const struct splitter *c);		/* bytes of an unfinished object */
 
 #endif

@@ -1,72 +1,47 @@
-/*
- * kube/splitter_json.c - JSON: lines of a watch; the items of a list.
- *
- * A list is an object with `items`. Without them it is not an empty list, it is not a list: every object
- * would be reported gone.
- */
+/* kube/splitter_json.c - JSON: lines of a watch; the items of a list. */
 #include <jansson.h>
 #include <string.h>
 
 #include "splitter_private.h"
 
-/* What may come next, within {"key": value, ...}. */
+/* What may come next, within {"key": value, ...}. Before the AT_ states blanks may stand. */
 enum json_state {
-	AT_START,		/* { */
-	AT_FIRST_KEY, AT_KEY,	/* a string; for the first also } */
-	IN_KEY, AT_COLON, AT_VALUE,
-	IN_STRING, IN_SCALAR, IN_BRACKETS, IN_META,
-	AT_COMMA,		/* , or } */
-	AT_FIRST_ITEM, AT_ITEM,	/* { ; for the first also ] */
-	IN_ITEM,
-	AFTER_ITEM,		/* , or ] */
-	AT_END,			/* nothing */
+	AT_START, AT_FIRST_KEY, AT_KEY, AT_COLON, AT_COMMA, AT_FIRST_ITEM, AT_ITEM, AFTER_ITEM, AT_END,
+	AT_VALUE,
+	IN_KEY, IN_STRING, IN_SCALAR, IN_BRACKETS, IN_META, IN_ITEM,
 };
 
-static size_t start(struct splitter *, const char *, size_t);
-static size_t key(struct splitter *, const char *, size_t);
-static size_t in_key(struct splitter *, const char *, size_t);
-static size_t colon(struct splitter *, const char *, size_t);
-static size_t value(struct splitter *, const char *, size_t);
-static size_t in_string(struct splitter *, const char *, size_t);
-static size_t in_scalar(struct splitter *, const char *, size_t);
-static size_t in_brackets(struct splitter *, const char *, size_t);
-static size_t in_meta(struct splitter *, const char *, size_t);
-static size_t comma(struct splitter *, const char *, size_t);
-static size_t item(struct splitter *, const char *, size_t);
-static size_t in_item(struct splitter *, const char *, size_t);
-static size_t after_item(struct splitter *, const char *, size_t);
-static size_t nothing(struct splitter *, const char *, size_t);
+/* Where a single sign is expected: which, what comes after it, and what is wrong if it is none of them. */
+static const struct {
+	const char	*signs;
+	enum json_state	 next[2];
+	const char	*error;
+} expected[] = {
+	[AT_START]	= { "{",   { AT_FIRST_KEY },	  "not a JSON object" },
+	[AT_FIRST_KEY]	= { "\"}", { IN_KEY, AT_END },	  "no name where a member should begin" },
+	[AT_KEY]	= { "\"",  { IN_KEY },		  "no name where a member should begin" },
+	[AT_COLON]	= { ":",   { AT_VALUE },	  "no colon behind a name" },
+	[AT_COMMA]	= { ",}",  { AT_KEY, AT_END },	  "no comma behind a member" },
+	[AT_FIRST_ITEM]	= { "{]",  { IN_ITEM, AT_COMMA }, "an item is not an object" },
+	[AT_ITEM]	= { "{",   { IN_ITEM },		  "an item is not an object" },
+	[AFTER_ITEM]	= { ",]",  { AT_ITEM, AT_COMMA }, "no comma behind an item" },
+	[AT_END]	= { "",    { AT_END },		  "something follows its end" },
+};
+
+static splitter_step sign, value, in_string, in_scalar, in_brackets, in_meta, in_item;
+static splitter_step *const steps[] = {
+	[AT_START] = sign, [AT_FIRST_KEY] = sign, [AT_KEY] = sign, [AT_COLON] = sign, [AT_COMMA] = sign,
+	[AT_FIRST_ITEM] = sign, [AT_ITEM] = sign, [AFTER_ITEM] = sign, [AT_END] = sign,
+	[AT_VALUE] = value, [IN_KEY] = in_string, [IN_STRING] = in_string, [IN_SCALAR] = in_scalar,
+	[IN_BRACKETS] = in_brackets, [IN_META] = in_meta, [IN_ITEM] = in_item,
+};
+
 static bool read_meta(struct splitter *);
 static void keep_text(char **, const json_t *, const char *);
 static bool word_is(const struct splitter *, const char *);
 static void add_to_word(struct splitter *, char);
-static bool ends_string(struct splitter *, char);
-static size_t advance_to(struct splitter *, enum json_state);
 static size_t unexpected(struct splitter *, const char *);
 static bool is_blank(char);
-
-/* The AT_ states are entered with a byte that is not blank. */
-static const struct {
-	splitter_step *step;
-	bool	  blanks;	/* may stand before it */
-} steps[] = {
-	[AT_START] = { start, true },
-	[AT_FIRST_KEY] = { key, true },
-	[AT_KEY] = { key, true },
-	[IN_KEY] = { in_key, false },
-	[AT_COLON] = { colon, true },
-	[AT_VALUE] = { value, true },
-	[IN_STRING] = { in_string, false },
-	[IN_SCALAR] = { in_scalar, false },
-	[IN_BRACKETS] = { in_brackets, false },
-	[IN_META] = { in_meta, false },
-	[AT_COMMA] = { comma, true },
-	[AT_FIRST_ITEM] = { item, true },
-	[AT_ITEM] = { item, true },
-	[IN_ITEM] = { in_item, false },
-	[AFTER_ITEM] = { after_item, true },
-	[AT_END] = { nothing, true },
-};
 
 size_t
 splitter_json_watch(struct splitter *c, const char *p, size_t len)
@@ -89,11 +64,11 @@ splitter_json_list(struct splitter *c, const char *p, size_t len)
 	const unsigned state = c->json.state;
 	size_t blanks = 0;
 
-	while (steps[state].blanks && blanks < len && is_blank(p[blanks]))
+	while (state < IN_KEY && blanks < len && is_blank(p[blanks]))
 		blanks++;
 	if (blanks == len)
 		return len;
-	const size_t n = steps[state].step(c, p + blanks, len - blanks);
+	const size_t n = steps[state](c, p + blanks, len - blanks);
 	return n == 0 ? 0 : blanks + n;
 }
 
@@ -108,40 +83,18 @@ splitter_json_list_complete(struct splitter *c)
 }
 
 static size_t
-start(struct splitter *c, const char *p, size_t len)
+sign(struct splitter *c, const char *p, size_t len)
 {
-	(void)len;
-	return *p == '{' ? advance_to(c, AT_FIRST_KEY) : unexpected(c, "not a JSON object");
-}
+	const char *const signs = expected[c->json.state].signs;
+	const char *const at = memchr(signs, *p, strlen(signs));
 
-static size_t
-key(struct splitter *c, const char *p, size_t len)
-{
-	(void)len;
-	if (*p == '}' && c->json.state == AT_FIRST_KEY)
-		return advance_to(c, AT_END);
-	c->json.word_len = 0;
-	return *p == '"' ? advance_to(c, IN_KEY) : unexpected(c, "no name where a member should begin");
-}
-
-static size_t
-in_key(struct splitter *c, const char *p, size_t len)
-{
-	for (size_t i = 0; i < len; i++) {
-		if (ends_string(c, p[i])) {
-			c->json.state = AT_COLON;
-			return i + 1;
-		}
-		add_to_word(c, p[i]);
-	}
-	return len;
-}
-
-static size_t
-colon(struct splitter *c, const char *p, size_t len)
-{
-	(void)len;
-	return *p == ':' ? advance_to(c, AT_VALUE) : unexpected(c, "no colon behind a name");
+	if (at == NULL)
+		return unexpected(c, expected[c->json.state].error);
+	c->json.state = expected[c->json.state].next[at - signs];
+	if (c->json.state == IN_KEY)
+		c->json.word_len = 0;
+	/* The bracket is part of the item. */
+	return c->json.state == IN_ITEM ? in_item(c, p, len) : 1;
 }
 
 static size_t
@@ -158,22 +111,25 @@ value(struct splitter *c, const char *p, size_t len)
 	j->meta_seen |= meta;
 	j->null_wanted = items;
 	j->word_len = 0;
-	if (items && *p == '[')
-		return advance_to(c, AT_FIRST_ITEM);
-	if (*p == '"')
-		return advance_to(c, IN_STRING);
+	if (*p == '"' || (items && *p == '[')) {
+		j->state = *p == '"' ? IN_STRING : AT_FIRST_ITEM;
+		return 1;
+	}
 	j->state = meta ? IN_META : *p == '{' || *p == '[' ? IN_BRACKETS : IN_SCALAR;
-	return steps[j->state].step(c, p, len);
+	return steps[j->state](c, p, len);
 }
 
+/* A key or a value; the word of a value is not used. */
 static size_t
 in_string(struct splitter *c, const char *p, size_t len)
 {
 	for (size_t i = 0; i < len; i++) {
-		if (ends_string(c, p[i])) {
-			c->json.state = AT_COMMA;
+		if (p[i] == '"' && !c->json.escape) {
+			c->json.state = c->json.state == IN_KEY ? AT_COLON : AT_COMMA;
 			return i + 1;
 		}
+		c->json.escape = p[i] == '\\' && !c->json.escape;
+		add_to_word(c, p[i]);
 	}
 	return len;
 }
@@ -191,7 +147,7 @@ in_scalar(struct splitter *c, const char *p, size_t len)
 		return unexpected(
 		    c, c->json.null_wanted ? "its items are not a list" : "no value behind a name");
 	c->json.state = AT_COMMA;
-	return n > 0 ? n : is_blank(*p) ? 1 : comma(c, p, len);
+	return n > 0 ? n : is_blank(*p) ? 1 : sign(c, p, len);
 }
 
 static size_t
@@ -221,26 +177,6 @@ in_meta(struct splitter *c, const char *p, size_t len)
 }
 
 static size_t
-comma(struct splitter *c, const char *p, size_t len)
-{
-	(void)len;
-	if (*p != ',' && *p != '}')
-		return unexpected(c, "no comma behind a member");
-	return advance_to(c, *p == ',' ? AT_KEY : AT_END);
-}
-
-static size_t
-item(struct splitter *c, const char *p, size_t len)
-{
-	if (*p == ']' && c->json.state == AT_FIRST_ITEM)
-		return advance_to(c, AT_COMMA);
-	if (*p != '{')
-		return unexpected(c, "an item is not an object");
-	c->json.state = IN_ITEM;
-	return in_item(c, p, len);
-}
-
-static size_t
 in_item(struct splitter *c, const char *p, size_t len)
 {
 	const size_t n = json_depth_run(&c->json.depth, p, len);
@@ -249,22 +185,6 @@ in_item(struct splitter *c, const char *p, size_t len)
 		return splitter_buffer(c, p, n, SPLITTER_OBJECT_MAX) ? n : 0;
 	c->json.state = AFTER_ITEM;
 	return splitter_deliver(c, p, n, len - n) ? n : 0;
-}
-
-static size_t
-after_item(struct splitter *c, const char *p, size_t len)
-{
-	(void)len;
-	if (*p != ',' && *p != ']')
-		return unexpected(c, "no comma behind an item");
-	return advance_to(c, *p == ',' ? AT_ITEM : AT_COMMA);
-}
-
-static size_t
-nothing(struct splitter *c, const char *p, size_t len)
-{
-	(void)p, (void)len;
-	return unexpected(c, "something follows its end");
 }
 
 static bool
@@ -290,7 +210,7 @@ keep_text(char **to, const json_t *object, const char *name)
 static bool
 word_is(const struct splitter *c, const char *word)
 {
-	return c->json.word_len == strlen(word) && memcmp(c->json.word, word, c->json.word_len) == 0;
+	return span_is(c->json.word, c->json.word_len, word);
 }
 
 /* One that is too long is cut to the buffer, and then equals none of ours. */
@@ -299,22 +219,6 @@ add_to_word(struct splitter *c, char byte)
 {
 	if (c->json.word_len < sizeof(c->json.word))
 		c->json.word[c->json.word_len++] = byte;
-}
-
-static bool
-ends_string(struct splitter *c, char byte)
-{
-	if (byte == '"' && !c->json.escape)
-		return true;
-	c->json.escape = byte == '\\' && !c->json.escape;
-	return false;
-}
-
-static size_t
-advance_to(struct splitter *c, enum json_state next)
-{
-	c->json.state = next;
-	return 1;
 }
 
 static size_t

@@ -24,21 +24,17 @@ struct pb_head {
 	uint64_t	len;	/* of what follows it */
 };
 
-static size_t magic(struct splitter *, const char *, size_t);
-static size_t head(struct splitter *, const char *, size_t);
-static size_t skipped(struct splitter *, const char *, size_t);
-static size_t held(struct splitter *, const char *, size_t);
-static size_t piece(struct splitter *, const char *, size_t);
+static splitter_step magic, head, field, piece;
 static bool begin_field(struct splitter *, const struct pb_head *);
 static bool end_field(struct splitter *);
 static int read_head(const uint8_t *, size_t, struct pb_head *);
-static bool read_type(struct splitter *);
+static void read_type(struct splitter *);
 static bool read_meta(struct splitter *);
 static size_t fail(struct splitter *, const char *);
 
 static splitter_step *const steps[] = {
 	[AT_MAGIC] = magic, [AT_HEAD] = head,
-	[IN_SKIPPED] = skipped, [IN_TYPE] = held, [IN_META] = held, [IN_ITEM] = piece,
+	[IN_SKIPPED] = field, [IN_TYPE] = field, [IN_META] = field, [IN_ITEM] = piece,
 };
 
 /* Four bytes of length, most significant first; then that much. */
@@ -127,21 +123,11 @@ head(struct splitter *c, const char *p, size_t len)
 }
 
 static size_t
-skipped(struct splitter *c, const char *p, size_t len)
+field(struct splitter *c, const char *p, size_t len)
 {
 	const size_t n = len < c->pb.left ? len : (size_t)c->pb.left;
 
-	(void)p;
-	c->pb.left -= n;
-	return end_field(c) ? n : 0;
-}
-
-static size_t
-held(struct splitter *c, const char *p, size_t len)
-{
-	const size_t n = len < c->pb.left ? len : (size_t)c->pb.left;
-
-	if (!splitter_buffer(c, p, n, SPLITTER_META_MAX))
+	if (c->pb.state != IN_SKIPPED && !splitter_buffer(c, p, n, SPLITTER_META_MAX))
 		return 0;
 	c->pb.left -= n;
 	return end_field(c) ? n : 0;
@@ -203,7 +189,9 @@ end_field(struct splitter *c)
 	b->state = AT_HEAD;
 	if (was == IN_ITEM)
 		return splitter_deliver(c, "", 0, 0);
-	if ((was == IN_TYPE && !read_type(c)) || (was == IN_META && !read_meta(c)))
+	if (was == IN_TYPE)
+		read_type(c);
+	if (was == IN_META && !read_meta(c))
 		return fail(c, "its metadata is not protobuf") > 0;
 	if (was == IN_TYPE || was == IN_META)
 		splitter_drop(c);
@@ -235,14 +223,13 @@ read_head(const uint8_t *p, size_t len, struct pb_head *h)
 	return 1;
 }
 
-static bool
+static void
 read_type(struct splitter *c)
 {
 	struct pb_field kind;
 
 	c->pb.is_list = pb_find(pb_over(c->held, c->held_len), TYPE_META_KIND, PB_BYTES, &kind)
 	    && kind.len >= 4 && memcmp(kind.p + kind.len - 4, "List", 4) == 0;
-	return true;
 }
 
 static bool

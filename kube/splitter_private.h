@@ -38,7 +38,7 @@ struct splitter {
 	bool		(*whole)(struct splitter *);	/* at the end of the input */
 	splitter_object_fn	*piece;
 	void		*arg;
-	bool		 list, over;		/* over: failed or stopped */
+	bool		 over;			/* failed or stopped */
 	char		*held;			/* of an object that came in parts */
 	size_t		 held_len, held_size;
 	size_t		 items;

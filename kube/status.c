@@ -6,51 +6,53 @@
 #include <string.h>
 
 #include "frames.h"
+#include "json_span.h"
 #include "obj.h"
 #include "pb.h"
 #include "utf8.h"
 
 #define NO_STATUS	"an answer in protobuf that is no Status"
 
-/* metav1.Status, StatusDetails and StatusCause in generated.proto. */
-enum {
-	STATUS_MESSAGE = 3, STATUS_REASON = 4, STATUS_DETAILS = 5, STATUS_CODE = 6,
-	DETAILS_NAME = 1, DETAILS_GROUP = 2, DETAILS_KIND = 3, DETAILS_CAUSES = 4, DETAILS_RETRY_AFTER = 5,
-	CAUSE_REASON = 1, CAUSE_MESSAGE = 2, CAUSE_FIELD = 3,
-};
+/* metav1.Status, StatusDetails and StatusCause in generated.proto: what is no text. */
+enum { STATUS_DETAILS = 5, STATUS_CODE = 6, DETAILS_CAUSES = 4, DETAILS_RETRY_AFTER = 5 };
 
-/* Where a text of a Status goes. */
-struct status_place {
-	char	*buf;
-	size_t	 size;
+/* A text of a Status: its name in JSON, its number in protobuf, its place in our struct. */
+struct status_text {
+	const char	*name;		/* NULL: the end of the table */
+	uint32_t	 number;
+	size_t		 at, size;
 };
-#define PLACE(array)	((struct status_place){ .buf = (array), .size = sizeof(array) })
+#define TEXT(type, member, number_)						\
+	{ #member, (number_), offsetof(struct type, member), sizeof(((struct type *)0)->member) }
+static const struct status_text status_texts[] = {
+	TEXT(kube_status, message, 3), TEXT(kube_status, reason, 4), { NULL, 0, 0, 0 },
+};
+static const struct status_text cause_texts[] = {
+	TEXT(kube_cause, reason, 1), TEXT(kube_cause, message, 2), TEXT(kube_cause, field, 3),
+	{ NULL, 0, 0, 0 },
+};
 
 static bool read_json(struct kube_status *, const void *, size_t);
-static void read_json_details(struct kube_status *, const json_t *);
 static bool read_pb(struct kube_status *, const void *, size_t);
 static void read_pb_details(struct kube_status *, struct pb);
-static void read_pb_cause(struct kube_status *, struct pb);
 static void read_words(struct kube_status *, const char *, size_t);
 static struct kube_cause *next_cause(struct kube_status *);
 static void set_retry(struct kube_status *, int64_t);
-static void put_json(struct status_place, const json_t *, const char *);
-static void put_field(struct status_place, const struct pb_field *);
-static void put_text(struct status_place, const char *, size_t);
-static bool has_cause(const struct kube_status *, const char *);
+static void put_json(void *, const struct status_text *, const json_t *);
+static void put_pb(void *, const struct status_text *, const struct pb_field *);
+static void put_text(char *, size_t, const char *, size_t);
 
 void
 status_read(struct kube_status *s, int http_code, const void *bytes, size_t len)
 {
+	const bool wrapped = frames_wrapped(bytes, len);
+
 	*s = (struct kube_status){ 0 };
-	if (frames_wrapped(bytes, len))
-		s->given = read_pb(s, bytes, len);
-	else if (len <= STATUS_BODY_MAX)
-		s->given = read_json(s, bytes, len);
+	s->given = wrapped ? read_pb(s, bytes, len) : len <= STATUS_BODY_MAX && read_json(s, bytes, len);
 	if (!s->given) {
 		*s = (struct kube_status){ 0 };
-		if (frames_wrapped(bytes, len))
-			put_text(PLACE(s->message), NO_STATUS, strlen(NO_STATUS));
+		if (wrapped)
+			put_text(s->message, sizeof(s->message), NO_STATUS, strlen(NO_STATUS));
 		else
 			read_words(s, bytes, len < STATUS_BODY_MAX ? len : STATUS_BODY_MAX);
 	}
@@ -58,18 +60,14 @@ status_read(struct kube_status *s, int http_code, const void *bytes, size_t len)
 		s->code = http_code;
 }
 
-bool
-status_expired(const struct kube_status *s)
-{
-	return s->code == 410 || strcmp(s->reason, "Expired") == 0 || strcmp(s->reason, "Gone") == 0;
-}
-
 /* The message is for servers before 1.18, which had no such cause. */
 bool
 status_too_large_rv(const struct kube_status *s)
 {
-	if (has_cause(s, "ResourceVersionTooLarge"))
-		return true;
+	for (size_t i = 0; i < s->ncauses; i++) {
+		if (strcmp(s->causes[i].reason, "ResourceVersionTooLarge") == 0)
+			return true;
+	}
 	return strcmp(s->reason, "Timeout") == 0 && strstr(s->message, "Too large resource version") != NULL;
 }
 
@@ -101,35 +99,18 @@ read_json(struct kube_status *s, const void *bytes, size_t len)
 
 	if (is_status) {
 		const json_int_t code = json_integer_value(json_object_get(o, "code"));
+		const json_t *const details = json_object_get(o, "details");
+		const json_t *const causes = json_object_get(details, "causes");
+		struct kube_cause *c;
 
 		s->code = code > 0 && code < 1000 ? (int)code : 0;
-		put_json(PLACE(s->reason), o, "reason");
-		put_json(PLACE(s->message), o, "message");
-		read_json_details(s, json_object_get(o, "details"));
+		put_json(s, status_texts, o);
+		set_retry(s, json_integer_value(json_object_get(details, "retryAfterSeconds")));
+		for (size_t i = 0; i < json_array_size(causes) && (c = next_cause(s)) != NULL; i++)
+			put_json(c, cause_texts, json_array_get(causes, i));
 	}
 	json_decref(o);
 	return is_status;
-}
-
-static void
-read_json_details(struct kube_status *s, const json_t *details)
-{
-	const json_t *causes = json_object_get(details, "causes");
-
-	put_json(PLACE(s->name), details, "name");
-	put_json(PLACE(s->group), details, "group");
-	put_json(PLACE(s->kind), details, "kind");
-	set_retry(s, json_integer_value(json_object_get(details, "retryAfterSeconds")));
-	for (size_t i = 0; i < json_array_size(causes); i++) {
-		const json_t *cause = json_array_get(causes, i);
-		struct kube_cause *c = next_cause(s);
-
-		if (c == NULL)
-			break;
-		put_json(PLACE(c->reason), cause, "reason");
-		put_json(PLACE(c->field), cause, "field");
-		put_json(PLACE(c->message), cause, "message");
-	}
 }
 
 static bool
@@ -137,19 +118,13 @@ read_pb(struct kube_status *s, const void *bytes, size_t len)
 {
 	struct frames_object o;
 
-	if (frames_unwrap(bytes, len, &o) != NULL || o.kind_len != strlen("Status")
-	    || memcmp(o.kind, "Status", o.kind_len) != 0)
+	if (frames_unwrap(bytes, len, &o) != NULL || !span_is(o.kind, o.kind_len, "Status"))
 		return false;
 	for (struct pb_field f; pb_next(&o.message, &f);) {
+		put_pb(s, status_texts, &f);
 		if (f.number == STATUS_CODE && f.wire == PB_VARINT)
 			s->code = f.value < 1000 ? (int)f.value : 0;
-		if (f.wire != PB_BYTES)
-			continue;
-		if (f.number == STATUS_MESSAGE)
-			put_field(PLACE(s->message), &f);
-		else if (f.number == STATUS_REASON)
-			put_field(PLACE(s->reason), &f);
-		else if (f.number == STATUS_DETAILS)
+		if (f.number == STATUS_DETAILS && f.wire == PB_BYTES)
 			read_pb_details(s, pb_inside(&f));
 	}
 	return o.message.broken == NULL;
@@ -161,35 +136,12 @@ read_pb_details(struct kube_status *s, struct pb m)
 	for (struct pb_field f; pb_next(&m, &f);) {
 		if (f.number == DETAILS_RETRY_AFTER && f.wire == PB_VARINT)
 			set_retry(s, (int64_t)f.value);
-		if (f.wire != PB_BYTES)
+		if (f.number != DETAILS_CAUSES || f.wire != PB_BYTES)
 			continue;
-		if (f.number == DETAILS_NAME)
-			put_field(PLACE(s->name), &f);
-		else if (f.number == DETAILS_GROUP)
-			put_field(PLACE(s->group), &f);
-		else if (f.number == DETAILS_KIND)
-			put_field(PLACE(s->kind), &f);
-		else if (f.number == DETAILS_CAUSES)
-			read_pb_cause(s, pb_inside(&f));
-	}
-}
-
-static void
-read_pb_cause(struct kube_status *s, struct pb m)
-{
-	struct kube_cause *c = next_cause(s);
-
-	if (c == NULL)
-		return;
-	for (struct pb_field f; pb_next(&m, &f);) {
-		if (f.wire != PB_BYTES)
-			continue;
-		if (f.number == CAUSE_REASON)
-			put_field(PLACE(c->reason), &f);
-		else if (f.number == CAUSE_MESSAGE)
-			put_field(PLACE(c->message), &f);
-		else if (f.number == CAUSE_FIELD)
-			put_field(PLACE(c->field), &f);
+		struct kube_cause *const c = next_cause(s);
+		struct pb cause = pb_inside(&f);
+		for (struct pb_field text; c != NULL && pb_next(&cause, &text);)
+			put_pb(c, cause_texts, &text);
 	}
 }
 
@@ -213,7 +165,7 @@ read_words(struct kube_status *s, const char *p, size_t len)
 		else if (!tag && (n > 0 || (unsigned char)p[i] > ' '))
 			line[n++] = p[i];
 	}
-	put_text(PLACE(s->message), line, n);
+	put_text(s->message, sizeof(s->message), line, n);
 }
 
 static struct kube_cause *
@@ -229,23 +181,29 @@ set_retry(struct kube_status *s, int64_t seconds)
 }
 
 static void
-put_json(struct status_place to, const json_t *object, const char *name)
+put_json(void *into, const struct status_text *t, const json_t *object)
 {
-	const json_t *text = json_object_get(object, name);
+	for (; t->name != NULL; t++) {
+		const json_t *const text = json_object_get(object, t->name);
 
-	if (json_is_string(text))
-		put_text(to, json_string_value(text), json_string_length(text));
+		if (json_is_string(text))
+			put_text((char *)into + t->at, t->size, json_string_value(text),
+			    json_string_length(text));
+	}
 }
 
 static void
-put_field(struct status_place to, const struct pb_field *f)
+put_pb(void *into, const struct status_text *t, const struct pb_field *f)
 {
-	put_text(to, (const char *)f->p, f->len);
+	for (; t->name != NULL; t++) {
+		if (f->wire == PB_BYTES && f->number == t->number)
+			put_text((char *)into + t->at, t->size, (const char *)f->p, f->len);
+	}
 }
 
 /* Whole characters only; control characters become blanks, what is no character a question mark. */
 static void
-put_text(struct status_place to, const char *p, size_t len)
+put_text(char *to, size_t size, const char *p, size_t len)
 {
 	size_t n = 0;
 
@@ -257,22 +215,12 @@ put_text(struct status_place to, const char *p, size_t len)
 
 		width += width == 0;
 		const size_t more = shown == p + i ? width : 1;
-		if (n + more >= to.size)
+		if (n + more >= size)
 			break;
-		memcpy(to.buf + n, shown, more);
+		memcpy(to + n, shown, more);
 		n += more;
 	}
-	while (n > 0 && to.buf[n - 1] == ' ')
+	while (n > 0 && to[n - 1] == ' ')
 		n--;
-	to.buf[n] = '\0';
-}
-
-static bool
-has_cause(const struct kube_status *s, const char *reason)
-{
-	for (size_t i = 0; i < s->ncauses; i++) {
-		if (strcmp(s->causes[i].reason, reason) == 0)
-			return true;
-	}
-	return false;
+	to[n] = '\0';
 }

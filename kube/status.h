@@ -25,8 +25,6 @@ struct kube_status {
 	bool			given;		/* it was a Status; else only code and message are known */
 	char			reason[64];	/* "Conflict" */
 	char			message[1024];	/* `... cannot patch resource "nodes" ...` */
-	char			group[254], name[254];
-	char			kind[254];	/* often the resource ("nodes") */
 	int64_t			retry_after_s;	/* 0: none given */
 	struct kube_cause	causes[STATUS_CAUSES_MAX];
 	size_t			ncauses;	/* more than fit are dropped */
@@ -38,8 +36,6 @@ struct kube_status {
  */
 void status_read(struct kube_status *s, int http_code, const void *bytes, size_t len);
 
-/* 410, by whatever name: list again. */
-bool status_expired(const struct kube_status *s);
 /* The server we asked lags behind one that we have seen: ask again later, do not give up. */
 bool status_too_large_rv(const struct kube_status *s);
 

@@ -19,8 +19,7 @@ enum {
 };
 
 struct date {
-	int64_t	year;
-	int	month, day, hour, minute, second, micro;
+	int	year, month, day, hour, minute, second, micro;
 };
 
 /* What is left to read. */
@@ -28,6 +27,7 @@ struct time_text {
 	const char	*at, *end;
 };
 
+static bool parse(const char *, size_t, bool, int64_t *);
 static bool read_date(struct time_text *, struct date *);
 static bool read_clock(struct time_text *, bool, struct date *);
 static bool read_zone(struct time_text *, int64_t *);
@@ -38,7 +38,7 @@ static bool skip_text(struct time_text *, const char *);
 static bool is_digit(const struct time_text *, size_t);
 static bool finish(const struct time_text *, const struct date *, int64_t, int64_t *);
 static bool in_calendar(const struct date *);
-static int days_in(int64_t, int);
+static int days_in(int, int);
 static int64_t days_from_date(const struct date *);
 static struct date date_from_us(int64_t);
 static size_t print_seconds(const struct date *, char *);
@@ -47,37 +47,13 @@ static size_t print_number(char *, int64_t, int);
 bool
 time_parse(const char *text, size_t len, int64_t *us)
 {
-	struct time_text t = { text, text + len };
-	struct date d = { .micro = 0 };
-	int64_t offset;
-
-	if (!read_date(&t, &d) || !read_byte(&t, 'T') || !read_clock(&t, false, &d))
-		return false;
-	if (t.end - t.at >= 2 && (*t.at == '.' || *t.at == ',') && is_digit(&t, 1)) {
-		int unit = US_PER_SECOND / 10;
-
-		for (t.at++; is_digit(&t, 0); t.at++, unit /= 10)
-			d.micro += (*t.at - '0') * unit;
-	}
-	return read_zone(&t, &offset) && finish(&t, &d, offset, us);
+	return parse(text, len, false, us);
 }
 
 bool
 time_parse_micro(const char *text, size_t len, int64_t *us)
 {
-	struct time_text t = { text, text + len };
-	struct date d = { .micro = 0 };
-	int64_t offset;
-	int high, mid, low;
-
-	if (!read_date(&t, &d) || !read_byte(&t, 'T') || !read_clock(&t, false, &d))
-		return false;
-	if (!read_byte(&t, '.') && !read_byte(&t, ','))
-		return false;
-	if (!read_number(&t, 2, &high) || !read_number(&t, 2, &mid) || !read_number(&t, 2, &low))
-		return false;
-	d.micro = high * 10000 + mid * 100 + low;
-	return read_zone(&t, &offset) && finish(&t, &d, offset, us);
+	return parse(text, len, true, us);
 }
 
 bool
@@ -85,15 +61,14 @@ time_parse_http(const char *text, size_t len, int64_t *us)
 {
 	struct time_text t = { text, text + len };
 	struct date d = { .micro = 0 };
-	int weekday, century, year;
+	int weekday;
 
 	if (!read_name(&t, "SunMonTueWedThuFriSat", &weekday) || !skip_text(&t, ", ")
 	    || !read_number(&t, 2, &d.day) || !read_byte(&t, ' ')
 	    || !read_name(&t, "JanFebMarAprMayJunJulAugSepOctNovDec", &d.month) || !read_byte(&t, ' ')
-	    || !read_number(&t, 2, &century) || !read_number(&t, 2, &year) || !read_byte(&t, ' ')
-	    || !read_clock(&t, true, &d) || !skip_text(&t, " GMT"))
+	    || !read_number(&t, 4, &d.year) || !read_byte(&t, ' ') || !read_clock(&t, true, &d)
+	    || !skip_text(&t, " GMT"))
 		return false;
-	d.year = century * 100 + year;
 	return finish(&t, &d, 0, us);
 }
 
@@ -121,15 +96,30 @@ time_format_micro(int64_t us, char *buf, size_t size)
 	return n + 1;
 }
 
+/* micro: exactly six decimals. */
+static bool
+parse(const char *text, size_t len, bool micro, int64_t *us)
+{
+	struct time_text t = { text, text + len };
+	struct date d = { .micro = 0 };
+	int64_t offset;
+
+	if (!read_date(&t, &d) || !read_byte(&t, 'T') || !read_clock(&t, false, &d))
+		return false;
+	const char *const point = t.at;
+	if (t.end - t.at >= 2 && (*t.at == '.' || *t.at == ',') && is_digit(&t, 1)) {
+		int unit = US_PER_SECOND / 10;
+
+		for (t.at++; is_digit(&t, 0); t.at++, unit /= 10)
+			d.micro += (*t.at - '0') * unit;
+	}
+	return (!micro || t.at - point == 7) && read_zone(&t, &offset) && finish(&t, &d, offset, us);
+}
+
 static bool
 read_date(struct time_text *t, struct date *d)
 {
-	int century, year;
-
-	if (!read_number(t, 2, &century) || !read_number(t, 2, &year))
-		return false;
-	d->year = century * 100 + year;
-	return read_byte(t, '-') && read_number(t, 2, &d->month)
+	return read_number(t, 4, &d->year) && read_byte(t, '-') && read_number(t, 2, &d->month)
 	    && read_byte(t, '-') && read_number(t, 2, &d->day);
 }
 
@@ -230,7 +220,7 @@ in_calendar(const struct date *d)
 }
 
 static int
-days_in(int64_t year, int month)
+days_in(int year, int month)
 {
 	static const int days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
 	const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
@@ -270,7 +260,7 @@ date_from_us(int64_t us)
 	const int64_t seconds = rest / US_PER_SECOND;
 
 	return (struct date){
-		.year = year + era * 400 + (month <= 2), .month = month,
+		.year = (int)(year + era * 400) + (month <= 2), .month = month,
 		.day = of_year - (153 * from_march + 2) / 5 + 1,
 		.hour = (int)(seconds / 3600), .minute = (int)(seconds / 60 % 60),
 		.second = (int)(seconds % 60), .micro = (int)(rest % US_PER_SECOND),

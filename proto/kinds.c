@@ -19,7 +19,8 @@ const struct kind_row kind_table[KIND_MAX] = {
 		.name = #ID, .message = MSG_##ID, .group = (group_), .resource = (resource_),	\
 		.kind = (kind_), .scope = SCOPE_##scope_, .versions = (versions_),		\
 		.form = FORM_##form_, .fields = body##_fields, .nfields = NITEMS(body##_fields),	\
-		.readers = 0 body##_FIELDS(READER_OF) },
+		.readers = FORM_##form_ == FORM_LIVE ? 0 : 0 body##_FIELDS(READER_OF),		\
+		.live_readers = FORM_##form_ != FORM_LIVE ? 0 : 0 body##_FIELDS(READER_OF) },
 	KINDS(KIND_ROW)
 };
 
@@ -27,6 +28,8 @@ static const char *const state_names[KIND_STATE_MAX] = {
 #define STATE_ROW(ID, name) [KIND_STATE_##ID] = (name),
 	KIND_STATES(STATE_ROW)
 };
+
+static bool is_named(enum kind, const char *, const char *);
 
 const char *
 kind_state_name(enum kind_state s)
@@ -37,11 +40,33 @@ kind_state_name(enum kind_state s)
 enum kind
 kind_find(const char *group, const char *resource)
 {
+	enum kind live = KIND_MAX;
+
 	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (strcmp(kind_table[k].group, group) == 0 && strcmp(kind_table[k].resource, resource) == 0)
+		if (!is_named((enum kind)k, group, resource))
+			continue;
+		if (kind_table[k].form != FORM_LIVE)
+			return (enum kind)k;
+		live = (enum kind)k;
+	}
+	return live;
+}
+
+enum kind
+kind_find_live(const char *group, const char *resource, enum role reader)
+{
+	for (unsigned k = 0; k < KIND_MAX; k++) {
+		if ((kind_table[k].live_readers >> reader & 1) != 0
+		    && is_named((enum kind)k, group, resource))
 			return (enum kind)k;
 	}
 	return KIND_MAX;
+}
+
+static bool
+is_named(enum kind k, const char *group, const char *resource)
+{
+	return strcmp(kind_table[k].group, group) == 0 && strcmp(kind_table[k].resource, resource) == 0;
 }
 
 const char *

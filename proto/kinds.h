@@ -7,7 +7,9 @@
  *
  * KINDS: K(ID, body, number, ONE, API group, resource, Kind, scope, versions, form)
  *	versions	those we can read, best first; discovery chooses among what the server has
- *	form		PROTO: built in, read as protobuf (JSON when the server answers so); JSON: a CRD
+ *	form		PROTO: built in, read as protobuf (JSON when the server answers so); JSON: a CRD;
+ *			LIVE: never watched, read as JSON in answer to a get or a list of a reader, which
+ *			may send those without a row in rights.h; it has one version and no protobuf paths
  * <body>_FIELDS: P(type, name, JSON path, protobuf path, readers)
  *	type		as in messages.h: str, flag, i64, map (text to text, sorted by key), rows (records of
  *			text columns)
@@ -41,12 +43,16 @@
 #define TEST_KIND_BODIES(B)
 #define TEST_NODE_READERS	0
 #define TEST_ECHO_READERS	0
+#define TEST_DRAIN_READERS	0
 #define TEST_NODE_FIELDS(P)
 #endif
 
 #define MCO_GROUP	"machineconfiguration.openshift.io"
 /* On the bus and in rights.h always this one; kube-watcher's setting insight-group renames it outside. */
 #define INSIGHT_GROUP	"openshift.muller.dev"
+#define KARPENTER_GROUP	"karpenter.sh"
+#define LINODE_GROUP	"karpenter.k8s.linode"
+#define VPSIE_GROUP	"autoscaler.vpsie.com"
 
 #define KINDS(K)	/* ID, body, number, ONE, group, resource, Kind, scope, versions, form */ \
 	K(NODE, node, 0x0201, ONE, "", "nodes", "Node", CLUSTER, "v1", PROTO)			\
@@ -60,10 +66,27 @@
 	    "NodeProgressInsight", CLUSTER, "v1alpha1", JSON)					\
 	K(POOL_INSIGHT, pool_insight, 0x0206, ONE, INSIGHT_GROUP, "machineconfigpoolprogressinsights",	\
 	    "MachineConfigPoolProgressInsight", CLUSTER, "v1alpha1", JSON)			\
+	K(NODE_POD, node_pod, 0x0207, ONE, "", "pods", "Pod", NAMESPACED, "v1", LIVE)		\
+	K(VOLUME_ATTACHMENT, volume_attachment, 0x0208, ONE, "storage.k8s.io", "volumeattachments",	\
+	    "VolumeAttachment", CLUSTER, "v1", LIVE)						\
+	K(VOLUME_CLAIM, volume_claim, 0x0209, ONE, "", "persistentvolumeclaims",		\
+	    "PersistentVolumeClaim", NAMESPACED, "v1", LIVE)					\
+	K(NODE_CLAIM, node_claim, 0x0210, ONE, KARPENTER_GROUP, "nodeclaims",			\
+	    "NodeClaim", CLUSTER, "v1", JSON)							\
+	K(NODE_POOL, node_pool, 0x0211, ONE, KARPENTER_GROUP, "nodepools",			\
+	    "NodePool", CLUSTER, "v1", JSON)							\
+	K(LINODE_CLASS, linode_class, 0x0212, ONE, LINODE_GROUP, "linodenodeclasses",		\
+	    "LinodeNodeClass", CLUSTER, "v1alpha1", JSON)					\
+	K(NODE_GROUP, node_group, 0x0230, ONE, VPSIE_GROUP, "nodegroups", "NodeGroup", NAMESPACED,	\
+	    "v1alpha1", JSON)									\
+	K(VPSIE_NODE, vpsie_node, 0x0231, ONE, VPSIE_GROUP, "vpsienodes", "VPSieNode", NAMESPACED,	\
+	    "v1alpha1", JSON)									\
 	TEST_KINDS(K)
 
 #define KIND_BODIES(B)	B(node) B(machine_config_pool) B(machine_config) B(cluster_version)	\
-			B(node_insight) B(pool_insight) TEST_KIND_BODIES(B)
+			B(node_insight) B(pool_insight) B(node_pod) B(volume_attachment) \
+			B(volume_claim) B(node_claim) B(node_pool) B(linode_class) B(node_group)	\
+			B(vpsie_node) TEST_KIND_BODIES(B)
 
 #define NODE_READERS	(ROLE_BIT(NODE_STATE) | TEST_NODE_READERS | TEST_ECHO_READERS)
 #define node_FIELDS(P)	/* type, name, JSON, protobuf, readers */ \
@@ -72,6 +95,7 @@
 	P(map,  mco,           "metadata.annotations{" MCO_GROUP "/ currentConfig desiredConfig "	\
 	    "currentImage desiredImage state reason desiredDrain lastAppliedDrain}", "1.12",		\
 	    ROLE_BIT(NODE_STATE)) \
+	P(map,  vpsie,         "metadata.annotations{" VPSIE_GROUP "/}", "1.12", ROLE_BIT(VPSIE_CLAIMER)) \
 	P(str,  deleted,       "metadata.deletionTimestamp",     "1.9t", NODE_READERS) \
 	P(rows, finalizers,    "metadata.finalizers[]",          "1.14[]", TEST_NODE_READERS) \
 	P(str,  provider_id,   "spec.providerID",                "2.3",  NODE_READERS) \
@@ -122,6 +146,130 @@
 	P(rows, conditions, "status.conditions[type,status,reason,message,lastTransitionTime]", "",	\
 	    ROLE_BIT(INSIGHT))
 
+/* Of the Pods of one Node (field selector spec.nodeName=NAME): what a drain reads (drain_pods.h). */
+#define DRAIN_READERS	(ROLE_BIT(LKE_CLAIMER) | ROLE_BIT(VPSIE_CLAIMER) | TEST_DRAIN_READERS)
+#define node_pod_FIELDS(P)							\
+	P(str,  ns,          "metadata.namespace",                  "", DRAIN_READERS) \
+	P(str,  name,        "metadata.name",                       "", DRAIN_READERS) \
+	P(map,  mirror,      "metadata.annotations{kubernetes.io/ config.mirror}", "", DRAIN_READERS) \
+	P(map,  karpenter,   "metadata.annotations{karpenter.sh/ do-not-disrupt}", "", DRAIN_READERS) \
+	P(rows, owners,      "metadata.ownerReferences[kind,controller:b]", "", DRAIN_READERS) \
+	P(str,  deleted,     "metadata.deletionTimestamp",          "", DRAIN_READERS) \
+	P(i64,  delete_s,    "metadata.deletionGracePeriodSeconds", "", DRAIN_READERS) \
+	P(str,  priority,    "spec.priorityClassName",              "", DRAIN_READERS) \
+	P(rows, tolerations, "spec.tolerations[key,operator,value,effect]", "", DRAIN_READERS) \
+	P(i64,  grace_s,     "spec.terminationGracePeriodSeconds",  "", DRAIN_READERS) \
+	P(str,  phase,       "status.phase",                        "", DRAIN_READERS) \
+	P(rows, volumes,     "spec.volumes[name,persistentVolumeClaim.claimName,"	\
+	    "ephemeral.volumeClaimTemplate.spec.volumeMode]",       "", DRAIN_READERS)
+
+#define volume_attachment_FIELDS(P)						\
+	P(str,  node,     "spec.nodeName",                    "", DRAIN_READERS) \
+	P(str,  volume,   "spec.source.persistentVolumeName", "", DRAIN_READERS) \
+	P(flag, attached, "status.attached",                  "", DRAIN_READERS)
+
+#define volume_claim_FIELDS(P)							\
+	P(str,  volume, "spec.volumeName", "", DRAIN_READERS)
+
+/* requirements: the list as JSON. */
+#define node_claim_FIELDS(P)							\
+	P(str,  created,        "metadata.creationTimestamp",   "", ROLE_BIT(LKE_CLAIMER)) \
+	P(str,  deleted,        "metadata.deletionTimestamp",   "", ROLE_BIT(LKE_CLAIMER)) \
+	P(i64,  generation,     "metadata.generation",          "", ROLE_BIT(LKE_CLAIMER)) \
+	P(rows, finalizers,     "metadata.finalizers[]",        "", ROLE_BIT(LKE_CLAIMER)) \
+	P(map,  labels,         "metadata.labels",              "", ROLE_BIT(LKE_CLAIMER)) \
+	P(map,  annotations,    "metadata.annotations",         "", ROLE_BIT(LKE_CLAIMER)) \
+	P(str,  class_group,    "spec.nodeClassRef.group",      "", ROLE_BIT(LKE_CLAIMER)) \
+	P(str,  class_kind,     "spec.nodeClassRef.kind",       "", ROLE_BIT(LKE_CLAIMER)) \
+	P(str,  class_name,     "spec.nodeClassRef.name",       "", ROLE_BIT(LKE_CLAIMER)) \
+	P(str,  requirements,   "spec.requirements!",           "", ROLE_BIT(LKE_CLAIMER)) \
+	P(map,  requests,       "spec.resources.requests:q",    "", ROLE_BIT(LKE_CLAIMER)) \
+	P(rows, taints,         "spec.taints[key,value,effect]", "", ROLE_BIT(LKE_CLAIMER)) \
+	P(rows, startup_taints, "spec.startupTaints[key,value,effect]", "", ROLE_BIT(LKE_CLAIMER)) \
+	P(str,  grace_period,   "spec.terminationGracePeriod",  "", ROLE_BIT(LKE_CLAIMER)) \
+	P(str,  provider_id,    "status.providerID",            "", ROLE_BIT(LKE_CLAIMER)) \
+	P(rows, conditions,     "status.conditions[type,status,reason,message,lastTransitionTime,"	\
+	    "observedGeneration:i]",                            "", ROLE_BIT(LKE_CLAIMER))
+
+#define node_pool_FIELDS(P)							\
+	P(str,  deleted,     "metadata.deletionTimestamp", "", ROLE_BIT(LKE_CLAIMER)) \
+	P(map,  intents,     "metadata.annotations{" LINODE_GROUP "/}", "", ROLE_BIT(LKE_CLAIMER))
+
+/* kubelet: the object as JSON. */
+#define linode_class_FIELDS(P)							\
+	P(str,  deleted,     "metadata.deletionTimestamp", "", ROLE_BIT(LKE_CLAIMER)) \
+	P(i64,  generation,  "metadata.generation",        "", ROLE_BIT(LKE_CLAIMER)) \
+	P(rows, finalizers,  "metadata.finalizers[]",      "", ROLE_BIT(LKE_CLAIMER)) \
+	P(rows, tags,        "spec.tags[]",                "", ROLE_BIT(LKE_CLAIMER)) \
+	P(i64,  firewall,    "spec.firewallID",            "", ROLE_BIT(LKE_CLAIMER)) \
+	P(str,  version,     "spec.lkeK8sVersion",         "", ROLE_BIT(LKE_CLAIMER)) \
+	P(str,  kubelet,     "spec.kubelet!",              "", ROLE_BIT(LKE_CLAIMER)) \
+	P(rows, conditions,  "status.conditions[type,status,reason,message,lastTransitionTime,"	\
+	    "observedGeneration:i]",                       "", ROLE_BIT(LKE_CLAIMER))
+/* conditions: with lastUpdateTime, which the original writes, too: others' are written back whole. */
+#define VPSIE_READER	ROLE_BIT(VPSIE_CLAIMER)
+#define VPSIE_CONDITIONS	"status.conditions[type,status,reason,message,lastTransitionTime,"	\
+				"lastUpdateTime]"
+#define node_group_FIELDS(P)							\
+	P(str,  deleted,     "metadata.deletionTimestamp",    "", VPSIE_READER)	\
+	P(rows, finalizers,  "metadata.finalizers[]",         "", VPSIE_READER)	\
+	P(i64,  generation,  "metadata.generation",           "", VPSIE_READER)	\
+	P(map,  annotations, "metadata.annotations{" VPSIE_GROUP "/}", "", VPSIE_READER)	\
+	P(i64,  min,         "spec.minNodes",                 "", VPSIE_READER)	\
+	P(i64,  max,         "spec.maxNodes",                 "", VPSIE_READER)	\
+	P(str,  datacenter,  "spec.datacenterID",             "", VPSIE_READER)	\
+	P(str,  cluster,     "spec.resourceIdentifier",       "", VPSIE_READER)	\
+	P(str,  project,     "spec.project",                  "", VPSIE_READER)	\
+	P(rows, offerings,   "spec.offeringIDs[]",            "", VPSIE_READER)	\
+	P(str,  preferred,   "spec.preferredInstanceType",    "", VPSIE_READER)	\
+	P(str,  image,       "spec.osImageID",                "", VPSIE_READER)	\
+	P(str,  kubernetes,  "spec.kubernetesVersion",        "", VPSIE_READER)	\
+	P(rows, ssh_keys,    "spec.sshKeyIDs[]",              "", VPSIE_READER)	\
+	P(i64,  kube_size,   "spec.kubeSizeID",               "", VPSIE_READER)	\
+	P(i64,  desired,     "status.desiredNodes",           "", VPSIE_READER)	\
+	P(i64,  current,     "status.currentNodes",           "", VPSIE_READER)	\
+	P(i64,  ready,       "status.readyNodes",             "", VPSIE_READER)	\
+	P(i64,  group_id,    "status.vpsieGroupID",           "", VPSIE_READER)	\
+	P(rows, nodes,       "status.nodes[nodeName,vpsID:i,instanceType,status,createdAt,readyAt,"	\
+	    "ipAddress]", "", VPSIE_READER)							\
+	P(rows, conditions,  VPSIE_CONDITIONS,                "", VPSIE_READER)	\
+	P(i64,  observed,    "status.observedGeneration",     "", VPSIE_READER)
+
+#define vpsie_node_FIELDS(P)							\
+	P(str,  deleted,     "metadata.deletionTimestamp",    "", VPSIE_READER)	\
+	P(str,  created,     "metadata.creationTimestamp",    "", VPSIE_READER)	\
+	P(rows, finalizers,  "metadata.finalizers[]",         "", VPSIE_READER)	\
+	P(i64,  generation,  "metadata.generation",           "", VPSIE_READER)	\
+	P(map,  annotations, "metadata.annotations{" VPSIE_GROUP "/}", "", VPSIE_READER)	\
+	P(map,  labels,      "metadata.labels{" VPSIE_GROUP "/}", "", VPSIE_READER)	\
+	P(i64,  id,          "spec.vpsieInstanceID",          "", VPSIE_READER)	\
+	P(str,  type,        "spec.instanceType",             "", VPSIE_READER)	\
+	P(str,  group,       "spec.nodeGroupName",            "", VPSIE_READER)	\
+	P(str,  datacenter,  "spec.datacenterID",             "", VPSIE_READER)	\
+	P(str,  cluster,     "spec.resourceIdentifier",       "", VPSIE_READER)	\
+	P(str,  node_name,   "spec.nodeName",                 "", VPSIE_READER)	\
+	P(str,  address,     "spec.ipAddress",                "", VPSIE_READER)	\
+	P(str,  address6,    "spec.ipv6Address",              "", VPSIE_READER)	\
+	P(i64,  group_id,    "spec.vpsieGroupID",             "", VPSIE_READER)	\
+	P(str,  identifier,  "spec.vpsieNodeIdentifier",      "", VPSIE_READER)	\
+	P(str,  phase,       "status.phase",                  "", VPSIE_READER)	\
+	P(str,  joined_node, "status.nodeName",               "", VPSIE_READER)	\
+	P(str,  vps_status,  "status.vpsieStatus",            "", VPSIE_READER)	\
+	P(str,  hostname,    "status.hostname",               "", VPSIE_READER)	\
+	P(i64,  cpu,         "status.resources.cpu",          "", VPSIE_READER)	\
+	P(i64,  memory_mb,   "status.resources.memoryMB",     "", VPSIE_READER)	\
+	P(i64,  disk_gb,     "status.resources.diskGB",       "", VPSIE_READER)	\
+	P(i64,  traffic_gb,  "status.resources.bandwidthGB",  "", VPSIE_READER)	\
+	P(str,  created_at,  "status.createdAt",              "", VPSIE_READER)	\
+	P(str,  provisioned_at, "status.provisionedAt",       "", VPSIE_READER)	\
+	P(str,  joined_at,   "status.joinedAt",               "", VPSIE_READER)	\
+	P(str,  ready_at,    "status.readyAt",                "", VPSIE_READER)	\
+	P(str,  terminating_at, "status.terminatingAt",       "", VPSIE_READER)	\
+	P(str,  deleted_at,  "status.deletedAt",              "", VPSIE_READER)	\
+	P(rows, conditions,  VPSIE_CONDITIONS,                "", VPSIE_READER)	\
+	P(str,  last_error,  "status.lastError",              "", VPSIE_READER)	\
+	P(i64,  observed,    "status.observedGeneration",     "", VPSIE_READER)
+
 enum kind {
 #define KIND_ENUM(ID, ...) KIND_##ID,
 	KINDS(KIND_ENUM)
@@ -148,7 +296,7 @@ enum kind_state {
 	KIND_STATE_MAX
 };
 enum kind_scope { SCOPE_CLUSTER, SCOPE_NAMESPACED };
-enum kind_form { FORM_PROTO, FORM_JSON };
+enum kind_form { FORM_PROTO, FORM_JSON, FORM_LIVE };
 
 /* One field of a kind, as data for the readers. */
 struct kind_field {
@@ -165,7 +313,8 @@ struct kind_row {
 	enum kind_form		 form;
 	const struct kind_field	*fields;
 	unsigned		 nfields;
-	uint64_t		 readers;	/* of any field */
+	uint64_t		 readers;	/* of any field, as it changes */
+	uint64_t		 live_readers;	/* FORM_LIVE: of any field, in answer to a request */
 };
 
 #ifdef __cplusplus
@@ -173,8 +322,10 @@ extern "C" {
 #endif
 extern const struct kind_row kind_table[KIND_MAX];
 const char *kind_state_name(enum kind_state s);		/* "?" when out of range */
-/* By its group and resource. KIND_MAX: it is not read. */
+/* By its group and resource; a watched one before a live one. KIND_MAX: it is not read. */
 enum kind kind_find(const char *group, const char *resource);
+/* The kind that a live read of that resource answers with for this role. KIND_MAX: none. */
+enum kind kind_find_live(const char *group, const char *resource, enum role reader);
 const char *kind_report(const char *resource);	/* KIND_REPORTS; NULL: none */
 #ifdef __cplusplus
 }

@@ -92,7 +92,8 @@
 /*
  * op: enum op. deadline_ms: of clock_mono_ms, after it the write is not sent any more. uid, rv:
  * preconditions, or "". version: of the body, "" for the one that discovery chose. labels, fields:
- * selectors of a list. body: JSON.
+ * selectors of a list. body: JSON; of a deletion or an eviction {"gracePeriodSeconds": N}, or "" for the
+ * object's own.
  */
 #define write_FIELDS(F)		F(u64, id) F(u64, op) F(str, group) F(str, version) F(resource, resource) \
 				F(str, ns) F(str, name) F(str, subresource) F(str, uid) F(str, rv) \
@@ -100,10 +101,11 @@
 /*
  * outcome: enum outcome. status: of HTTP, 0 when none came. rv: of the object after the write (or
  * of the list). causes: one per line, "field: message". items: how many RESULT_ITEMS came before
- * it.
+ * it. skipped: objects of the answer that are not among them, because they cannot be read or are too large;
+ * message then names the first.
  */
 #define result_FIELDS(F)	F(u64, id) F(u64, outcome) F(u64, status) F(str, reason) F(str, message) \
-				F(str, causes) F(str, rv) F(i64, retry_after_ms) F(u64, items)
+				F(str, causes) F(str, rv) F(i64, retry_after_ms) F(u64, items) F(u64, skipped)
 /*
  * Key ":kind/<resource>". state: enum kind_state (kinds.h). A kind whose CRD is not installed is
  * `absent`: its consumers run without it, and it is listed as soon as it appears. skipped: objects
@@ -116,10 +118,11 @@
 /*
  * Key ":leader". until_ms: of clock_mono_ms; leading ends there unless renewed. term:
  * leaseTransitions. clean: the one before released the Lease, so nothing of it can be under way.
- * since_ms: when we took it.
+ * since_ms: when we took it. cluster_ms: cluster time less clock_mono_ms (cluster_clock.h), with or without
+ * election; 0: not known yet.
  */
 #define leader_FIELDS(F)	F(flag, leading) F(str, identity) F(str, holder) F(u64, term)	\
-				F(i64, since_ms) F(i64, until_ms) F(flag, clean)
+				F(i64, since_ms) F(i64, until_ms) F(flag, clean) F(i64, cluster_ms)
 #define raw_FIELDS(F)		F(resource, resource) F(object, json)
 /*
  * Key "nodes/<name>", only for nodes that a pool owns; gone when none does any more. Texts are those

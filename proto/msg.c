@@ -12,6 +12,7 @@
  */
 struct cursor {
 	const uint8_t	*p, *end;
+	msgpack_zone	*zone;		/* of what is not a view */
 };
 
 /* Where a type has its length: in the head itself, or in the bytes that follow one of the wide heads. */
@@ -24,37 +25,277 @@ static const struct lengths bin_lengths = { .fixed = 0xff, .wide = 0xc4, .width 
 static const struct lengths array_lengths = { .fixed = 0x90, .mask = 0xf0, .wide = 0xdc, .width = 2 };
 static const struct lengths map_lengths = { .fixed = 0x80, .mask = 0xf0, .wide = 0xde, .width = 2 };
 
-static inline int append(void *, const char *, size_t);
-static void put_str(msgpack_packer *, wire_str);
-static void put_bin(msgpack_packer *, wire_bin);
-static void put_nums(msgpack_packer *, wire_nums);
-static void put_map(msgpack_packer *, wire_map);
-static void put_rows(msgpack_packer *, wire_rows);
-static void put_u64(msgpack_packer *, wire_u64);
-static void put_i64(msgpack_packer *, wire_i64);
-static void put_f64(msgpack_packer *, wire_f64);
-static void put_flag(msgpack_packer *, wire_flag);
-static bool get_arity(struct cursor *, uint32_t);
-static bool get_str(struct cursor *, msgpack_zone *, wire_str *);
-static bool get_bin(struct cursor *, msgpack_zone *, wire_bin *);
-static bool get_nums(struct cursor *, msgpack_zone *, wire_nums *);
-static bool get_map(struct cursor *, msgpack_zone *, wire_map *);
-static bool get_rows(struct cursor *, msgpack_zone *, wire_rows *);
-static bool get_cells(struct cursor *, wire_str *, uint32_t *);
-static bool get_u64(struct cursor *, msgpack_zone *, wire_u64 *);
-static bool get_i64(struct cursor *, msgpack_zone *, wire_i64 *);
-static bool get_f64(struct cursor *, msgpack_zone *, wire_f64 *);
-static bool get_flag(struct cursor *, msgpack_zone *, wire_flag *);
-static bool get_length(struct cursor *, const struct lengths *, uint32_t *);
-static bool get_bits(struct cursor *, size_t, uint64_t *);
-static const uint8_t *take(struct cursor *, size_t);
+/* ---- Wire types ---- */
+
+/* In place of msgpack_sbuffer_write, which at the end of memory packs on and leaves a hole in the frame. */
+static inline int
+append(void *buffer, const char *p, size_t len)
+{
+	msgpack_sbuffer *b = buffer;
+
+	if (b->alloc - b->size < len) {
+		b->alloc = b->alloc * 2 + len + MSGPACK_SBUFFER_INIT_SIZE;
+		b->data = obj_realloc(b->data, b->alloc);
+	}
+	if (len > 0)
+		memcpy(b->data + b->size, p, len);
+	b->size += len;
+	return 0;
+}
+
+static void
+put_str(msgpack_packer *pk, wire_str v)
+{
+	msgpack_pack_str_with_body(pk, v.p == NULL ? "" : v.p, v.len);
+}
+
+static void
+put_bin(msgpack_packer *pk, wire_bin v)
+{
+	msgpack_pack_bin_with_body(pk, v.p == NULL ? (const void *)"" : v.p, v.len);
+}
+
+static void
+put_nums(msgpack_packer *pk, wire_nums v)
+{
+	msgpack_pack_array(pk, v.len);
+	for (uint32_t i = 0; i < v.len; i++)
+		msgpack_pack_double(pk, v.p[i]);
+}
+
+static void
+put_map(msgpack_packer *pk, wire_map v)
+{
+	msgpack_pack_map(pk, v.count);
+	append(pk->data, (const char *)v.p, v.len);
+}
+
+static void
+put_rows(msgpack_packer *pk, wire_rows v)
+{
+	msgpack_pack_array(pk, v.count);
+	append(pk->data, (const char *)v.p, v.len);
+}
+
+static void
+put_flag(msgpack_packer *pk, wire_flag v)
+{
+	if (v)
+		msgpack_pack_true(pk);
+	else
+		msgpack_pack_false(pk);
+}
+
+/* n bytes; NULL when there are fewer. */
+static const uint8_t *
+take(struct cursor *c, size_t n)
+{
+	const uint8_t *p = c->p;
+
+	if (n > (size_t)(c->end - p))
+		return NULL;
+	c->p += n;
+	return p;
+}
+
+static bool
+get_bits(struct cursor *c, size_t n, uint64_t *v)
+{
+	const uint8_t *p = take(c, n);
+
+	if (p == NULL)
+		return false;
+	*v = 0;
+	for (size_t i = 0; i < n; i++)
+		*v = *v << 8 | p[i];
+	return true;
+}
+
+static bool
+get_length(struct cursor *c, const struct lengths *l, uint32_t *len)
+{
+	const uint8_t *head = take(c, 1);
+	uint64_t bits;
+
+	if (head == NULL)
+		return false;
+	if ((*head & l->mask) == l->fixed) {
+		*len = *head & (uint8_t)~l->mask;
+		return true;
+	}
+	if (*head < l->wide || *head > l->wide + 2)
+		return false;
+	const size_t width = (size_t)l->width << (*head - l->wide);
+	if (width > sizeof(*len) || !get_bits(c, width, &bits))
+		return false;
+	*len = (uint32_t)bits;
+	return true;
+}
+
+static bool
+get_arity(struct cursor *c, uint32_t fields)
+{
+	uint32_t n;
+
+	return get_length(c, &array_lengths, &n) && n == fields;
+}
+
+/* A NUL inside a str would cut keys short in everything that uses C strings: refused at the edge. */
+static bool
+get_str(struct cursor *c, wire_str *v)
+{
+	if (!get_length(c, &str_lengths, &v->len))
+		return false;
+	v->p = (const char *)take(c, v->len);
+	return v->p != NULL && (v->len == 0 || memchr(v->p, '\0', v->len) == NULL);
+}
+
+static bool
+get_bin(struct cursor *c, wire_bin *v)
+{
+	if (!get_length(c, &bin_lengths, &v->len))
+		return false;
+	v->p = take(c, v->len);
+	return v->p != NULL;
+}
+
+static bool
+get_f64(struct cursor *c, wire_f64 *v)
+{
+	const uint8_t *head = take(c, 1);
+	uint64_t bits;
+
+	if (head == NULL || *head != 0xcb || !get_bits(c, sizeof(bits), &bits))
+		return false;
+	memcpy(v, &bits, sizeof(*v));
+	return true;
+}
+
+static bool
+get_nums(struct cursor *c, wire_nums *v)
+{
+	uint32_t n;
+
+	if (!get_length(c, &array_lengths, &n) || n > (size_t)(c->end - c->p))
+		return false;
+	double *nums = msgpack_zone_malloc(c->zone, n == 0 ? 1 : n * sizeof(*nums));
+	if (nums == NULL)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!get_f64(c, &nums[i]))
+			return false;
+	}
+	*v = (wire_nums){ .p = nums, .len = n };
+	return true;
+}
+
+/* Entries are checked here, once, and read again where they stand (map_next). */
+static bool
+get_map(struct cursor *c, wire_map *v)
+{
+	wire_str key, value, before = { 0 };
+	uint32_t n;
+
+	if (!get_length(c, &map_lengths, &n))
+		return false;
+	const uint8_t *p = c->p;
+	for (uint32_t i = 0; i < n; i++, before = key) {
+		if (!get_str(c, &key) || !get_str(c, &value)
+		    || (i > 0 && wire_str_compare(before, key) >= 0))
+			return false;
+	}
+	*v = (wire_map){ .p = p, .len = (uint32_t)(c->p - p), .count = n };
+	return true;
+}
+
+static bool
+get_cells(struct cursor *c, wire_str *cells, uint32_t *columns)
+{
+	if (!get_length(c, &array_lengths, columns) || *columns == 0 || *columns > ROWS_COLUMNS_MAX)
+		return false;
+	for (uint32_t i = 0; i < *columns; i++) {
+		if (!get_str(c, &cells[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool
+get_rows(struct cursor *c, wire_rows *v)
+{
+	wire_str cells[ROWS_COLUMNS_MAX];
+	uint32_t n, columns, first = 0;
+
+	if (!get_length(c, &array_lengths, &n))
+		return false;
+	const uint8_t *p = c->p;
+	for (uint32_t i = 0; i < n; i++) {
+		if (!get_cells(c, cells, &columns) || (i > 0 && columns != first))
+			return false;
+		first = columns;
+	}
+	*v = (wire_rows){ .p = p, .len = (uint32_t)(c->p - p), .count = n, .columns = first };
+	return true;
+}
+
+static bool
+get_u64(struct cursor *c, wire_u64 *v)
+{
+	const uint8_t *head = take(c, 1);
+
+	if (head == NULL)
+		return false;
+	if (*head <= 0x7f) {
+		*v = *head;
+		return true;
+	}
+	return *head >= 0xcc && *head <= 0xcf && get_bits(c, (size_t)1 << (*head - 0xcc), v);
+}
+
+static bool
+get_i64(struct cursor *c, wire_i64 *v)
+{
+	const uint8_t *head = c->p;
+	uint64_t bits;
+
+	if (head < c->end && *head >= 0xe0) {			/* -32 to -1 in the head */
+		*v = (int8_t)*take(c, 1);
+		return true;
+	}
+	if (head < c->end && *head >= 0xd0 && *head <= 0xd3) {	/* signed: 1, 2, 4 or 8 bytes */
+		const unsigned width = 1u << (*take(c, 1) - 0xd0), unused = 64 - 8 * width;
+
+		if (!get_bits(c, width, &bits))
+			return false;
+		*v = (int64_t)(bits << unused) >> unused;
+		return true;
+	}
+	if (!get_u64(c, &bits) || bits > INT64_MAX)
+		return false;
+	*v = (int64_t)bits;
+	return true;
+}
+
+static bool
+get_flag(struct cursor *c, wire_flag *v)
+{
+	const uint8_t *head = take(c, 1);
+
+	if (head == NULL || (*head != 0xc2 && *head != 0xc3))
+		return false;
+	*v = *head == 0xc3;
+	return true;
+}
 
 /*
  * ---- One codec per body. `==` on the arity: with `>=` a longer body would also parse as a shorter
  * one. ----
  */
 
-/* Types that differ only in what is shown of them. */
+/* Types that the library packs as they are, and types that differ only in what is shown of them. */
+#define put_u64		msgpack_pack_uint64
+#define put_i64		msgpack_pack_int64
+#define put_f64		msgpack_pack_double
 #define put_resource	put_str
 #define put_object	put_str
 #define put_secret	put_bin
@@ -68,7 +309,7 @@ static const uint8_t *take(struct cursor *, size_t);
 
 #define COUNT(type, name, ...)	+ 1
 #define PUT(type, name, ...)	put_##type(pk, m->name);
-#define GET(type, name, ...)	&& get_##type(c, zone, &m->name)
+#define GET(type, name, ...)	&& get_##type(c, &m->name)
 #define CODEC(body)								\
 	static void								\
 	pack_##body(msgpack_sbuffer *out, const union msg_body *any)		\
@@ -79,7 +320,7 @@ static const uint8_t *take(struct cursor *, size_t);
 		body##_FIELDS(PUT)						\
 	}									\
 	static bool								\
-	unpack_##body(struct cursor *c, msgpack_zone *zone, union msg_body *any) \
+	unpack_##body(struct cursor *c, union msg_body *any) \
 	{									\
 		struct body_##body *m = &any->body;				\
 		return get_arity(c, 0 body##_FIELDS(COUNT)) body##_FIELDS(GET);	\
@@ -88,7 +329,7 @@ BODIES(CODEC)
 
 static const struct {
 	void (*pack)(msgpack_sbuffer *, const union msg_body *);
-	bool (*unpack)(struct cursor *, msgpack_zone *, union msg_body *);
+	bool (*unpack)(struct cursor *, union msg_body *);
 } codecs[MSG_MAX] = {
 #define CODEC_ROW(ID, body, ...) [MSG_##ID] = { .pack = pack_##body, .unpack = unpack_##body },
 	MESSAGES(CODEC_ROW)
@@ -104,10 +345,10 @@ msg_pack(msgpack_sbuffer *out, enum msg m, const union msg_body *body)
 bool
 msg_unpack(enum msg m, const void *p, size_t len, size_t *used, struct msg_arena *arena, union msg_body *out)
 {
-	struct cursor c = { .p = p, .end = (const uint8_t *)p + len };
+	struct cursor c = { .p = p, .end = (const uint8_t *)p + len, .zone = &arena->zone };
 
 	MUST((unsigned)m < MSG_MAX);
-	if (!codecs[m].unpack(&c, &arena->zone, out))
+	if (!codecs[m].unpack(&c, out))
 		return false;
 	*used = (size_t)(c.p - (const uint8_t *)p);
 	return true;
@@ -129,7 +370,7 @@ map_next(struct wire_map *left, struct wire_str *key, struct wire_str *value)
 	if (left->count == 0)
 		return false;
 	struct cursor c = { .p = left->p, .end = left->p + left->len };
-	MUST(get_str(&c, NULL, key) && get_str(&c, NULL, value));
+	MUST(get_str(&c, key) && get_str(&c, value));
 	*left = (struct wire_map){ .p = c.p, .len = (uint32_t)(c.end - c.p), .count = left->count - 1 };
 	return true;
 }
@@ -194,6 +435,15 @@ msg_arena_init(struct msg_arena *a)
 	MUST(msgpack_zone_init(&a->zone, MSGPACK_ZONE_CHUNK_SIZE));
 }
 
+void *
+msg_arena_alloc(struct msg_arena *a, size_t size)
+{
+	void *const p = msgpack_zone_malloc(&a->zone, size);
+
+	MUST(p != NULL);
+	return p;
+}
+
 void
 msg_arena_reset(struct msg_arena *a)
 {
@@ -204,290 +454,4 @@ void
 msg_arena_free(struct msg_arena *a)
 {
 	msgpack_zone_destroy(&a->zone);
-}
-
-/* ---- Wire types ---- */
-
-/* In place of msgpack_sbuffer_write, which at the end of memory packs on and leaves a hole in the frame. */
-static inline int
-append(void *buffer, const char *p, size_t len)
-{
-	msgpack_sbuffer *b = buffer;
-
-	if (b->alloc - b->size < len) {
-		b->alloc = b->alloc * 2 + len + MSGPACK_SBUFFER_INIT_SIZE;
-		b->data = obj_realloc(b->data, b->alloc);
-	}
-	if (len > 0)
-		memcpy(b->data + b->size, p, len);
-	b->size += len;
-	return 0;
-}
-
-static void
-put_str(msgpack_packer *pk, wire_str v)
-{
-	msgpack_pack_str_with_body(pk, v.p == NULL ? "" : v.p, v.len);
-}
-
-static void
-put_bin(msgpack_packer *pk, wire_bin v)
-{
-	msgpack_pack_bin_with_body(pk, v.p == NULL ? (const void *)"" : v.p, v.len);
-}
-
-static void
-put_nums(msgpack_packer *pk, wire_nums v)
-{
-	msgpack_pack_array(pk, v.len);
-	for (uint32_t i = 0; i < v.len; i++)
-		msgpack_pack_double(pk, v.p[i]);
-}
-
-static void
-put_map(msgpack_packer *pk, wire_map v)
-{
-	msgpack_pack_map(pk, v.count);
-	append(pk->data, (const char *)v.p, v.len);
-}
-
-static void
-put_rows(msgpack_packer *pk, wire_rows v)
-{
-	msgpack_pack_array(pk, v.count);
-	append(pk->data, (const char *)v.p, v.len);
-}
-
-static void
-put_u64(msgpack_packer *pk, wire_u64 v)
-{
-	msgpack_pack_uint64(pk, v);
-}
-
-static void
-put_i64(msgpack_packer *pk, wire_i64 v)
-{
-	msgpack_pack_int64(pk, v);
-}
-
-static void
-put_f64(msgpack_packer *pk, wire_f64 v)
-{
-	msgpack_pack_double(pk, v);
-}
-
-static void
-put_flag(msgpack_packer *pk, wire_flag v)
-{
-	if (v)
-		msgpack_pack_true(pk);
-	else
-		msgpack_pack_false(pk);
-}
-
-static bool
-get_arity(struct cursor *c, uint32_t fields)
-{
-	uint32_t n;
-
-	return get_length(c, &array_lengths, &n) && n == fields;
-}
-
-/* A NUL inside a str would cut keys short in everything that uses C strings: refused at the edge. */
-static bool
-get_str(struct cursor *c, msgpack_zone *zone, wire_str *v)
-{
-	(void)zone;
-	if (!get_length(c, &str_lengths, &v->len))
-		return false;
-	v->p = (const char *)take(c, v->len);
-	return v->p != NULL && (v->len == 0 || memchr(v->p, '\0', v->len) == NULL);
-}
-
-static bool
-get_bin(struct cursor *c, msgpack_zone *zone, wire_bin *v)
-{
-	(void)zone;
-	if (!get_length(c, &bin_lengths, &v->len))
-		return false;
-	v->p = take(c, v->len);
-	return v->p != NULL;
-}
-
-static bool
-get_nums(struct cursor *c, msgpack_zone *zone, wire_nums *v)
-{
-	uint32_t n;
-
-	if (!get_length(c, &array_lengths, &n) || n > (size_t)(c->end - c->p))
-		return false;
-	double *nums = msgpack_zone_malloc(zone, n == 0 ? 1 : n * sizeof(*nums));
-	if (nums == NULL)
-		return false;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!get_f64(c, zone, &nums[i]))
-			return false;
-	}
-	*v = (wire_nums){ .p = nums, .len = n };
-	return true;
-}
-
-/* Entries are checked here, once, and read again where they stand (map_next). */
-static bool
-get_map(struct cursor *c, msgpack_zone *zone, wire_map *v)
-{
-	wire_str key, value, before = { 0 };
-	uint32_t n;
-
-	if (!get_length(c, &map_lengths, &n))
-		return false;
-	const uint8_t *p = c->p;
-	for (uint32_t i = 0; i < n; i++, before = key) {
-		if (!get_str(c, zone, &key) || !get_str(c, zone, &value)
-		    || (i > 0 && wire_str_compare(before, key) >= 0))
-			return false;
-	}
-	*v = (wire_map){ .p = p, .len = (uint32_t)(c->p - p), .count = n };
-	return true;
-}
-
-static bool
-get_rows(struct cursor *c, msgpack_zone *zone, wire_rows *v)
-{
-	wire_str cells[ROWS_COLUMNS_MAX];
-	uint32_t n, columns, first = 0;
-
-	(void)zone;
-	if (!get_length(c, &array_lengths, &n))
-		return false;
-	const uint8_t *p = c->p;
-	for (uint32_t i = 0; i < n; i++) {
-		if (!get_cells(c, cells, &columns) || (i > 0 && columns != first))
-			return false;
-		first = columns;
-	}
-	*v = (wire_rows){ .p = p, .len = (uint32_t)(c->p - p), .count = n, .columns = first };
-	return true;
-}
-
-static bool
-get_cells(struct cursor *c, wire_str *cells, uint32_t *columns)
-{
-	if (!get_length(c, &array_lengths, columns) || *columns == 0 || *columns > ROWS_COLUMNS_MAX)
-		return false;
-	for (uint32_t i = 0; i < *columns; i++) {
-		if (!get_str(c, NULL, &cells[i]))
-			return false;
-	}
-	return true;
-}
-
-static bool
-get_u64(struct cursor *c, msgpack_zone *zone, wire_u64 *v)
-{
-	const uint8_t *head = take(c, 1);
-
-	(void)zone;
-	if (head == NULL)
-		return false;
-	if (*head <= 0x7f) {
-		*v = *head;
-		return true;
-	}
-	return *head >= 0xcc && *head <= 0xcf && get_bits(c, (size_t)1 << (*head - 0xcc), v);
-}
-
-static bool
-get_i64(struct cursor *c, msgpack_zone *zone, wire_i64 *v)
-{
-	const uint8_t *head = c->p;
-	uint64_t bits;
-
-	if (head < c->end && *head >= 0xe0) {			/* -32 to -1 in the head */
-		*v = (int8_t)*take(c, 1);
-		return true;
-	}
-	if (head < c->end && *head >= 0xd0 && *head <= 0xd3) {	/* signed: 1, 2, 4 or 8 bytes */
-		const unsigned width = 1u << (*take(c, 1) - 0xd0), unused = 64 - 8 * width;
-
-		if (!get_bits(c, width, &bits))
-			return false;
-		*v = (int64_t)(bits << unused) >> unused;
-		return true;
-	}
-	if (!get_u64(c, zone, &bits) || bits > INT64_MAX)
-		return false;
-	*v = (int64_t)bits;
-	return true;
-}
-
-static bool
-get_f64(struct cursor *c, msgpack_zone *zone, wire_f64 *v)
-{
-	const uint8_t *head = take(c, 1);
-	uint64_t bits;
-
-	(void)zone;
-	if (head == NULL || *head != 0xcb || !get_bits(c, sizeof(bits), &bits))
-		return false;
-	memcpy(v, &bits, sizeof(*v));
-	return true;
-}
-
-static bool
-get_flag(struct cursor *c, msgpack_zone *zone, wire_flag *v)
-{
-	const uint8_t *head = take(c, 1);
-
-	(void)zone;
-	if (head == NULL || (*head != 0xc2 && *head != 0xc3))
-		return false;
-	*v = *head == 0xc3;
-	return true;
-}
-
-static bool
-get_length(struct cursor *c, const struct lengths *l, uint32_t *len)
-{
-	const uint8_t *head = take(c, 1);
-	uint64_t bits;
-
-	if (head == NULL)
-		return false;
-	if ((*head & l->mask) == l->fixed) {
-		*len = *head & (uint8_t)~l->mask;
-		return true;
-	}
-	if (*head < l->wide || *head > l->wide + 2)
-		return false;
-	const size_t width = (size_t)l->width << (*head - l->wide);
-	if (width > sizeof(*len) || !get_bits(c, width, &bits))
-		return false;
-	*len = (uint32_t)bits;
-	return true;
-}
-
-static bool
-get_bits(struct cursor *c, size_t n, uint64_t *v)
-{
-	const uint8_t *p = take(c, n);
-
-	if (p == NULL)
-		return false;
-	*v = 0;
-	for (size_t i = 0; i < n; i++)
-		*v = *v << 8 | p[i];
-	return true;
-}
-
-/* n bytes; NULL when there are fewer. */
-static const uint8_t *
-take(struct cursor *c, size_t n)
-{
-	const uint8_t *p = c->p;
-
-	if (n > (size_t)(c->end - p))
-		return NULL;
-	c->p += n;
-	return p;
 }

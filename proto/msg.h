@@ -85,6 +85,7 @@ struct msg_arena {
 	msgpack_zone	zone;
 };
 void msg_arena_init(struct msg_arena *a);
+void *msg_arena_alloc(struct msg_arena *a, size_t size);
 void msg_arena_reset(struct msg_arena *a);
 void msg_arena_free(struct msg_arena *a);
 
@@ -146,6 +147,18 @@ static inline struct wire_str
 wire_str_of(const char *s)
 {
 	return (struct wire_str){ .p = s, .len = (uint32_t)__builtin_strlen(s) };
+}
+
+static inline bool
+wire_str_same(struct wire_str a, struct wire_str b)
+{
+	return a.len == b.len && (a.len == 0 || __builtin_memcmp(a.p, b.p, a.len) == 0);
+}
+
+static inline bool
+wire_str_is(struct wire_str s, const char *text)
+{
+	return wire_str_same(s, wire_str_of(text));
 }
 
 #endif

@@ -18,54 +18,7 @@ struct print_buffer {
 	struct wire_str	 resource;	/* of the objects that follow */
 };
 
-static void emit(struct print_buffer *, const char *, ...) __attribute__((format(printf, 2, 3)));
-static void emit_char(struct print_buffer *, char);
-static void field(struct print_buffer *, const char *);
-static void quoted(struct print_buffer *, const char *, size_t);
-static void print_str(struct print_buffer *, wire_str);
-static void print_bin(struct print_buffer *, wire_bin);
-static void print_secret(struct print_buffer *, wire_secret);
-static void print_resource(struct print_buffer *, wire_resource);
-static void print_object(struct print_buffer *, wire_object);
-static void print_nums(struct print_buffer *, wire_nums);
-static void print_map(struct print_buffer *, wire_map);
-static void print_rows(struct print_buffer *, wire_rows);
-static void name(struct print_buffer *, wire_str);
-static void print_u64(struct print_buffer *, wire_u64);
-static void print_i64(struct print_buffer *, wire_i64);
-static void print_f64(struct print_buffer *, wire_f64);
-static void print_flag(struct print_buffer *, wire_flag);
-
-#define print_value	print_bin
-#define print_number	print_u64
-
-#define PRINT(type, name, ...)	field(o, #name); print_##type(o, m->name);
-#define PRINTER(body)								\
-	static void								\
-	print_body_##body(struct print_buffer *o, const union msg_body *any)		\
-	{									\
-		const struct body_##body *m = &any->body;			\
-		body##_FIELDS(PRINT)						\
-	}
-BODIES(PRINTER)
-
-static void (*const printers[MSG_MAX])(struct print_buffer *, const union msg_body *) = {
-#define PRINTER_ROW(ID, body, ...) [MSG_##ID] = print_body_##body,
-	MESSAGES(PRINTER_ROW)
-};
-
-size_t
-msg_print(enum msg m, const union msg_body *body, bool json, char *buf, size_t size)
-{
-	struct print_buffer o = { .buf = buf, .size = size, .json = json, .first = true };
-
-	MUST((unsigned)m < MSG_MAX && size > 0);
-	buf[0] = '\0';
-	printers[m](&o, body);
-	return o.len;
-}
-
-static void
+static __attribute__((format(printf, 2, 3))) void
 emit(struct print_buffer *o, const char *fmt, ...)
 {
 	va_list ap;
@@ -147,6 +100,15 @@ print_object(struct print_buffer *o, wire_object v)
 }
 
 static void
+print_f64(struct print_buffer *o, wire_f64 v)
+{
+	if (isfinite(v))
+		emit(o, "%.17g", v);
+	else
+		emit(o, "%s", isnan(v) ? "\"NaN\"" : v > 0 ? "\"+Inf\"" : "\"-Inf\"");
+}
+
+static void
 print_nums(struct print_buffer *o, wire_nums v)
 {
 	emit_char(o, '[');
@@ -156,6 +118,20 @@ print_nums(struct print_buffer *o, wire_nums v)
 		print_f64(o, v.p[i]);
 	}
 	emit_char(o, ']');
+}
+
+/* In text form without quotes where none are needed. */
+static void
+name(struct print_buffer *o, wire_str v)
+{
+	uint32_t plain = 0;
+
+	while (plain < v.len && (isalnum((unsigned char)v.p[plain]) || memchr("._-/", v.p[plain], 4) != NULL))
+		plain++;
+	if (o->json || v.len == 0 || plain < v.len)
+		quoted(o, v.p, v.len);
+	else
+		emit(o, "%.*s", (int)v.len, v.p);
 }
 
 /* {name="text",...} as a metric's labels are written; a JSON object. */
@@ -196,20 +172,6 @@ print_rows(struct print_buffer *o, wire_rows v)
 	emit_char(o, ']');
 }
 
-/* In text form without quotes where none are needed. */
-static void
-name(struct print_buffer *o, wire_str v)
-{
-	uint32_t plain = 0;
-
-	while (plain < v.len && (isalnum((unsigned char)v.p[plain]) || memchr("._-/", v.p[plain], 4) != NULL))
-		plain++;
-	if (o->json || v.len == 0 || plain < v.len)
-		quoted(o, v.p, v.len);
-	else
-		emit(o, "%.*s", (int)v.len, v.p);
-}
-
 static void
 print_u64(struct print_buffer *o, wire_u64 v)
 {
@@ -223,16 +185,36 @@ print_i64(struct print_buffer *o, wire_i64 v)
 }
 
 static void
-print_f64(struct print_buffer *o, wire_f64 v)
-{
-	if (isfinite(v))
-		emit(o, "%.17g", v);
-	else
-		emit(o, "%s", isnan(v) ? "\"NaN\"" : v > 0 ? "\"+Inf\"" : "\"-Inf\"");
-}
-
-static void
 print_flag(struct print_buffer *o, wire_flag v)
 {
 	emit(o, "%s", v ? "true" : "false");
+}
+
+#define print_value	print_bin
+#define print_number	print_u64
+
+#define PRINT(type, name, ...)	field(o, #name); print_##type(o, m->name);
+#define PRINTER(body)								\
+	static void								\
+	print_body_##body(struct print_buffer *o, const union msg_body *any)		\
+	{									\
+		const struct body_##body *m = &any->body;			\
+		body##_FIELDS(PRINT)						\
+	}
+BODIES(PRINTER)
+
+static void (*const printers[MSG_MAX])(struct print_buffer *, const union msg_body *) = {
+#define PRINTER_ROW(ID, body, ...) [MSG_##ID] = print_body_##body,
+	MESSAGES(PRINTER_ROW)
+};
+
+size_t
+msg_print(enum msg m, const union msg_body *body, bool json, char *buf, size_t size)
+{
+	struct print_buffer o = { .buf = buf, .size = size, .json = json, .first = true };
+
+	MUST((unsigned)m < MSG_MAX && size > 0);
+	buf[0] = '\0';
+	printers[m](&o, body);
+	return o.len;
 }

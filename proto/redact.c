@@ -21,12 +21,62 @@ struct redaction {
 };
 
 static bool redact(enum msg, union msg_body *, struct msg_arena *, bool);
-static void redact_secret(struct redaction *, wire_secret *);
-static void redact_resource(struct redaction *, const wire_resource *);
-static void redact_object(struct redaction *, wire_object *);
-static void redact_number(struct redaction *, const wire_number *);
-static void redact_value(struct redaction *, wire_value *);
-static void replace(struct redaction *, wire_value *, const union msg_body *);
+static void
+redact_secret(struct redaction *r, wire_secret *v)
+{
+	*v = (wire_secret){ 0 };
+	r->hidden = true;
+}
+
+static void
+redact_resource(struct redaction *r, const wire_resource *v)
+{
+	r->resource = *v;
+}
+
+static void
+redact_object(struct redaction *r, wire_object *v)
+{
+	if (!msg_object_is_secret(r->resource))
+		return;
+	*v = wire_str_of(HIDDEN);
+	r->hidden = true;
+}
+
+static void
+redact_number(struct redaction *r, const wire_number *v)
+{
+	r->nested = msg_by_number(*v);
+}
+
+static void
+replace(struct redaction *r, wire_value *v, const union msg_body *body)
+{
+	msgpack_sbuffer packed;
+
+	msgpack_sbuffer_init(&packed);
+	msg_pack(&packed, r->nested, body);
+	uint8_t *copy = msg_arena_alloc(r->arena, packed.size);
+	*v = (wire_value){ .p = memcpy(copy, packed.data, packed.size), .len = (uint32_t)packed.size };
+	msgpack_sbuffer_destroy(&packed);
+}
+
+static void
+redact_value(struct redaction *r, wire_value *v)
+{
+	union msg_body body;
+
+	if (v->len == 0 || (r->nested != MSG_MAX && !msg_table[r->nested].secret))
+		return;
+	if (r->inside || r->nested == MSG_MAX
+	    || !msg_unpack_value(r->nested, v->p, v->len, r->arena, &body)) {
+		*v = (wire_value){ 0 };
+		r->hidden = true;
+	} else if (redact(r->nested, &body, r->arena, true)) {
+		replace(r, v, &body);
+		r->hidden = true;
+	}
+}
 
 #define redact_str(r, v)
 #define redact_bin(r, v)
@@ -75,63 +125,4 @@ redact(enum msg m, union msg_body *body, struct msg_arena *arena, bool inside)
 	MUST((unsigned)m < MSG_MAX);
 	redactors[m](&r, body);
 	return r.hidden;
-}
-
-static void
-redact_secret(struct redaction *r, wire_secret *v)
-{
-	*v = (wire_secret){ 0 };
-	r->hidden = true;
-}
-
-static void
-redact_resource(struct redaction *r, const wire_resource *v)
-{
-	r->resource = *v;
-}
-
-static void
-redact_object(struct redaction *r, wire_object *v)
-{
-	if (!msg_object_is_secret(r->resource))
-		return;
-	*v = wire_str_of(HIDDEN);
-	r->hidden = true;
-}
-
-static void
-redact_number(struct redaction *r, const wire_number *v)
-{
-	r->nested = msg_by_number(*v);
-}
-
-static void
-redact_value(struct redaction *r, wire_value *v)
-{
-	union msg_body body;
-
-	if (v->len == 0 || (r->nested != MSG_MAX && !msg_table[r->nested].secret))
-		return;
-	if (r->inside || r->nested == MSG_MAX
-	    || !msg_unpack_value(r->nested, v->p, v->len, r->arena, &body)) {
-		*v = (wire_value){ 0 };
-		r->hidden = true;
-	} else if (redact(r->nested, &body, r->arena, true)) {
-		replace(r, v, &body);
-		r->hidden = true;
-	}
-}
-
-static void
-replace(struct redaction *r, wire_value *v, const union msg_body *body)
-{
-	msgpack_sbuffer packed;
-
-	msgpack_sbuffer_init(&packed);
-	msg_pack(&packed, r->nested, body);
-	uint8_t *copy = msgpack_zone_malloc(&r->arena->zone, packed.size);
-	MUST(copy != NULL);
-	memcpy(copy, packed.data, packed.size);
-	*v = (wire_value){ .p = copy, .len = (uint32_t)packed.size };
-	msgpack_sbuffer_destroy(&packed);
 }

@@ -3,7 +3,8 @@
  * it before every write; what is not listed is refused. Finer than RBAC, which has only the one
  * credential.
  *
- * R(ROLE, API group, resource[/subresource], verbs)
+ * R(ROLE, API group, resource[/subresource], verbs). A reader of a LIVE kind (kinds.h) may get and list it
+ * without a row here.
  */
 #ifndef MUSTER_RIGHTS_H
 #define MUSTER_RIGHTS_H
@@ -32,6 +33,7 @@ enum verb {
 };
 #define VERB_BIT(ID)	(UINT32_C(1) << VERB_##ID)
 #define VERBS_READ	(VERB_BIT(LIST) | VERB_BIT(WATCH))
+#define VERBS_LIVE	(VERB_BIT(GET) | VERB_BIT(LIST))
 #define VERBS_ALL	((VERB_BIT(DELETE) << 1) - 1)
 
 #define RIGHTS(R)									\
@@ -45,6 +47,23 @@ enum verb {
 	    VERB_BIT(GET) | VERB_BIT(CREATE) | VERB_BIT(DELETE))			\
 	R(INSIGHT, INSIGHT_GROUP, "machineconfigpoolprogressinsights/status", VERB_BIT(UPDATE))	\
 	R(INSIGHT, "events.k8s.io", "events", VERB_BIT(CREATE))				\
+	R(LKE_CLAIMER, KARPENTER_GROUP, "nodeclaims",					\
+	    VERB_BIT(GET) | VERB_BIT(PATCH) | VERB_BIT(DELETE))				\
+	R(LKE_CLAIMER, KARPENTER_GROUP, "nodeclaims/status", VERB_BIT(PATCH))		\
+	R(LKE_CLAIMER, KARPENTER_GROUP, "nodepools", VERB_BIT(GET) | VERB_BIT(PATCH))	\
+	R(LKE_CLAIMER, LINODE_GROUP, "linodenodeclasses", VERB_BIT(GET) | VERB_BIT(PATCH))	\
+	R(LKE_CLAIMER, LINODE_GROUP, "linodenodeclasses/status", VERB_BIT(PATCH))	\
+	R(LKE_CLAIMER, "", "nodes", VERB_BIT(GET) | VERB_BIT(PATCH) | VERB_BIT(DELETE))	\
+	R(LKE_CLAIMER, "", "pods/eviction", VERB_BIT(CREATE))				\
+	R(LKE_CLAIMER, "events.k8s.io", "events", VERB_BIT(CREATE))			\
+	R(VPSIE_CLAIMER, VPSIE_GROUP, "nodegroups", VERB_BIT(GET) | VERB_BIT(PATCH))	\
+	R(VPSIE_CLAIMER, VPSIE_GROUP, "nodegroups/status", VERB_BIT(PATCH))		\
+	R(VPSIE_CLAIMER, VPSIE_GROUP, "vpsienodes",					\
+	    VERB_BIT(GET) | VERB_BIT(CREATE) | VERB_BIT(PATCH) | VERB_BIT(DELETE))	\
+	R(VPSIE_CLAIMER, VPSIE_GROUP, "vpsienodes/status", VERB_BIT(PATCH))		\
+	R(VPSIE_CLAIMER, "", "nodes", VERB_BIT(GET) | VERB_BIT(PATCH) | VERB_BIT(DELETE))	\
+	R(VPSIE_CLAIMER, "", "pods/eviction", VERB_BIT(CREATE))				\
+	R(VPSIE_CLAIMER, "events.k8s.io", "events", VERB_BIT(CREATE))			\
 	TEST_RIGHTS(R)
 
 struct rights_row {

@@ -1,19 +1,30 @@
 /* proto/scan.c - the walk over a frame that trusts no declared length. Pure. */
 #include "scan.h"
 
-#include <stdbool.h>
-
 /* What one msgpack head announces: payload bytes that follow it, and objects nested in it. */
 struct item_head {
-	size_t		skip;		/* head and payload */
+	size_t		skip;		/* head and payload; 0: an unknown head, or one that is cut off */
 	uint64_t	children;
-	bool		known, cut;
+};
+
+/* The heads from 0xc0 to 0xdf: how many bytes follow, and what the number in them counts. */
+enum counts { UNKNOWN, NOTHING, BYTES, OBJECTS, PAIRS };
+static const struct {
+	uint8_t	width, counts;
+} wide[32] = {
+	[0x00] = { 0, NOTHING }, [0x02] = { 0, NOTHING }, [0x03] = { 0, NOTHING },	/* nil, false, true */
+	[0x04] = { 1, BYTES },   [0x05] = { 2, BYTES },   [0x06] = { 4, BYTES },	/* bin */
+	[0x0a] = { 4, NOTHING }, [0x0b] = { 8, NOTHING },				/* float */
+	[0x0c] = { 1, NOTHING }, [0x0d] = { 2, NOTHING }, [0x0e] = { 4, NOTHING },	/* uint */
+	[0x0f] = { 8, NOTHING }, [0x10] = { 1, NOTHING }, [0x11] = { 2, NOTHING },	/* and int */
+	[0x12] = { 4, NOTHING }, [0x13] = { 8, NOTHING },
+	[0x19] = { 1, BYTES },   [0x1a] = { 2, BYTES },   [0x1b] = { 4, BYTES },	/* str */
+	[0x1c] = { 2, OBJECTS }, [0x1d] = { 4, OBJECTS },				/* array */
+	[0x1e] = { 2, PAIRS },   [0x1f] = { 4, PAIRS },					/* map */
+	/* 0xc1 is reserved; of ext types we use none. */
 };
 
 static struct item_head read_head(const uint8_t *, size_t);
-static struct item_head sized(const uint8_t *, size_t, size_t, bool);
-static struct item_head nested(const uint8_t *, size_t, size_t, uint64_t);
-static uint64_t big_endian(const uint8_t *, size_t);
 
 static const char *const texts[SCAN_MAX] = {
 #define SCAN_TEXT(ID, text) [SCAN_##ID] = (text),
@@ -35,9 +46,9 @@ scan_frame(const void *frame, size_t len, struct scan_info *info)
 	while (len > 0) {
 		const struct item_head h = read_head(p, len);
 
-		if (!h.known)
+		if (h.skip == 0 && wide[*p - 0xc0].counts == UNKNOWN)
 			return SCAN_TYPE;
-		if (h.cut || h.skip > len || h.children > len - h.skip)
+		if (h.skip == 0 || h.skip > len || h.children > len - h.skip)
 			return SCAN_CUT;
 		if (++info->objects > FRAME_MAX_OBJECTS)
 			return SCAN_MANY;
@@ -70,58 +81,24 @@ static struct item_head
 read_head(const uint8_t *p, size_t len)
 {
 	const uint8_t b = p[0];
+	uint64_t n = 0;
 
 	if (b <= 0x7f || b >= 0xe0)				/* small integers */
-		return (struct item_head){ .skip = 1, .known = true };
+		return (struct item_head){ .skip = 1 };
 	if (b <= 0x8f)						/* fixmap */
-		return (struct item_head){ .skip = 1, .children = (b & 0x0fu) * 2u, .known = true };
+		return (struct item_head){ .skip = 1, .children = (b & 0x0fu) * 2u };
 	if (b <= 0x9f)						/* fixarray */
-		return (struct item_head){ .skip = 1, .children = b & 0x0fu, .known = true };
+		return (struct item_head){ .skip = 1, .children = b & 0x0fu };
 	if (b <= 0xbf)						/* fixstr */
-		return (struct item_head){ .skip = 1u + (b & 0x1fu), .known = true };
-	switch (b) {
-	case 0xc0: case 0xc2: case 0xc3:			/* nil, false, true */
-		return (struct item_head){ .skip = 1, .known = true };
-	case 0xc4: case 0xd9: return sized(p, len, 1, true);	/* bin8, str8 */
-	case 0xc5: case 0xda: return sized(p, len, 2, true);
-	case 0xc6: case 0xdb: return sized(p, len, 4, true);
-	case 0xca: case 0xce: case 0xd2: return sized(p, len, 4, false);	/* float32, uint32, int32 */
-	case 0xcb: case 0xcf: case 0xd3: return sized(p, len, 8, false);
-	case 0xcc: case 0xd0: return sized(p, len, 1, false);
-	case 0xcd: case 0xd1: return sized(p, len, 2, false);
-	case 0xdc: return nested(p, len, 2, 1);			/* array16 */
-	case 0xdd: return nested(p, len, 4, 1);
-	case 0xde: return nested(p, len, 2, 2);			/* map16: keys and values */
-	case 0xdf: return nested(p, len, 4, 2);
-	default:						/* 0xc1 reserved, ext: we use none */
-		return (struct item_head){ .known = false };
-	}
-}
-
-/* n bytes after the head: a length that counts more bytes (declared), or the value itself. */
-static struct item_head
-sized(const uint8_t *p, size_t len, size_t n, bool declared)
-{
-	if (len < 1 + n)
-		return (struct item_head){ .known = true, .cut = true };
-	return (struct item_head){ .skip = 1 + n + (declared ? (size_t)big_endian(p + 1, n) : 0),
-		.known = true };
-}
-
-static struct item_head
-nested(const uint8_t *p, size_t len, size_t n, uint64_t each)
-{
-	if (len < 1 + n)
-		return (struct item_head){ .known = true, .cut = true };
-	return (struct item_head){ .skip = 1 + n, .children = big_endian(p + 1, n) * each, .known = true };
-}
-
-static uint64_t
-big_endian(const uint8_t *p, size_t n)
-{
-	uint64_t v = 0;
-
-	for (size_t i = 0; i < n; i++)
-		v = v << 8 | p[i];
-	return v;
+		return (struct item_head){ .skip = 1u + (b & 0x1fu) };
+	const uint8_t width = wide[b - 0xc0].width, counts = wide[b - 0xc0].counts;
+	if (counts == UNKNOWN || len < 1u + width)
+		return (struct item_head){ 0 };
+	if (counts == NOTHING)
+		return (struct item_head){ .skip = 1u + width };
+	for (uint8_t i = 0; i < width; i++)
+		n = n << 8 | p[1 + i];
+	if (counts == BYTES)
+		return (struct item_head){ .skip = 1u + width + n };
+	return (struct item_head){ .skip = 1u + width, .children = counts == PAIRS ? n * 2 : n };
 }

@@ -19,8 +19,15 @@ static struct in_step resync(struct session_in *, enum resync, int64_t);
 static enum resync in_sequence(const struct session_in *, const struct envelope *, uint64_t);
 static int64_t hello_delay(struct session_in *);
 
-typedef struct in_step in_frame_fn(struct session_in *, const struct envelope *,
-    const union msg_body *, uint32_t, const struct in_view *, int64_t);
+/* The arguments of session_in_frame. */
+struct in_frame {
+	const struct envelope	*env;
+	const union msg_body	*first;
+	uint32_t		 bodies;
+	const struct in_view	*v;
+	int64_t			 now_ms;
+};
+typedef struct in_step in_frame_fn(struct session_in *, const struct in_frame *);
 static in_frame_fn in_snap_begin, in_items, in_snap_end, in_beat, in_close;
 
 static const char *const resync_names[RESYNC_MAX] = {
@@ -183,7 +190,7 @@ session_in_frame(struct session_in *s, const struct envelope *env, const union m
 
 	if (on[env->type] == NULL || s->state == IN_DOWN)
 		return (struct in_step){ .verb = IN_IGNORE };
-	return on[env->type](s, env, first, bodies, v, now_ms);
+	return on[env->type](s, &(struct in_frame){ env, first, bodies, v, now_ms });
 }
 
 struct in_step
@@ -254,95 +261,87 @@ session_in_producer_up(struct session_in *s, uint64_t incarnation, int64_t now_m
 }
 
 static struct in_step
-in_snap_begin(struct session_in *s, const struct envelope *env, const union msg_body *first, uint32_t bodies,
-    const struct in_view *v, int64_t now_ms)
+in_snap_begin(struct session_in *s, const struct in_frame *f)
 {
-	(void)bodies, (void)v;
-	if (first->snap_begin.nonce != s->nonce)	/* the answer to an older HELLO */
+	if (f->first->snap_begin.nonce != s->nonce)	/* the answer to an older HELLO */
 		return s->state == IN_HELLO ? (struct in_step){ .verb = IN_IGNORE }
-					    : resync(s, RESYNC_EPOCH, now_ms);
+					    : resync(s, RESYNC_EPOCH, f->now_ms);
 	if (s->state != IN_HELLO)			/* the answer to our HELLO, again */
-		return resync(s, RESYNC_REPEAT, now_ms);
+		return resync(s, RESYNC_REPEAT, f->now_ms);
 	s->state = IN_SNAPSHOT;
-	s->epoch = env->epoch;
-	s->seq = env->seq;
-	s->acked = env->seq;
+	s->epoch = f->env->epoch;
+	s->seq = f->env->seq;
+	s->acked = f->env->seq;
 	s->snap_taken = 0;
-	s->received_ms = now_ms;
+	s->received_ms = f->now_ms;
 	s->answer_due = false;
 	return (struct in_step){ .verb = IN_BEGIN };
 }
 
 static struct in_step
-in_items(struct session_in *s, const struct envelope *env, const union msg_body *first, uint32_t bodies,
-    const struct in_view *v, int64_t now_ms)
+in_items(struct session_in *s, const struct in_frame *f)
 {
-	(void)first, (void)v;
 	if (s->state == IN_HELLO)			/* the tail of the session we gave up */
 		return (struct in_step){ .verb = IN_IGNORE };
-	const enum resync wrong = in_sequence(s, env, s->seq + 1);
+	const enum resync wrong = in_sequence(s, f->env, s->seq + 1);
 	if (wrong != RESYNC_NONE)
-		return resync(s, wrong, now_ms);
-	if ((env->type == MSG_SNAP_ITEMS) != (s->state == IN_SNAPSHOT))
-		return resync(s, RESYNC_ORDER, now_ms);
+		return resync(s, wrong, f->now_ms);
+	if ((f->env->type == MSG_SNAP_ITEMS) != (s->state == IN_SNAPSHOT))
+		return resync(s, RESYNC_ORDER, f->now_ms);
 	if (s->seq == s->acked)
-		s->ack_at_ms = now_ms + SESSION_ACK_MS;
-	s->seq += bodies;
-	s->received_ms = now_ms;
+		s->ack_at_ms = f->now_ms + SESSION_ACK_MS;
+	s->seq += f->bodies;
+	s->received_ms = f->now_ms;
 	if (s->state == IN_SNAPSHOT)
-		s->snap_taken += bodies;
+		s->snap_taken += f->bodies;
 	return (struct in_step){ .verb = IN_ITEMS };
 }
 
 static struct in_step
-in_snap_end(struct session_in *s, const struct envelope *env, const union msg_body *first, uint32_t bodies,
-    const struct in_view *v, int64_t now_ms)
+in_snap_end(struct session_in *s, const struct in_frame *f)
 {
-	(void)bodies, (void)v;
 	if (s->state == IN_HELLO)
 		return (struct in_step){ .verb = IN_IGNORE };
-	const enum resync wrong = in_sequence(s, env, s->seq);
+	const enum resync wrong = in_sequence(s, f->env, s->seq);
 	if (wrong != RESYNC_NONE)
-		return resync(s, wrong, now_ms);
+		return resync(s, wrong, f->now_ms);
 	if (s->state != IN_SNAPSHOT)
-		return resync(s, RESYNC_ORDER, now_ms);
-	if (first->snap_end.count != s->snap_taken)
-		return resync(s, RESYNC_COUNT, now_ms);
+		return resync(s, RESYNC_ORDER, f->now_ms);
+	if (f->first->snap_end.count != s->snap_taken)
+		return resync(s, RESYNC_COUNT, f->now_ms);
 	s->state = IN_LIVE;
-	s->received_ms = now_ms;
+	s->received_ms = f->now_ms;
 	return (struct in_step){ .verb = IN_END };
 }
 
 static struct in_step
-in_beat(struct session_in *s, const struct envelope *env, const union msg_body *first, uint32_t bodies,
-    const struct in_view *v, int64_t now_ms)
+in_beat(struct session_in *s, const struct in_frame *f)
 {
-	(void)bodies;
 	if (s->state == IN_HELLO) {
-		if (first->beat.nonce != s->nonce)
+		if (f->first->beat.nonce != s->nonce)
 			return (struct in_step){ .verb = IN_IGNORE };
 		/* It has begun the snapshot for this nonce: the beginning was lost. */
-		if (first->beat.ready)
-			return resync(s, RESYNC_GAP, now_ms);
+		if (f->first->beat.ready)
+			return resync(s, RESYNC_GAP, f->now_ms);
 		/*
 		 * Alive, not ready: it will send the snapshot by itself. HELLO again only after a
 		 * timeout.
 		 */
-		s->epoch = env->epoch;
-		s->seq = s->acked = env->seq;
-		s->hello_at_ms = now_ms + SESSION_PRODUCER_TIMEOUT_MS;
+		s->epoch = f->env->epoch;
+		s->seq = s->acked = f->env->seq;
+		s->hello_at_ms = f->now_ms + SESSION_PRODUCER_TIMEOUT_MS;
 		s->answer_due = true;
 		return (struct in_step){ .verb = IN_IGNORE };
 	}
-	const enum resync wrong = in_sequence(s, env, s->seq);
+	const enum resync wrong = in_sequence(s, f->env, s->seq);
 	if (wrong != RESYNC_NONE)
-		return resync(s, wrong, now_ms);
-	if (first->beat.exact && s->state == IN_LIVE
-	    && (first->beat.count != v->count || first->beat.hash != v->hash))
-		return resync(s, RESYNC_HASH, now_ms);
-	if (first->beat.exact && s->state != IN_LIVE)	/* it has sent its SNAP_END, which was lost */
-		return resync(s, RESYNC_GAP, now_ms);
-	s->received_ms = now_ms;
+		return resync(s, wrong, f->now_ms);
+	if (f->first->beat.exact && s->state == IN_LIVE
+	    && (f->first->beat.count != f->v->count || f->first->beat.hash != f->v->hash))
+		return resync(s, RESYNC_HASH, f->now_ms);
+	if (f->first->beat.exact && s->state != IN_LIVE)	/* it has sent its SNAP_END, which was lost */
+		return resync(s, RESYNC_GAP, f->now_ms);
+	s->received_ms = f->now_ms;
 	s->answer_due = true;
 	if (s->state == IN_LIVE)	/* proven sound: the next fault is a new one */
 		s->attempts = 0;
@@ -350,14 +349,13 @@ in_beat(struct session_in *s, const struct envelope *env, const union msg_body *
 }
 
 static struct in_step
-in_close(struct session_in *s, const struct envelope *env, const union msg_body *first, uint32_t bodies,
-    const struct in_view *v, int64_t now_ms)
+in_close(struct session_in *s, const struct in_frame *f)
 {
-	(void)bodies, (void)v;
-	const bool ours = s->state == IN_HELLO ? first->close.nonce == s->nonce : env->epoch == s->epoch;
+	const bool ours =
+	    s->state == IN_HELLO ? f->first->close.nonce == s->nonce : f->env->epoch == s->epoch;
 	if (!ours)
 		return (struct in_step){ .verb = IN_IGNORE };
-	return resync(s, RESYNC_CLOSED, now_ms);
+	return resync(s, RESYNC_CLOSED, f->now_ms);
 }
 
 /*

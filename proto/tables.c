@@ -108,11 +108,12 @@ msg_find(const char *name, size_t len)
 enum msg
 msg_by_number(uint64_t number)
 {
-	for (unsigned m = 0; m < MSG_MAX; m++) {
-		if (msg_table[m].number == number)
-			return (enum msg)m;
-	}
-	return MSG_MAX;
+	static const uint8_t ids[] = {	/* and 1, so that a number without a message has 0 */
+#define NUMBER_ROW(ID, body, num, ...) [num] = MSG_##ID + 1,
+		MESSAGES(NUMBER_ROW)
+	};
+
+	return number < NITEMS(ids) && ids[number] != 0 ? (enum msg)(ids[number] - 1) : MSG_MAX;
 }
 
 bool

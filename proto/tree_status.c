@@ -2,10 +2,9 @@
 #include "tree_status.h"
 
 #include <jansson.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "err.h"
 #include "obj.h"
 
 #define TREE_STATUS_MAGIC	0x524f5354u
@@ -51,7 +50,6 @@ static bool read_field(const json_t *, const struct member *, void *);
 static bool read_actor(const json_t *, struct tree_status *, char *, size_t);
 static void read_words(const json_t *, struct tree_status_actor *);
 static void read_deaths(const json_t *, struct tree_status *);
-static bool refuse(char *, size_t, const char *, ...) __attribute__((format(printf, 3, 4)));
 
 struct tree_status *
 tree_status_parse(const char *json, size_t len, char *why, size_t size)
@@ -61,13 +59,13 @@ tree_status_parse(const char *json, size_t len, char *why, size_t size)
 
 	json_t *root = json_loadb(json, len, JSON_REJECT_DUPLICATES, &error);
 	if (root == NULL) {
-		refuse(why, size, "not JSON: %s", error.text);
+		err_refuse(why, size, "not JSON: %s", error.text);
 		return NULL;
 	}
 	const json_t *list = json_object_get(root, "actors");
 	const size_t n = json_array_size(list);
 	if (!json_is_array(list) || n > TREE_STATUS_ACTORS_MAX) {
-		refuse(why, size, "`actors` is missing, not a list, or longer than %d",
+		err_refuse(why, size, "`actors` is missing, not a list, or longer than %d",
 		    TREE_STATUS_ACTORS_MAX);
 		json_decref(root);
 		return NULL;
@@ -134,7 +132,7 @@ read_actor(const json_t *o, struct tree_status *t, char *why, size_t size)
 		return false;
 	if (a->name[0] == '\0' || strlen(a->name) > TREE_STATUS_NAME_MAX
 	    || tree_status_find(t, a->name) != NULL)
-		return refuse(why, size, "the name of an actor is empty, too long, or there twice");
+		return err_refuse(why, size, "the name of an actor is empty, too long, or there twice");
 	read_words(json_object_get(o, "last_output"), a);
 	if (!json_is_boolean(json_object_get(o, "enabled")))
 		a->enabled = strcmp(a->state, "off") != 0;
@@ -147,14 +145,14 @@ read_fields(const json_t *o, const char *what, const struct member *fields, size
     size_t size)
 {
 	if (!json_is_object(o))
-		return refuse(why, size, "%s is missing or not an object", what);
+		return err_refuse(why, size, "%s is missing or not an object", what);
 	for (size_t i = 0; i < n; i++) {
 		const json_t *v = json_object_get(o, fields[i].key);
 		const enum need need = fields[i].need;
 		const bool may_lack = need == OPTIONAL || (need == NULLABLE && json_is_null(v));
 
 		if (!read_field(v, &fields[i], out) && !may_lack)
-			return refuse(why, size, "%s: `%s` is missing or of the wrong type", what,
+			return err_refuse(why, size, "%s: `%s` is missing or of the wrong type", what,
 			    fields[i].key);
 	}
 	return true;
@@ -204,15 +202,4 @@ read_deaths(const json_t *o, struct tree_status *t)
 			t->deaths[t->ndeaths++] =
 			    (struct tree_status_death){ cause, json_integer_value(count) };
 	}
-}
-
-static bool
-refuse(char *why, size_t size, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, size, fmt, ap);
-	va_end(ap);
-	return false;
 }

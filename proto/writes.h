@@ -58,7 +58,9 @@ struct op_row {
 extern const struct op_row op_table[OP_MAX];
 
 enum {
-	WRITES_PER_SENDER = 32,		/* requests of one actor in flight; more are BUSY */
+	WRITES_PER_SENDER = 32,		/* mutations of one actor in flight; more are BUSY */
+	READS_PER_SENDER  = 16,		/* live reads, the same */
+	REQUESTS_PER_SENDER = WRITES_PER_SENDER + READS_PER_SENDER,
 	WRITE_BODY_MAX	  = 512 * 1024,	/* bytes of one body: half a frame */
 	OBJECT_KEY_MAX	  = 512,
 };

@@ -7,11 +7,13 @@
 #include "obj.h"
 #include "sim.h"
 #include "sim/http/sim_server.h"
+#include "sim/provider/sim_providers.h"
 #include "sim_options.h"
 #include "version.h"
 
 enum { EXIT_USAGE = 2, WHY_MAX = 1024 };
 
+static void print_addresses(const struct simulator *);
 static void on_signal(evutil_socket_t, short, void *);
 
 int
@@ -39,9 +41,7 @@ main(int argc, char **argv)
 	for (size_t i = 0; i < NITEMS(stop); i++)
 		event_add(stop[i], NULL);
 	if (sim_open(&sim, base, &options, why, sizeof(why))) {
-		printf("muster-sim: kube %s control %s\n", sim_server_url(sim.kube),
-		    sim_server_url(sim.control));
-		fflush(stdout);
+		print_addresses(&sim);
 		event_base_dispatch(base);
 		rc = EXIT_SUCCESS;
 	} else {
@@ -52,6 +52,20 @@ main(int argc, char **argv)
 		event_free(stop[i]);
 	event_base_free(base);
 	return rc;
+}
+
+static void
+print_addresses(const struct simulator *s)
+{
+	printf("muster-sim: kube %s control %s", sim_server_url(s->kube), sim_server_url(s->control));
+	for (int i = 0; i < SIM_PROVIDER_MAX; i++) {
+		const char *const url = sim_providers_url(s->providers, (enum sim_provider_id)i);
+
+		if (url != NULL)
+			printf(" %s %s", sim_provider_name((enum sim_provider_id)i), url);
+	}
+	putchar('\n');
+	fflush(stdout);
 }
 
 static void

@@ -18,6 +18,7 @@
 #include "sim/kube/sim_api.h"
 #include "sim/kube/store/sim_store.h"
 #include "sim/kube/store/sim_watch.h"
+#include "sim/provider/sim_providers.h"
 #include "sim_options.h"
 
 static bool fill(struct simulator *, char *, size_t);
@@ -47,6 +48,7 @@ sim_close(struct simulator *s)
 	/* The servers first: their connections hold everything else. */
 	sim_server_free(&s->kube);
 	sim_server_free(&s->control);
+	sim_providers_free(&s->providers);
 	sim_tls_free(&s->tls);
 	sim_cluster_free(&s->cluster);
 	sim_controllers_free(&s->controllers);
@@ -122,7 +124,9 @@ listen_on(struct simulator *s, char *why, size_t size)
 	s->kube = sim_server_new(s->base, o->kube, s->tls, sim_api_serve, s, why, size);
 	if (s->kube != NULL)
 		s->control = sim_server_new(s->base, o->control, NULL, sim_control_serve, s, why, size);
-	return s->control != NULL;
+	if (s->control != NULL)
+		s->providers = sim_providers_new(s, why, size);
+	return s->providers != NULL;
 }
 
 static void

@@ -23,6 +23,7 @@ struct simulator {
 	struct sim_cluster		*cluster;
 	struct sim_auth			*auth;
 	struct sim_server		*kube, *control;
+	struct sim_providers		*providers;
 	struct sim_tls			*tls;
 	uint64_t			 seed;		/* of uids, suffixes and churn */
 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 #include "obj.h"
 
 enum { NOT_SET = -1 };
-enum option_type { SWITCH, TEXT, WHOLE, REAL, CRDS };
+enum option_type { SWITCH, TEXT, WHOLE, REAL, CRDS, TOKENS, YES_NO };
 
 /* One row: how it is written, where it goes, what may stand there. */
 static const struct option_row {
@@ -38,6 +39,15 @@ static const struct option_row {
 	{ "infra",            WHOLE,  offsetof(struct sim_options, infra),            0, 1e5 },
 	{ "workers",          WHOLE,  offsetof(struct sim_options, workers),          0, 1e5 },
 	{ "release",          TEXT,   offsetof(struct sim_options, release),          0, 0 },
+#define PROVIDER_AT(ID)	offsetof(struct sim_options, providers[SIM_PROVIDER_##ID])
+#define PROVIDER_ROWS(ID, name, help)							\
+	{ #name,          TEXT,   PROVIDER_AT(ID) + offsetof(struct sim_provider_options, address), 0, 0 }, \
+	{ #name "-token", TOKENS, PROVIDER_AT(ID),                                                  0, 0 }, \
+	{ #name "-join",  YES_NO, PROVIDER_AT(ID) + offsetof(struct sim_provider_options, join),    0, 0 },
+	SIM_PROVIDERS(PROVIDER_ROWS)
+#undef PROVIDER_AT
+#undef PROVIDER_ROWS
+	{ "provider-audit",   TEXT,   offsetof(struct sim_options, provider_audit),   0, 0 },
 	{ "help",             SWITCH, offsetof(struct sim_options, help),             0, 0 },
 	{ "version",          SWITCH, offsetof(struct sim_options, version),          0, 0 },
 };
@@ -63,14 +73,23 @@ static const char usage[] =
     "  --tls-cert FILE --tls-key FILE   serve the Kubernetes API over TLS\n"
     "  --client-ca FILE          accept client certificates that it signed\n"
     "  --token-file FILE         accept the bearer tokens of its lines: token,user,uid[,\"group,group\"]\n"
+#define PROVIDER_USAGE(ID, name, help)									\
+    "  --" #name " ADDRESS:PORT        serve the API of " help "\n"					\
+    "  --" #name "-token TOKEN=ID      a token that it accepts, and its name in the audit log\n" \
+    "  --" #name "-join yes|no         whether its machines become Nodes of this cluster (default yes)\n"
+    SIM_PROVIDERS(PROVIDER_USAGE)
+#undef PROVIDER_USAGE
+    "  --provider-audit FILE     write a JSON line for each call of a provider's API\n"
     "  --help, --version\n"
     "\n"
     "docs/simulator.md describes what it serves and the faults it can make.\n";
 
 static bool take(struct sim_options *, const struct option_row *, const char *, char *);
 static bool add_crds(struct sim_options *, const char *, char *);
+static bool add_token(struct sim_provider_options *, const char *, const char *, char *);
 static bool number(const struct option_row *, const char *, double *, char *);
 static bool check(const struct sim_options *, char *);
+static bool check_providers(const struct sim_options *, char *);
 static bool uses_openshift_options(const struct sim_options *);
 static void set_openshift_defaults(struct sim_options *);
 
@@ -82,6 +101,8 @@ sim_options_read(struct sim_options *o, int argc, char **argv, char why[OPTIONS_
 
 	*o = (struct sim_options){ .control = "127.0.0.1:0", .speed = 1, .seed = 1,
 		.masters = NOT_SET, .infra = NOT_SET, .workers = NOT_SET };
+	for (size_t k = 0; k < NITEMS(o->providers); k++)
+		o->providers[k].join = true;
 	for (size_t k = 0; k < NITEMS(rows); k++)
 		table[k] = (struct option){ .name = rows[k].name,
 			.has_arg = rows[k].kind == SWITCH ? no_argument : required_argument };
@@ -133,6 +154,14 @@ take(struct sim_options *o, const struct option_row *row, const char *value, cha
 		return true;
 	case CRDS:
 		return add_crds(o, value, why);
+	case TOKENS:
+		return add_token((struct sim_provider_options *)(uintptr_t)to, row->name, value, why);
+	case YES_NO:
+		*(bool *)to = strcmp(value, "yes") == 0;
+		if (*(bool *)to || strcmp(value, "no") == 0)
+			return true;
+		snprintf(why, OPTIONS_WHY_MAX, "--%s is yes or no, not \"%s\"", row->name, value);
+		return false;
 	case WHOLE:
 	case REAL:
 		break;
@@ -154,6 +183,25 @@ add_crds(struct sim_options *o, const char *path, char *why)
 		return false;
 	}
 	o->crds[o->ncrds++] = path;
+	return true;
+}
+
+/* The text is not repeated in an error: it is a secret. */
+static bool
+add_token(struct sim_provider_options *p, const char *name, const char *pair, char *why)
+{
+	const char *const equals = strrchr(pair, '=');
+	const char *wrong = NULL;
+
+	if (equals == NULL || equals == pair || equals[1] == '\0')
+		wrong = "takes TOKEN=ID";
+	else if (p->ntokens == NITEMS(p->tokens))
+		wrong = "is there too often";
+	if (wrong != NULL) {
+		snprintf(why, OPTIONS_WHY_MAX, "--%s %s", name, wrong);
+		return false;
+	}
+	p->tokens[p->ntokens++] = pair;
 	return true;
 }
 
@@ -187,7 +235,36 @@ check(const struct sim_options *o, char *why)
 		wrong = "--masters, --infra, --workers and --release need --openshift";
 	if (wrong != NULL)
 		snprintf(why, OPTIONS_WHY_MAX, "%s", wrong);
-	return wrong == NULL;
+	return wrong == NULL && check_providers(o, why);
+}
+
+static bool
+check_providers(const struct sim_options *o, char *why)
+{
+	static const char *const names[] = {
+#define PROVIDER_NAME(ID, name, help) #name,
+		SIM_PROVIDERS(PROVIDER_NAME)
+#undef PROVIDER_NAME
+	};
+	bool served = false;
+
+	for (size_t i = 0; i < NITEMS(names); i++) {
+		const struct sim_provider_options *const p = &o->providers[i];
+
+		if ((p->address == NULL) != (p->ntokens == 0)) {
+			snprintf(why, OPTIONS_WHY_MAX, "--%s and --%s-token go together", names[i], names[i]);
+			return false;
+		}
+		if (p->address == NULL && !p->join) {
+			snprintf(why, OPTIONS_WHY_MAX, "--%s-join needs --%s", names[i], names[i]);
+			return false;
+		}
+		served = served || p->address != NULL;
+	}
+	if (o->provider_audit == NULL || served)
+		return true;
+	snprintf(why, OPTIONS_WHY_MAX, "--provider-audit needs a provider: --%s", names[0]);
+	return false;
 }
 
 static bool

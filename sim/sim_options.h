@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "sim/provider/sim_provider_options.h"
+
 enum { OPTIONS_CRDS_MAX = 64, OPTIONS_WHY_MAX = 256 };
 
 struct sim_options {
@@ -20,6 +22,8 @@ struct sim_options {
 	bool		 openshift;
 	long		 masters, infra, workers;	/* Nodes of an OpenShift, by role */
 	const char	*release;		/* the version it begins with */
+	struct sim_provider_options	 providers[SIM_PROVIDER_MAX];
+	const char	*provider_audit;	/* the file of the audit log of all of them */
 	bool		 help, version;
 };
 

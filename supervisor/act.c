@@ -13,19 +13,15 @@
 
 enum { ORPHANS_AGAIN_MS = 10 };
 
-static void do_nothing(struct child *);
-static void do_spawn(struct child *);
-static void do_up(struct child *);
-static void do_term(struct child *);
-static void do_abort(struct child *);
-static void do_kill(struct child *);
+typedef void action(struct child *);
+static action do_spawn, do_up, do_term, do_abort, do_kill;
 static bool held(struct child *);
 static bool open_pair(struct child *, int *, int *);
 static void new_incarnation(struct child *);
 
-static void (*const actions[A_MAX])(struct child *) = {
-	[A_NONE] = do_nothing, [A_SPAWN] = do_spawn, [A_UP] = do_up, [A_TERM] = do_term, [A_ABORT] = do_abort,
-	[A_KILL] = do_kill, [A_BACKOFF] = do_nothing,	/* reap.c has set the deadline */
+static action *const actions[A_MAX] = {
+	[A_SPAWN] = do_spawn, [A_UP] = do_up, [A_TERM] = do_term, [A_ABORT] = do_abort, [A_KILL] = do_kill,
+	[A_BACKOFF] = NULL,	/* reap.c has set the deadline */
 };
 
 /* The stop reason of a child that is ended by this event. */
@@ -56,13 +52,8 @@ act_feed(struct child *ch, enum fsm_event e)
 	/* The first reason stays: a stop timeout is still a stop. */
 	if (ch->stop_reason == STOP_REASON_NONE && fsm_has_process(ch->state))
 		ch->stop_reason = stop_reason_of[e];
-	actions[step.action](ch);
-}
-
-static void
-do_nothing(struct child *ch)
-{
-	(void)ch;
+	if (actions[step.action] != NULL)
+		actions[step.action](ch);
 }
 
 static void

@@ -5,7 +5,8 @@
  * C(ROLE, fields...): a row is one actor. N(WHO, NEEDS, why): enabling the first enables the
  * second; the log has the reason. Stages start in ascending order of `stage` (each waits for `bound` of the
  * one below) and end in ascending order of `stop_stage`: claimers first, then node-state, then
- * kube-watcher, which releases the Lease as its last act, then metrics.
+ * kube-watcher, which releases the Lease as its last act, then metrics. Environment variables that an actor
+ * has for itself are rows of environment.h.
  */
 #ifndef MUSTER_ACTORS_H
 #define MUSTER_ACTORS_H
@@ -33,16 +34,27 @@
 	C(INSIGHT, .program = "muster-insight", .stage = 3, .stop_stage = 1,	\
 	    .ready_ms = 30000, .stop_ms = 5000, .data_mib = 64,			\
 	    .each_kib = 8, .each_of = "max-nodes")				\
+	C(VPSIE_CLAIMER, .program = "muster-vpsie-claimer", .stage = 3, .stop_stage = 1,	\
+	    .ready_ms = 30000, .stop_ms = 4000, .data_mib = 128,		\
+	    .each_kib = 16, .each_of = "max-nodes", .tcp = TCP_CONNECT, .mutates_provider = true,	\
+	    .folder = "credential-dir")						\
 	C(METRICS, .program = "muster-metrics", .stage = 3, .stop_stage = 4,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
 	    .each_kib = 16, .each_of = "max-nodes", .each_section = "node-state",	\
 	    .receives_tree = true, .default_on = true, .tcp = TCP_BIND)		\
+	C(LKE_CLAIMER, .program = "muster-lke-claimer", .stage = 3, .stop_stage = 1,	\
+	    .ready_ms = 30000, .stop_ms = 5000, .data_mib = 96,			\
+	    .each_kib = 32, .each_of = "max-nodes", .tcp = TCP_CONNECT, .mutates_provider = true)	\
 	TEST_CHILDREN(C)
 
 #define NEEDS(N)	/* who, needs, why */					\
 	N(NODE_STATE, KUBE_WATCHER, "it evaluates the nodes that kube-watcher reads")	\
 	N(INSIGHT, NODE_STATE, "it writes down what node-state evaluates")	\
 	N(INSIGHT, KUBE_WATCHER, "it writes its insights through it")		\
+	N(LKE_CLAIMER, NODE_STATE, "it finds the Nodes of its machines in what node-state publishes")	\
+	N(LKE_CLAIMER, KUBE_WATCHER, "it reads and writes NodeClaims through it")	\
+	N(VPSIE_CLAIMER, NODE_STATE, "it finds the Nodes of its machines in what node-state publishes")	\
+	N(VPSIE_CLAIMER, KUBE_WATCHER, "it reads and writes VPSieNodes through it")	\
 	TEST_NEEDS(N)
 
 enum { STOP_STAGE_MAX = 4 };
@@ -55,7 +67,7 @@ enum restart {
 
 /*
  * Which TCP an actor needs. Landlock takes the rest away, where the kernel can (confine.h). Whoever
- * connects makes HTTP calls: proxy variables reach no other actor.
+ * connects makes HTTP calls: proxy variables reach no other actor (environment.h).
  */
 enum tcp {
 	TCP_NONE    = 0,
@@ -78,7 +90,9 @@ struct child_row {
 	uint32_t	 tasks;		/* threads and processes of its own; 0: CHILD_TASKS (child.c) */
 	enum tcp	 tcp;
 	const char	*files[3];	/* settings that name files it may write, beside its credentials */
+	const char	*folder;	/* setting that names a folder it may read; NULL: none */
 	bool		 cluster;	/* may read where clients find the cluster's credential */
+	bool		 mutates_provider;	/* with leader election: the lease must be long enough (A8) */
 	bool		 receives_tree;	/* gets the status of the whole tree */
 	bool		 default_on;	/* runs unless the configuration disables it */
 	/* Its work follows from which consumers are enabled when it starts: a change of them restarts it. */

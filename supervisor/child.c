@@ -16,11 +16,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "confine.h"
+#include "environment.h"
 #include "err.h"
 #include "lifeline.h"
 #include "obj.h"
@@ -61,53 +64,6 @@ static bool drop_capabilities(void);
 static _Noreturn void exit_failed(const char *);
 static struct rlimit file_limit(void);
 static struct rlimit task_limit(const struct child_row *);
-static void add_variables(char **, size_t *, const char *const *, size_t);
-
-/* Passed on when set; nothing else is. */
-static const char *const for_all[] = {
-	"PATH", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR",
-	"HOME", "KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT",
-	"ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LLVM_PROFILE_FILE",
-};
-/* A proxy's address may contain a password: only for actors that make HTTP calls. */
-static const char *const for_http[] = {
-	"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy",
-};
-
-char **
-child_environment(const struct child_row *row)
-{
-	char **const env = obj_alloc((NITEMS(for_all) + NITEMS(for_http) + 3) * sizeof(*env));
-	size_t n = 0;
-
-	add_variables(env, &n, for_all, NITEMS(for_all));
-	if ((row->tcp & TCP_CONNECT) != 0)
-		add_variables(env, &n, for_http, NITEMS(for_http));
-	if (getenv("PATH") == NULL)
-		env[n++] = obj_strdup("PATH=/usr/local/bin:/usr/bin:/bin");
-	/* Otherwise czmq takes SIGTERM away from the actor's loop. */
-	env[n++] = obj_strdup("ZSYS_SIGHANDLER=false");
-	return env;
-}
-
-void
-child_environment_free(char **env)
-{
-	for (char **e = env; *e != NULL; e++)
-		free(*e);
-	free(env);
-}
-
-static void
-add_variables(char **env, size_t *n, const char *const *names, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		const char *const value = getenv(names[i]);
-
-		if (value != NULL && asprintf(&env[(*n)++], "%s=%s", names[i], value) == -1)
-			obj_panic("asprintf", __FILE__, __LINE__, __func__);
-	}
-}
 
 bool
 child_spawn(struct child *ch, const struct child_deps *g, int *lifeline_fd, int *output_fd)
@@ -116,7 +72,7 @@ child_spawn(struct child *ch, const struct child_deps *g, int *lifeline_fd, int 
 		.program = ch->spec->program,
 		.argv = { (char *)(uintptr_t)ch->row->program, (char *)(uintptr_t)ch->name, NULL },
 		.deps = g,
-		.environment = child_environment(ch->row),
+		.environment = environment_make(ch->row),
 		.lifeline_fd = *lifeline_fd, .output_fd = *output_fd, .rules_fd = -1,
 		.data = { ch->spec->data_limit, ch->spec->data_limit },
 		.stack = { STACK_BYTES, STACK_BYTES },
@@ -143,7 +99,7 @@ child_spawn(struct child *ch, const struct child_deps *g, int *lifeline_fd, int 
 		ch->pid = pid;
 out:;
 	const int saved_errno = errno;
-	child_environment_free(l.environment);
+	environment_free(l.environment);
 	fd_close(&l.rules_fd);
 	fd_close(lifeline_fd);
 	fd_close(output_fd);
@@ -171,6 +127,30 @@ child_kill(const struct child *ch)
 	kill(ch->pid, SIGKILL);
 }
 
+int
+child_open_error(const struct child_deps *g, const char *file)
+{
+	struct stat st;
+	int status;
+	const pid_t pid = fork();
+
+	if (pid == -1)
+		return errno;
+	if (pid == 0) {
+		if (!set_user(g) || !drop_capabilities())
+			_exit(errno);
+		const int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		if (fd == -1 || fstat(fd, &st) == -1)
+			_exit(errno);
+		_exit(S_ISDIR(st.st_mode) ? EISDIR : 0);
+	}
+	while (waitpid(pid, &status, 0) == -1) {
+		if (errno != EINTR)
+			return errno;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
 int64_t
 child_rss_kib(const struct child *ch)
 {
@@ -180,12 +160,7 @@ child_rss_kib(const struct child *ch)
 	if (ch->pid <= 0)
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/statm", (int)ch->pid);
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return 0;
-	const ssize_t n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	fd_read_file(path, text, sizeof(text));
 	if (sscanf(text, "%*s %ld", &pages) != 1)
 		return 0;
 	return pages * (sysconf(_SC_PAGESIZE) / 1024);
@@ -288,24 +263,18 @@ drop_capabilities(void)
 	    && syscall(SYS_capset, &head, none) == 0;
 }
 
+#define PART(s)	{ .iov_base = (void *)(uintptr_t)(s), .iov_len = strlen(s) }
+
 /* Goes through the child's own pipe, so it is among the last lines that are logged of it. */
 static _Noreturn void
 exit_failed(const char *step)
 {
-	const char *const name = strerrorname_np(errno);
-	static const char head[] = "cannot exec_actor the actor: ", colon[] = ": ", end[] = "\n";
-	const struct {
-		const char	*s;
-		size_t		 len;
-	} parts[] = {
-		{ head, sizeof(head) - 1 }, { step, strlen(step) }, { colon, sizeof(colon) - 1 },
-		{ name != NULL ? name : "?", name != NULL ? strlen(name) : 1 }, { end, sizeof(end) - 1 },
+	const char *const name = strerrorname_np(errno), *const error = name != NULL ? name : "?";
+	const struct iovec parts[] = {
+		PART("cannot start the actor: "), PART(step), PART(": "), PART(error), PART("\n"),
 	};
 
-	for (size_t i = 0; i < NITEMS(parts); i++) {
-		if (write(STDERR_FILENO, parts[i].s, parts[i].len) == -1)
-			break;
-	}
+	(void)!writev(STDERR_FILENO, parts, NITEMS(parts));
 	_exit(EXIT_TRANSIENT);
 }
 

@@ -37,10 +37,9 @@ struct child {
 	uint64_t		 incarnation;
 	/*
 	 * The token of this consumer for each producer that it may connect to, by the producer's
-	 * child id: a producer that has been taken over cannot use it with any other. Empty while
-	 * there is no process.
+	 * child id: a producer that has been taken over cannot use it with any other.
 	 */
-	struct secret		 tokens[CHILD_MAX];
+	struct secret		*tokens;	/* CHILD_MAX of them; NULL while there is no process */
 	pid_t			 pid;		/* 0: none */
 	struct watch		 lifeline;
 	struct logpipe		 log;
@@ -81,9 +80,11 @@ bool child_spawn(struct child *ch, const struct child_deps *g, int *lifeline_fd,
 void child_signal(const struct child *ch, int sig);
 /* SIGKILL to the whole group: an actor is the leader of its own session. */
 void child_kill(const struct child *ch);
-/* The explicit environment of one actor, ends with NULL; for child_environment_free. */
-char **child_environment(const struct child_row *row);
-void child_environment_free(char **env);
+/*
+ * errno of opening that file as an actor would, without Landlock; 0: it can. A process of its own tries:
+ * user, groups and capabilities of musterd must not change, not even for a moment.
+ */
+int child_open_error(const struct child_deps *g, const char *file);
 int64_t child_rss_kib(const struct child *ch);
 
 #endif

@@ -22,6 +22,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "environment.h"
 #include "log.h"
 #include "obj.h"
 #include "watch.h"
@@ -89,16 +90,6 @@ static const struct {
 #endif
 };
 
-/* Paths that the environment we pass on names. */
-static const struct {
-	const char	*variable;
-	uint64_t	 access;
-} by_environment[] = {
-	{ "SSL_CERT_FILE", FS_READ },
-	{ "SSL_CERT_DIR",  FS_READ },
-};
-
-static uint64_t access_of(const struct spec_path *);
 static bool allow(int, const char *, uint64_t, uint64_t);
 
 int
@@ -144,14 +135,13 @@ confine_rules(const struct child_row *row, const struct child_spec *spec, const 
 	bool ok = true;
 	for (size_t i = 0; i < NITEMS(common); i++)
 		ok &= allow(fd, common[i].path, common[i].access, fs);
-	for (size_t i = 0; i < NITEMS(by_environment); i++) {
-		const char *const path = getenv(by_environment[i].variable);
-
-		ok &= path == NULL || allow(fd, path, by_environment[i].access, fs);
-	}
+	const struct variable *v;
+	const char *path;
+	for (size_t at = 0; (path = environment_next(VARIABLE_PATH, row, &at, &v)) != NULL;)
+		ok &= allow(fd, path, FS_READ, fs);
 	ok &= allow(fd, spec->program, FS_RUN, fs) && allow(fd, folder, FS_FOLDER, fs);
-	for (size_t i = 0; i < spec->npaths; i++)
-		ok &= allow(fd, spec->paths[i].dir, access_of(&spec->paths[i]), fs);
+	for (const struct spec_path *p = spec->paths; p < spec->paths + spec->npaths; p++)
+		ok &= allow(fd, p->dir, p->write ? FS_WRITE : p->run ? FS_RUN : FS_READ, fs);
 	if (!ok)
 		fd_close(&fd);
 	return fd;
@@ -161,12 +151,6 @@ int
 confine_enter(int rules_fd)
 {
 	return (int)syscall(SYS_landlock_restrict_self, rules_fd, 0);
-}
-
-static uint64_t
-access_of(const struct spec_path *p)
-{
-	return p->write ? FS_WRITE : p->run ? FS_RUN : FS_READ;
 }
 
 /* A path that does not exist needs no rule; a symbolic link means what it points to. */

@@ -5,10 +5,7 @@
  * taken the next one gets an error. Who may connect is decided by the run directory's mode (0700) and
  * checked again: by uid, and by descent, because actors have the same uid.
  */
-#include "control.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,19 +53,15 @@ static bool start_query(struct client *, const struct request *);
 static void finish_query(struct client *);
 static void send_answer(struct client *);
 static void close_client(struct client *);
-static size_t do_status(const struct request *, char *);
-static size_t do_level(const struct request *, char *);
-static size_t do_reload(const struct request *, char *);
-static size_t do_restart(const struct request *, char *);
-static size_t refuse_query(const struct request *, char *);
-static size_t do_stop(const struct request *, char *);
-static size_t ok(char *);
-static size_t error(char *, const char *);
+static void put_result(struct client *, const char *);
 
-static size_t (*const verbs[REQ_MAX])(const struct request *, char *) = {
-	[REQ_STATUS] = do_status, [REQ_LEVEL] = do_level, [REQ_RELOAD] = do_reload,
-	[REQ_RESTART] = do_restart, [REQ_EXPLAIN] = refuse_query, [REQ_TRACE] = refuse_query,
-	[REQ_STOP] = do_stop,
+/* NULL: done; else why it was not. */
+typedef const char *verb(const struct request *);
+static verb do_level, do_reload, do_restart, do_stop;
+
+/* The others do more than something: a status, or a query to the actors. */
+static verb *const verbs[REQ_MAX] = {
+	[REQ_LEVEL] = do_level, [REQ_RELOAD] = do_reload, [REQ_RESTART] = do_restart, [REQ_STOP] = do_stop,
 };
 
 bool
@@ -94,9 +87,9 @@ control_open(struct tree *t)
 void
 control_close(void)
 {
-	for (size_t i = 0; i < CLIENTS; i++) {
-		if (control.clients[i].watch.fd != -1)
-			close_client(&control.clients[i]);
+	for (struct client *c = control.clients; c < control.clients + CLIENTS; c++) {
+		if (c->watch.fd != -1)
+			close_client(c);
 	}
 	if (control.listener.fd != -1)
 		unlink(control.path);
@@ -106,9 +99,7 @@ control_close(void)
 void
 control_expire(int64_t now_ms)
 {
-	for (size_t i = 0; i < CLIENTS; i++) {
-		struct client *const c = &control.clients[i];
-
+	for (struct client *c = control.clients; c < control.clients + CLIENTS; c++) {
 		if (c->watch.fd != -1 && c->query != NULL && actor_query_done(c->query, now_ms))
 			finish_query(c);
 		if (c->watch.fd != -1 && now_ms >= c->deadline_ms)
@@ -121,13 +112,11 @@ control_next_ms(void)
 {
 	int64_t next_ms = INT64_MAX;
 
-	for (size_t i = 0; i < CLIENTS; i++) {
-		const struct client *const c = &control.clients[i];
-
-		if (c->watch.fd != -1 && c->deadline_ms < next_ms)
-			next_ms = c->deadline_ms;
-		if (c->watch.fd != -1 && c->query != NULL && actor_query_until_ms(c->query) < next_ms)
-			next_ms = actor_query_until_ms(c->query);
+	for (const struct client *c = control.clients; c < control.clients + CLIENTS; c++) {
+		if (c->watch.fd != -1)
+			next_ms = earlier(next_ms, c->deadline_ms);
+		if (c->watch.fd != -1 && c->query != NULL)
+			next_ms = earlier(next_ms, actor_query_until_ms(c->query));
 	}
 	return next_ms;
 }
@@ -159,9 +148,9 @@ on_connect(void *arg, uint32_t events)
 static struct client *
 free_slot(void)
 {
-	for (size_t i = 0; i < CLIENTS; i++) {
-		if (control.clients[i].watch.fd == -1)
-			return &control.clients[i];
+	for (struct client *c = control.clients; c < control.clients + CLIENTS; c++) {
+		if (c->watch.fd == -1)
+			return c;
 	}
 	return NULL;
 }
@@ -198,12 +187,8 @@ parent_of(pid_t pid)
 	int parent;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	const ssize_t n = fd == -1 ? -1 : read(fd, text, sizeof(text) - 1);
-	fd_close(&fd);
-	if (n <= 0)
+	if (fd_read_file(path, text, sizeof(text)) <= 0)
 		return kill(pid, 0) == -1 && errno == EPERM ? OUTSIDE : UNKNOWN;
-	text[n] = '\0';
 	/* The name before it may hold anything, brackets too. */
 	const char *const name_end = strrchr(text, ')');
 	return name_end != NULL && sscanf(name_end, ") %*c %d", &parent) == 1 ? parent : UNKNOWN;
@@ -254,22 +239,30 @@ static void
 answer(struct client *c, const char *line, size_t len)
 {
 	struct request r;
-	const char *const wrong = line == NULL ? "a request is one line of at most 512 bytes"
-					       : request_parse(line, len, &r);
+	const char *wrong = line == NULL ? "a request is one line of at most 512 bytes"
+					 : request_parse(line, len, &r);
 
-	if (wrong == NULL && start_query(c, &r))
-		return;
+	if (wrong == NULL && (r.verb == REQ_EXPLAIN || r.verb == REQ_TRACE)) {
+		if (start_query(c, &r))
+			return;
+		wrong = "too many queries at once; try again";
+	}
 	c->answer = obj_alloc(ANSWER_MAX + 1);
-	c->answer_len = wrong != NULL ? error(c->answer, wrong) : verbs[r.verb](&r, c->answer);
+	if (wrong == NULL && r.verb == REQ_STATUS) {
+		c->answer_len = status_json(control.tree, c->answer, ANSWER_MAX);
+		wrong = c->answer_len > 0 ? NULL : "the status does not fit its buffer";
+	} else if (wrong == NULL) {
+		wrong = verbs[r.verb](&r);
+	}
+	if (c->answer_len == 0)
+		put_result(c, wrong);
 	c->answer[c->answer_len++] = '\n';
 }
 
-/* True: it is answered later, when the actors have answered. */
+/* False: too many are open. Otherwise the client is answered when the actors have answered. */
 static bool
 start_query(struct client *c, const struct request *r)
 {
-	if (r->verb != REQ_EXPLAIN && r->verb != REQ_TRACE)
-		return false;
 	c->query =
 	    actor_query_start(control.tree, r->verb == REQ_EXPLAIN ? "explain" : "trace", r->object);
 	if (c->query == NULL)
@@ -320,86 +313,58 @@ close_client(struct client *c)
 	c->answer = NULL;
 }
 
-static size_t
-do_status(const struct request *r, char *out)
+static const char *
+do_level(const struct request *r)
 {
-	(void)r;
-	const size_t len = status_json(control.tree, out, ANSWER_MAX);
+	const bool own = r->role == ROLE_ANY || r->role == ROLE_NONE;
 
-	return len > 0 ? len : error(out, "the status does not fit its buffer");
-}
-
-static size_t
-do_level(const struct request *r, char *out)
-{
-	bool found = r->role == ROLE_ANY || r->role == ROLE_NONE;
-
-	if (found)
+	if (!own && tree_child(control.tree, r->role) == NULL)
+		return "no such actor";
+	if (own)
 		log_set_level(r->level);
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		struct child *const ch = &control.tree->children[i];
-
-		if (r->role != ROLE_ANY && ch->row->role != r->role)
-			continue;
-		ch->level = r->level;
-		ch->level_dirty = ch->pid != 0;
-		found = true;
-	}
-	return found ? ok(out) : error(out, "no such actor");
+	tree_set_level(control.tree, r->role, r->level);
+	return NULL;
 }
 
-static size_t
-do_reload(const struct request *r, char *out)
+static const char *
+do_reload(const struct request *r)
 {
 	(void)r;
-	const char *const refused = reload(control.tree);
-
-	return refused == NULL ? ok(out) : error(out, refused);
+	return reload(control.tree);
 }
 
-static size_t
-do_restart(const struct request *r, char *out)
+static const char *
+do_restart(const struct request *r)
 {
 	struct child *const ch = tree_child(control.tree, r->role);
 
 	if (ch == NULL || !ch->spec->enabled)
-		return error(out, "that actor is not enabled");
+		return "that actor is not enabled";
 	if (control.tree->stopping)
-		return error(out, "stopping: nothing is started any more");
+		return "stopping: nothing is started any more";
 	log_info("actor restarts: requested on the control socket", KV_S(ACTOR, ch->name));
 	act_feed(ch, EV_RESTART);
-	return ok(out);
+	return NULL;
 }
 
-/* start_query had no room. */
-static size_t
-refuse_query(const struct request *r, char *out)
-{
-	(void)r;
-	return error(out, "too many queries at once; try again");
-}
-
-static size_t
-do_stop(const struct request *r, char *out)
+static const char *
+do_stop(const struct request *r)
 {
 	(void)r;
 	tree_stop(control.tree, 0, "requested on the control socket");
-	return ok(out);
+	return NULL;
 }
 
-static size_t
-ok(char *out)
+static void
+put_result(struct client *c, const char *wrong)
 {
-	return (size_t)snprintf(out, ANSWER_MAX, "{\"ok\":true}");
-}
-
-static size_t
-error(char *out, const char *text)
-{
-	struct json j = { .buf = out, .size = ANSWER_MAX };
+	struct json j = { .buf = c->answer, .size = ANSWER_MAX };
 
 	json_open(&j, NULL, '{');
-	json_str(&j, "error", text);
+	if (wrong != NULL)
+		json_str(&j, "error", wrong);
+	else
+		json_bool(&j, "ok", true);
 	json_close(&j, '}');
-	return json_end(&j);
+	c->answer_len = json_end(&j);
 }

@@ -10,8 +10,6 @@
 #include "log.h"
 #include "obj.h"
 
-#define PRINT_CONFIG	"print-config"
-
 enum { EXIT_USAGE = 2 };
 
 static const struct dropin_program *const programs[] = { &dropin_node_state };
@@ -20,7 +18,6 @@ static enum dropin_end check_values(struct dropin *);
 static int print_error(const struct dropin *, FILE *);
 static const char *advice(const struct dropin *);
 static void usage(const struct dropin_program *, FILE *);
-static bool print_requested(const struct dropin *);
 static void note_idle(struct dropin *);
 static void write_yaml(struct dropin *);
 static void write_section(const struct dropin *, enum section, FILE *);
@@ -67,7 +64,7 @@ dropin_read(const struct dropin_program *p, int nargs, char *const *args, struct
 		return print_error(d, err);
 	note_idle(d);
 	write_yaml(d);
-	if (!print_requested(d))
+	if (strcmp(d->flags.values[p->print_flag].text, "true") != 0)
 		return DROPIN_RUN;
 	fputs(d->yaml, out);
 	dropin_close(d);
@@ -208,16 +205,6 @@ usage(const struct dropin_program *p, FILE *out)
 			fprintf(out, " (default %s%s%s)", mark, f->initial, mark);
 		fputc('\n', out);
 	}
-}
-
-static bool
-print_requested(const struct dropin *d)
-{
-	for (size_t i = 0; i < d->program->nflags; i++) {
-		if (strcmp(d->program->flags[i].name, PRINT_CONFIG) == 0)
-			return strcmp(d->flags.values[i].text, "true") == 0;
-	}
-	return false;
 }
 
 /* ---- The configuration ---- */

@@ -17,6 +17,8 @@
 enum { DROPIN_NOTES_MAX = 16, DROPIN_SETTINGS_MAX = 16, DROPIN_RUN = -1 };
 
 struct dropin;
+/* On failure d->flags.error has the text. */
+typedef enum dropin_end dropin_step(struct dropin *d);
 
 /* A flag that the original had once. */
 struct dropin_gone {
@@ -27,10 +29,10 @@ struct dropin_program {
 	const char			*name;
 	const struct dropin_flag	*flags;
 	size_t				 nflags;
+	size_t				 print_flag;	/* prints the configuration instead of running it */
 	const struct dropin_gone	*gone;
 	size_t				 ngone;
-	/* What the table of flags cannot express. On failure d->flags.error has the text. */
-	enum dropin_end			(*adapt)(struct dropin *d);
+	dropin_step			*adapt;		/* what the table of flags cannot express */
 };
 
 /* Logged at the start. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "config/value.h"
+#include "err.h"
 #include "obj.h"
 
 /* One argument, taken apart. */
@@ -19,7 +21,6 @@ static size_t find(const struct dropin_flag *, size_t, const struct arg *);
 static enum dropin_end set_unknown(const struct arg *, struct dropin_flags *);
 static bool set_boolean(const struct dropin_flag *, const char *, struct dropin_value *,
     struct dropin_flags *);
-static const char *as_boolean(const char *);
 
 enum dropin_end
 dropin_flags_read(const struct dropin_flag *table, size_t n, int nargs, char *const *args,
@@ -106,33 +107,20 @@ set_unknown(const struct arg *arg, struct dropin_flags *out)
 	return DROPIN_WRONG;
 }
 
+/* By strconv.ParseBool; without a value it is true. */
 static bool
 set_boolean(const struct dropin_flag *flag, const char *text, struct dropin_value *v,
     struct dropin_flags *out)
 {
-	v->text = text == NULL ? "true" : as_boolean(text);
-	if (v->text == NULL)
-		snprintf(out->error, sizeof(out->error),
-		    "invalid boolean value \"%.100s\" for -%s: parse error", text, flag->name);
-	return v->text != NULL;
-}
-
-/* strconv.ParseBool; NULL: neither. */
-static const char *
-as_boolean(const char *text)
-{
-	static const struct {
-		const char	*text, *value;
-	} words[] = {
-		{ "1", "true" }, { "t", "true" }, { "T", "true" }, { "true", "true" }, { "TRUE", "true" },
-		{ "True", "true" },
-		{ "0", "false" }, { "f", "false" }, { "F", "false" }, { "false", "false" },
-		{ "FALSE", "false" }, { "False", "false" },
+	static const struct value_rule words = {
+		.type = VALUE_CHOICE, .words = "0|f|F|false|FALSE|False|1|t|T|true|TRUE|True",
 	};
+	enum { FIRST_TRUE = 6 };
+	int64_t place = FIRST_TRUE;
 
-	for (size_t i = 0; i < NITEMS(words); i++) {
-		if (strcmp(words[i].text, text) == 0)
-			return words[i].value;
-	}
-	return NULL;
+	if (text != NULL && value_parse(&words, text, strlen(text), &place) != VALUE_FAULT_NONE)
+		return err_refuse(out->error, sizeof(out->error),
+		    "invalid boolean value \"%.100s\" for -%s: parse error", text, flag->name);
+	v->text = place < FIRST_TRUE ? "false" : "true";
+	return true;
 }

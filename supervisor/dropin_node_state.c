@@ -89,10 +89,7 @@ static const struct dropin_gone gone[] = {
 	    "see docs/migration.md" },
 };
 
-static enum dropin_end adapt(struct dropin *);
-static enum dropin_end check_controllers(struct dropin *);
-static enum dropin_end check_metrics(struct dropin *);
-static enum dropin_end set_log(struct dropin *);
+static dropin_step adapt, check_controllers, check_metrics, set_log;
 static const char *level_of(const char *);
 static void make_absolute(struct dropin *);
 static bool on(const struct dropin *, enum flag);
@@ -101,15 +98,13 @@ static const char *text(const struct dropin *, enum flag);
 const struct dropin_program dropin_node_state = {
 	.name = "node-state-controller",
 	.flags = flags, .nflags = NITEMS(flags), .gone = gone, .ngone = NITEMS(gone),
-	.adapt = adapt,
+	.print_flag = FLAG_PRINT, .adapt = adapt,
 };
 
 static enum dropin_end
 adapt(struct dropin *d)
 {
-	static enum dropin_end (*const steps[])(struct dropin *) = {
-		check_controllers, check_metrics, set_log,
-	};
+	static dropin_step *const steps[] = { check_controllers, check_metrics, set_log };
 	enum dropin_end end = DROPIN_OK;
 
 	for (size_t i = 0; end == DROPIN_OK && i < NITEMS(steps); i++)

@@ -16,16 +16,11 @@ enum {
 };
 
 static bool receive_record(struct child *);
-static void on_bound(struct child *, const struct note *);
-static void on_synced(struct child *, const struct note *);
-static void on_beat(struct child *, const struct note *);
-static void on_report(struct child *, const struct note *);
-static void on_extend(struct child *, const struct note *);
-static void on_status(struct child *, const struct note *);
-static void on_answer(struct child *, const struct note *);
+typedef void handler(struct child *, const struct note *);
+static handler on_bound, on_synced, on_beat, on_report, on_extend, on_status, on_answer;
 static void bad_record(struct child *);
 
-static void (*const handlers[NOTE_MAX])(struct child *, const struct note *) = {
+static handler *const handlers[NOTE_MAX] = {
 	[NOTE_BOUND] = on_bound, [NOTE_SYNCED] = on_synced, [NOTE_UNSYNCED] = on_synced,
 	[NOTE_BEAT] = on_beat, [NOTE_REPORT] = on_report, [NOTE_EXTEND] = on_extend,
 	[NOTE_STATUS] = on_status, [NOTE_ANSWER] = on_answer,

@@ -24,7 +24,7 @@
 struct log_writer log_writer = { .watch = { .fd = -1, .epoll_fd = -1 }, .fd = -1 };
 
 static void open_stderr(void);
-static bool append(const char *, size_t, size_t);
+static void append(const char *, size_t, size_t);
 static ssize_t write_some(const char *, size_t);
 static void ready(void *, uint32_t);
 static void log_dropped(void);
@@ -43,10 +43,7 @@ log_writer_open(int epoll_fd)
 void
 log_writer_own_line(const char *line, size_t len)
 {
-	if (!append(line, len, LOG_WRITER_BYTES)) {
-		log_writer.dropped++;
-		log_writer.unreported++;
-	}
+	append(line, len, LOG_WRITER_BYTES);
 	log_writer_flush();
 }
 
@@ -54,10 +51,7 @@ log_writer_own_line(const char *line, size_t len)
 void
 log_writer_child_line(const char *line, size_t len)
 {
-	if (!append(line, len, LOG_WRITER_CHILD_BYTES)) {
-		log_writer.dropped++;
-		log_writer.unreported++;
-	}
+	append(line, len, LOG_WRITER_CHILD_BYTES);
 }
 
 void
@@ -131,23 +125,25 @@ open_stderr(void)
 		log_writer.shared = true;
 }
 
-static bool
+static void
 append(const char *line, size_t len, size_t most)
 {
 	if (log_writer.ring == NULL) {
 		while (write(STDERR_FILENO, line, len) == -1 && errno == EINTR)
 			;
-		return true;
+		return;
 	}
-	if (log_writer.len + len > most)
-		return false;
+	if (log_writer.len + len > most) {
+		log_writer.dropped++;
+		log_writer.unreported++;
+		return;
+	}
 	const size_t tail = (log_writer.head + log_writer.len) % LOG_WRITER_BYTES;
 	const size_t first = len < LOG_WRITER_BYTES - tail ? len : LOG_WRITER_BYTES - tail;
 
 	memcpy(log_writer.ring + tail, line, first);
 	memcpy(log_writer.ring, line + first, len - first);
 	log_writer.len += len;
-	return true;
 }
 
 /* A pipe that poll calls writable takes PIPE_BUF bytes without waiting. */

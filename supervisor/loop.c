@@ -4,8 +4,6 @@
  * Never: block anywhere but in epoll_wait, or touch what actors exchange among themselves
  * (docs/supervision.md).
  */
-#include "loop.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,7 +12,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "control.h"
 #include "err.h"
 #include "obj.h"
 #include "log_writer.h"
@@ -24,17 +21,15 @@
 enum { EVENTS = 64, LOG_LATE_MS = 1000 };
 
 static void on_signal(void *, uint32_t);
-static void on_stop_signal(struct tree *, int);
-static void on_hup(struct tree *, int);
-static void on_child(struct tree *, int);
+typedef void signal_fn(struct tree *, int);
+static signal_fn on_stop_signal, on_hup, on_child;
 static int64_t next_ms(const struct tree *);
 static void wake(struct tree *, int64_t);
 static void watchdog(struct tree *);
-static int64_t earlier(int64_t, int64_t);
 
 static const struct {
-	int	  sig;
-	void	(*handle)(struct tree *, int);
+	int		 sig;
+	signal_fn	*handle;
 } signals[] = {
 	{ SIGTERM, on_stop_signal },
 	{ SIGINT,  on_stop_signal },
@@ -167,10 +162,4 @@ on_child(struct tree *t, int sig)
 {
 	(void)sig;
 	reap_children(t);
-}
-
-static int64_t
-earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
 }

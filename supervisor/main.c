@@ -8,11 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control.h"
 #include "dropin.h"
 #include "err.h"
 #include "lifeline.h"
-#include "loop.h"
 #include "obj.h"
 #include "options.h"
 #include "log_writer.h"
@@ -130,14 +128,13 @@ prepare_process(void)
 static struct config *
 load_config(const struct tree_setup *setup)
 {
-	struct config_errors *const errs = obj_alloc(sizeof(*errs));
-	struct config *const config = tree_config(setup, errs);
+	struct config_errors errs;
+	struct config *const config = tree_config(setup, &errs);
 
 	if (config == NULL) {
-		config_errors_print(errs, stderr);
+		config_errors_print(&errs, stderr);
 		exit(EXIT_CONFIG);
 	}
-	free(errs);
 	return config;
 }
 

@@ -11,7 +11,7 @@ const struct child_row child_table[CHILD_MAX] = {
 };
 
 /* The last row ends the table, which is otherwise empty without test actors. */
-static const struct need needs_table[] = {
+const struct need needs_table[] = {
 #define NEED_ROW(WHO, NEEDED, text) { .who = ROLE_##WHO, .needs = ROLE_##NEEDED, .why = (text) },
 	NEEDS(NEED_ROW)
 	{ .who = ROLE_NONE, .needs = ROLE_NONE },
@@ -42,14 +42,7 @@ needs_of(enum role r)
 }
 
 bool
-needs_resolve(uint64_t wanted, uint64_t forbidden, struct needs_answer *out)
-{
-	return needs_resolve_in(needs_table, NITEMS(needs_table) - 1, wanted, forbidden, out);
-}
-
-bool
-needs_resolve_in(const struct need *table, size_t n, uint64_t wanted, uint64_t forbidden,
-    struct needs_answer *out)
+needs_resolve(const struct need *table, uint64_t wanted, uint64_t forbidden, struct needs_answer *out)
 {
 	*out = (struct needs_answer){ .enabled = wanted };
 	for (unsigned r = 0; r < ROLE_MAX; r++)
@@ -58,7 +51,7 @@ needs_resolve_in(const struct need *table, size_t n, uint64_t wanted, uint64_t f
 	/* Each pass adds at least one role or is the last; a cycle of needs is closed like any other. */
 	for (bool grew = true; grew;) {
 		grew = false;
-		for (size_t i = 0; i < n; i++) {
+		for (size_t i = 0; table[i].who != ROLE_NONE; i++) {
 			if ((out->enabled & bit(table[i].who)) == 0)
 				continue;
 			if ((forbidden & bit(table[i].needs)) != 0) {

@@ -18,11 +18,9 @@ struct needs_answer {
 	struct need	 conflict;		/* when refused: who needs what was switched off */
 };
 
-/* Closes `wanted` over the NEEDS table, whole or not at all. False: something needed is in `forbidden`. */
-bool needs_resolve(uint64_t wanted, uint64_t forbidden, struct needs_answer *out);
-/* The same over any table, for tests. */
-bool needs_resolve_in(const struct need *table, size_t n, uint64_t wanted, uint64_t forbidden,
-    struct needs_answer *out);
+extern const struct need needs_table[];		/* ends with ROLE_NONE */
+/* Closes `wanted` over the table, whole or not at all. False: something needed is in `forbidden`. */
+bool needs_resolve(const struct need *table, uint64_t wanted, uint64_t forbidden, struct needs_answer *out);
 /* Mask of what this role needs directly. */
 uint64_t needs_of(enum role r);
 

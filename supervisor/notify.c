@@ -11,24 +11,21 @@
 
 #include "obj.h"
 
-/* What is left of the record. */
-struct rest {
+/* A part of the record: a word, or what is left. */
+struct part {
 	const char	*at;
 	size_t		 len;
 };
 
-static bool take_nothing(struct rest *, struct note *);
-static bool take_number(struct rest *, struct note *);
-static bool take_report(struct rest *, struct note *);
-static bool take_text(struct rest *, struct note *);
-static bool take_answer(struct rest *, struct note *);
-static bool word(struct rest *, const char **, size_t *);
-static bool number(const char *, size_t, uint64_t *);
+typedef bool take(struct part *rest, struct note *);
+static take take_nothing, take_number, take_report, take_text, take_answer;
+static bool word(struct part *, struct part *);
+static bool number(struct part *, uint64_t *);
 
 static const struct {
-	const char	 *name;
-	bool		(*take)(struct rest *, struct note *);
-	uint64_t	  most;		/* of the number */
+	const char	*name;
+	take		*take;
+	uint64_t	 most;		/* of the number */
 } records[NOTE_MAX] = {
 	[NOTE_BOUND]    = { "bound",    take_nothing, 0 },
 	[NOTE_SYNCED]   = { "synced",   take_nothing, 0 },
@@ -43,15 +40,13 @@ static const struct {
 bool
 notify_parse(const char *record, size_t len, struct note *out)
 {
-	struct rest rest = { .at = record, .len = len };
-	const char *name;
-	size_t name_len;
+	struct part rest = { .at = record, .len = len }, name;
 
 	*out = (struct note){ .role = ROLE_NONE };
-	if (!word(&rest, &name, &name_len))
+	if (!word(&rest, &name))
 		return false;
 	for (unsigned i = 0; i < NITEMS(records); i++) {
-		if (strlen(records[i].name) != name_len || memcmp(records[i].name, name, name_len) != 0)
+		if (strlen(records[i].name) != name.len || memcmp(records[i].name, name.at, name.len) != 0)
 			continue;
 		out->kind = (enum note_kind)i;
 		return records[i].take(&rest, out) && out->number <= records[i].most;
@@ -60,41 +55,34 @@ notify_parse(const char *record, size_t len, struct note *out)
 }
 
 static bool
-take_nothing(struct rest *rest, struct note *out)
+take_nothing(struct part *rest, struct note *out)
 {
 	(void)out;
 	return rest->len == 0;
 }
 
 static bool
-take_number(struct rest *rest, struct note *out)
+take_number(struct part *rest, struct note *out)
 {
-	const char *w;
-	size_t len;
-
-	return word(rest, &w, &len) && number(w, len, &out->number) && rest->len == 0;
+	return number(rest, &out->number) && rest->len == 0;
 }
 
 /* <role|-> <incarnation> <reason>: a role that does not exist is not a report about anybody. */
 static bool
-take_report(struct rest *rest, struct note *out)
+take_report(struct part *rest, struct note *out)
 {
-	const char *w;
-	size_t len;
+	struct part who;
 
-	if (!word(rest, &w, &len))
+	if (!word(rest, &who))
 		return false;
-	if (len != 1 || w[0] != '-') {
-		out->role = role_find(w, len);
-		if (out->role == ROLE_NONE)
-			return false;
-	}
-	return word(rest, &w, &len) && number(w, len, &out->number) && take_text(rest, out)
-	    && out->text[0] != '\0';
+	out->role = role_find(who.at, who.len);
+	if (out->role == ROLE_NONE && (who.len != 1 || who.at[0] != '-'))
+		return false;
+	return number(rest, &out->number) && take_text(rest, out) && out->text[0] != '\0';
 }
 
 static bool
-take_text(struct rest *rest, struct note *out)
+take_text(struct part *rest, struct note *out)
 {
 	const size_t len = rest->len < NOTE_TEXT_MAX ? rest->len : NOTE_TEXT_MAX;
 
@@ -106,12 +94,9 @@ take_text(struct rest *rest, struct note *out)
 
 /* <id> <json>: the client parses it, musterd does not. */
 static bool
-take_answer(struct rest *rest, struct note *out)
+take_answer(struct part *rest, struct note *out)
 {
-	const char *w;
-	size_t len;
-
-	if (!word(rest, &w, &len) || !number(w, len, &out->number) || rest->len == 0)
+	if (!number(rest, &out->number) || rest->len == 0)
 		return false;
 	out->body = rest->at;
 	out->body_len = rest->len;
@@ -120,27 +105,28 @@ take_answer(struct rest *rest, struct note *out)
 
 /* The next word, ended by one space or the end of the record; false when it is empty. */
 static bool
-word(struct rest *rest, const char **w, size_t *len)
+word(struct part *rest, struct part *w)
 {
 	const char *const space = rest->len == 0 ? NULL : memchr(rest->at, ' ', rest->len);
 
-	*w = rest->at;
-	*len = space == NULL ? rest->len : (size_t)(space - rest->at);
-	rest->at += *len + (space != NULL);
-	rest->len -= *len + (space != NULL);
-	return *len > 0;
+	w->at = rest->at;
+	w->len = space == NULL ? rest->len : (size_t)(space - rest->at);
+	rest->at += w->len + (space != NULL);
+	rest->len -= w->len + (space != NULL);
+	return w->len > 0;
 }
 
 static bool
-number(const char *w, size_t len, uint64_t *out)
+number(struct part *rest, uint64_t *out)
 {
-	uint64_t n = 0;
+	struct part digits;
 
-	for (size_t i = 0; i < len; i++) {
-		if (w[i] < '0' || w[i] > '9' || n > (UINT64_MAX - 9) / 10)
+	if (!word(rest, &digits))
+		return false;
+	for (*out = 0; digits.len > 0; digits.at++, digits.len--) {
+		if (*digits.at < '0' || *digits.at > '9' || *out > (UINT64_MAX - 9) / 10)
 			return false;
-		n = n * 10 + (uint64_t)(w[i] - '0');
+		*out = *out * 10 + (uint64_t)(*digits.at - '0');
 	}
-	*out = n;
-	return len > 0;
+	return true;
 }

@@ -20,8 +20,7 @@
 #include "random.h"
 #include "tree.h"
 
-static bool linked(enum role, enum role);
-static bool connects_to(enum role, enum role);
+static bool connects_to(const struct child *, const struct child *, bool);
 static bool send_peer(const struct child *, const struct child *);
 static const char *reachable(const struct child *);
 static bool send_tree(const struct child *);
@@ -30,10 +29,12 @@ static void token_text(const struct child *, const struct child *, char[TOKEN_HE
 void
 peers_mint(struct child *consumer)
 {
+	if (consumer->tokens == NULL)
+		consumer->tokens = obj_alloc(CHILD_MAX * sizeof(*consumer->tokens));
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
 		struct secret *const token = &consumer->tokens[i];
 
-		if (!connects_to(consumer->row->role, child_table[i].role))
+		if (!connects_to(consumer, &consumer->tree->children[i], false))
 			continue;
 		token->len = TOKEN_BYTES;
 		random_secret(token->bytes, TOKEN_BYTES);
@@ -43,19 +44,17 @@ peers_mint(struct child *consumer)
 void
 peers_wipe(struct child *consumer)
 {
-	for (unsigned i = 0; i < CHILD_MAX; i++)
-		secret_wipe(&consumer->tokens[i]);
+	if (consumer->tokens != NULL)
+		explicit_bzero(consumer->tokens, CHILD_MAX * sizeof(*consumer->tokens));
+	free(consumer->tokens);
+	consumer->tokens = NULL;
 }
 
 void
 peers_changed(struct child *about)
 {
-	struct tree *const t = about->tree;
-
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		struct child *const to = &t->children[i];
-
-		if (to->pid != 0 && linked(to->row->role, about->row->role))
+	TREE_EACH(about->tree, to) {
+		if (to->pid != 0 && peers_linked(to, about))
 			to->peers_dirty |= UINT64_C(1) << about->row->role;
 	}
 }
@@ -71,10 +70,8 @@ peers_boot(struct child *to)
 	    t->setup.format == LOG_JSON ? "json" : "console", (long long)t->specs->beat_ms, t->instance);
 
 	ok = ok && lifeline_send(to->lifeline.fd, "config %s", to->spec->config);
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		const struct child *const about = &t->children[i];
-
-		if (about->spec->enabled && linked(to->row->role, about->row->role))
+	TREE_EACH(t, about) {
+		if (about->spec->enabled && peers_linked(to, about))
 			ok = ok && send_peer(to, about);
 	}
 	to->tree_dirty = to->row->receives_tree;
@@ -106,43 +103,30 @@ peers_flush(struct child *to)
 void
 peers_flush_all(struct tree *t)
 {
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		const struct child *const ch = &t->children[i];
-
+	TREE_EACH(t, ch) {
 		if (ch->peers_dirty != 0 || ch->level_dirty || ch->tree_dirty)
-			peers_flush(&t->children[i]);
+			peers_flush(ch);
 	}
 }
 
 bool
 peers_linked(const struct child *a, const struct child *b)
 {
-	return linked(a->row->role, b->row->role);
+	return connects_to(a, b, false) || connects_to(b, a, false);
 }
 
 bool
 peers_reads(const struct child *consumer, const struct child *producer)
 {
-	for (unsigned l = 0; l < LINK_MAX; l++) {
-		if (link_table[l].gating && link_binds((enum link)l, producer->row->role)
-		    && link_connects((enum link)l, consumer->row->role))
-			return true;
-	}
-	return false;
-}
-
-/* Some link has one of them at each end. */
-static bool
-linked(enum role a, enum role b)
-{
-	return connects_to(a, b) || connects_to(b, a);
+	return connects_to(consumer, producer, true);
 }
 
 static bool
-connects_to(enum role from, enum role to)
+connects_to(const struct child *from, const struct child *to, bool only_gating)
 {
 	for (unsigned l = 0; l < LINK_MAX; l++) {
-		if (link_binds((enum link)l, to) && link_connects((enum link)l, from))
+		if ((link_table[l].gating || !only_gating) && link_binds((enum link)l, to->row->role)
+		    && link_connects((enum link)l, from->row->role))
 			return true;
 	}
 	return false;
@@ -188,9 +172,10 @@ static void
 token_text(const struct child *consumer, const struct child *producer, char out[TOKEN_HEX + 1])
 {
 	static const char digits[] = "0123456789abcdef";
-	const struct secret *const s = &consumer->tokens[child_find(producer->row->role)];
+	const struct secret *const s =
+	    consumer->tokens == NULL ? NULL : &consumer->tokens[child_find(producer->row->role)];
 
-	if (s->len == 0) {
+	if (s == NULL || s->len == 0) {
 		memcpy(out, "-", sizeof("-"));
 		return;
 	}

@@ -1,5 +1,7 @@
-/* supervisor/policy.c - restart, backoff, escalation, watchdog, stop budget. Pure. */
+/* supervisor/policy.c - restart, backoff, escalation, watchdog, stop budget, the list of deaths. Pure. */
 #include "policy.h"
+
+#include <stddef.h>
 
 #include "err.h"
 #include "random.h"
@@ -20,7 +22,6 @@ static const enum cause cause_of_stop[STOP_REASON_MAX] = {
 
 static bool burst(struct policy *, int64_t);
 static int64_t backoff(struct policy *, int64_t, uint64_t *);
-static int64_t least(int64_t, int64_t);
 
 enum cause
 policy_cause(const struct ending *e)
@@ -120,7 +121,7 @@ policy_extend_ms(int64_t asked_ms, int64_t later_ms, int64_t left_ms)
 
 	if (asked_ms < 0 || most_ms < 0)
 		return 0;
-	return least(asked_ms, most_ms);
+	return earlier(asked_ms, most_ms);
 }
 
 /* A bad reporter must not be able to restart its peers in a loop. */
@@ -134,6 +135,22 @@ policy_report_allowed(struct policy_reports *r, int64_t now_ms)
 	*oldest = now_ms;
 	r->count++;
 	return true;
+}
+
+void
+tally_add(struct tally *t, const struct death *d)
+{
+	t->count[d->cause]++;
+	t->last[t->total % TALLY_LAST] = *d;
+	t->total++;
+}
+
+const struct death *
+tally_last(const struct tally *t, unsigned i)
+{
+	if (i >= TALLY_LAST || i >= t->total)
+		return NULL;
+	return &t->last[(t->total - 1 - i) % TALLY_LAST];
 }
 
 /* Notes an early death; true when this one and the four before it fell into the window. */
@@ -160,11 +177,5 @@ backoff(struct policy *p, int64_t ready_ms, uint64_t *random)
 	for (unsigned i = 0; i < p->step && delay_ms < POLICY_BACKOFF_CAP_MS; i++)
 		delay_ms *= 2;
 	p->step++;
-	return random_jitter(random, least(delay_ms, POLICY_BACKOFF_CAP_MS));
-}
-
-static int64_t
-least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
+	return random_jitter(random, earlier(delay_ms, POLICY_BACKOFF_CAP_MS));
 }

@@ -12,6 +12,12 @@
 
 #include "actors.h"
 
+static inline int64_t
+earlier(int64_t a_ms, int64_t b_ms)
+{
+	return a_ms < b_ms ? a_ms : b_ms;
+}
+
 enum {
 	POLICY_BACKOFF_FIRST_MS = 1000,
 	POLICY_BACKOFF_CAP_MS   = 60 * 1000,
@@ -121,5 +127,25 @@ struct policy_reports {
 	unsigned	count;
 };
 bool policy_report_allowed(struct policy_reports *r, int64_t now_ms);
+
+struct death {
+	enum role	role;
+	uint64_t	incarnation;
+	enum cause	cause;
+	int64_t		at_ms, uptime_ms;
+};
+
+enum { TALLY_LAST = 100 };
+
+/* The deaths: how many by cause since the start, and the last hundred. Zeroed at first. */
+struct tally {
+	uint64_t	count[CAUSE_MAX];
+	struct death	last[TALLY_LAST];	/* a ring */
+	uint64_t	total;
+};
+
+void tally_add(struct tally *t, const struct death *d);
+/* The i-th last death, 0 the latest; NULL when there were not so many. */
+const struct death *tally_last(const struct tally *t, unsigned i);
 
 #endif

@@ -1,6 +1,5 @@
 /* supervisor/reap.c - reaps children, finds and logs the cause, applies what policy decides. */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -85,12 +84,7 @@ reap_kill_orphans(struct tree *t)
 	bool any = false;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return false;
-	const ssize_t n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	fd_read_file(path, text, sizeof(text));
 	for (const char *word = strtok_r(text, " ", &save); word != NULL; word = strtok_r(NULL, " ", &save)) {
 		const pid_t pid = (pid_t)strtol(word, NULL, 10);
 
@@ -105,9 +99,9 @@ reap_kill_orphans(struct tree *t)
 static struct child *
 child_of(struct tree *t, pid_t pid)
 {
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		if (t->children[i].pid == pid)
-			return &t->children[i];
+	TREE_EACH(t, ch) {
+		if (ch->pid == pid)
+			return ch;
 	}
 	return NULL;
 }

@@ -14,7 +14,6 @@
 static const char *const fixed[] = { "run-dir", "log-format", "beat-interval", "user", "confine" };
 
 static const char *read_file(struct tree *, struct config **, struct spec_set **);
-static void log_errors(const struct config_errors *);
 static void warn_fixed(const struct tree *, const struct config *);
 static void change_level(struct tree *, const struct config *);
 static void swap(struct tree *, struct config **, struct spec_set **);
@@ -50,17 +49,17 @@ read_file(struct tree *t, struct config **config, struct spec_set **specs)
 {
 	static char why[SPEC_ERROR_MAX + 256];	/* handed to the caller */
 	char err[SPEC_ERROR_MAX];
-	struct config_errors *const errs = obj_alloc(sizeof(*errs));
+	struct config_errors errs;
 
-	*config = tree_config(&t->setup, errs);
+	*config = tree_config(&t->setup, &errs);
 	if (*config == NULL) {
-		log_errors(errs);
-		snprintf(why, sizeof(why), "%s:%d: %s; the old configuration stays", errs->file,
-		    errs->list[0].line, errs->list[0].text);
-		free(errs);
+		for (size_t i = 0; i < errs.count; i++)
+			log_error("configuration refused; the old one stays", KV_S(FILE, errs.file),
+			    KV_I(LINE, errs.list[i].line), KV_S(REASON, errs.list[i].text));
+		snprintf(why, sizeof(why), "%s:%d: %s; the old configuration stays", errs.file,
+		    errs.list[0].line, errs.list[0].text);
 		return why;
 	}
-	free(errs);
 	*specs = spec_load(*config, &t->setup.search, err, sizeof(err));
 	if (*specs == NULL) {
 		log_error("configuration refused; the old one stays", KV_S(REASON, err));
@@ -69,14 +68,6 @@ read_file(struct tree *t, struct config **config, struct spec_set **specs)
 		return why;
 	}
 	return NULL;
-}
-
-static void
-log_errors(const struct config_errors *errs)
-{
-	for (size_t i = 0; i < errs->count; i++)
-		log_error("configuration refused; the old one stays", KV_S(FILE, errs->file),
-		    KV_I(LINE, errs->list[i].line), KV_S(REASON, errs->list[i].text));
 }
 
 static void
@@ -101,10 +92,7 @@ change_level(struct tree *t, const struct config *now)
 	    || level == (enum log_level)config_get_i64(t->config, "supervisor", "log-level"))
 		return;
 	log_set_level(level);
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		t->children[i].level = level;
-		t->children[i].level_dirty = t->children[i].pid != 0;
-	}
+	tree_set_level(t, ROLE_ANY, level);
 }
 
 static void
@@ -119,9 +107,7 @@ swap(struct tree *t, struct config **config, struct spec_set **specs)
 		t->children[i].spec = &t->specs->children[i];
 	for (unsigned i = 0; i < CHILD_MAX; i++)
 		apply(&t->children[i], &old->children[i], &t->specs->children[i]);
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		struct child *const ch = &t->children[i];
-
+	TREE_EACH(t, ch) {
 		if (!consumers_changed(ch, old, t->specs) || (ch->pid == 0 && ch->state != ST_BACKOFF))
 			continue;
 		log_info("actor restarts: the set of its consumers changed", KV_S(ACTOR, ch->name));

@@ -12,15 +12,13 @@ struct words {
 	size_t	count;
 };
 
-static const char *no_more(const struct words *, struct request *);
-static const char *whose_level(const struct words *, struct request *);
-static const char *which_actor(const struct words *, struct request *);
-static const char *which_object(const struct words *, struct request *);
+typedef const char *check(const struct words *, struct request *);
+static check no_more, whose_level, which_actor, which_object;
 static bool split(const char *, size_t, struct words *);
 
 static const struct {
-	const char	 *name;
-	const char	*(*check)(const struct words *, struct request *);
+	const char	*name;
+	check		*check;
 } verbs[REQ_MAX] = {
 	[REQ_STATUS]  = { "status",  no_more },
 	[REQ_LEVEL]   = { "level",   whose_level },

@@ -46,13 +46,16 @@ struct spec_search {
 };
 
 /*
- * NULL with a text in err when the configuration cannot be run: an actor that is needed but
- * switched off, a program that is not there, a user that does not exist, root without
- * supervisor.user. What was enabled because another actor needs it is logged with the reason.
+ * NULL with a text in err when the configuration cannot be run: what spec_actors refuses, a program that
+ * is not there, a user that does not exist, root without supervisor.user. What was enabled because another
+ * actor needs it is logged with the reason.
  */
 struct spec_set *spec_load(const struct config *c, const struct spec_search *s, char *err, size_t size);
 void spec_free(struct spec_set **sp);
-/* Which actors run: enabled, on by default, or needed by one of those. False with a text in err. */
+/*
+ * Which actors run: enabled, on by default, or needed by one of those. False with a text in err: one that is
+ * needed is switched off, or a setting of another section does not allow one of them.
+ */
 bool spec_actors(const struct config *c, struct needs_answer *out, char *err, size_t size);
 
 #endif

@@ -117,11 +117,8 @@ put_words(struct json *j, const struct child *ch, size_t reserve)
 	with.size = j->size > reserve + j->len ? j->size - reserve : j->len;
 	json_open(&with, "last_output", '[');
 	for (size_t len; *words != '\0'; words += len + (words[len] == '\n')) {
-		char line[LOGPIPE_WORDS + 1];
-
 		len = strcspn(words, "\n");
-		snprintf(line, sizeof(line), "%.*s", (int)len, words);
-		json_str(&with, NULL, line);
+		json_strn(&with, NULL, words, len);
 	}
 	json_close(&with, ']');
 	if (with.full)

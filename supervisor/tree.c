@@ -20,13 +20,13 @@ enum {
 };
 
 static void name_instance(struct tree *);
+static bool degraded(const struct tree *);
 static void restart_due(struct tree *);
 static void open_stages(struct tree *);
 static void close_stages(struct tree *);
 static void publish_status(struct tree *);
 static void kill_all(struct tree *, const char *);
 static bool any_process(const struct tree *);
-static int64_t earlier(int64_t, int64_t);
 
 struct config *
 tree_config(const struct tree_setup *setup, struct config_errors *errs)
@@ -76,10 +76,10 @@ tree_free(struct tree **tp)
 	if (*tp == NULL)
 		return;
 	OBJ_TAKE(t, tp, TREE_MAGIC);
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		watch_close(&t->children[i].lifeline);
-		watch_close(&t->children[i].log.watch);
-		peers_wipe(&t->children[i]);
+	TREE_EACH(t, ch) {
+		watch_close(&ch->lifeline);
+		watch_close(&ch->log.watch);
+		peers_wipe(ch);
 	}
 	spec_free(&t->specs);
 	config_free(&t->config);
@@ -111,15 +111,26 @@ tree_child(struct tree *t, enum role r)
 }
 
 void
+tree_set_level(struct tree *t, enum role r, enum log_level level)
+{
+	TREE_EACH(t, ch) {
+		if (r != ROLE_ANY && ch->row->role != r)
+			continue;
+		ch->level = level;
+		ch->level_dirty = ch->pid != 0;
+	}
+}
+
+void
 tree_start(struct tree *t)
 {
 	if (t->specs->confine && !t->deps.confine)
 		log_warnx(
 		    "this kernel has no Landlock: that each actor opens only its own credential is advisory",
 		    KV_S(HINT, "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK enforces it"));
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		if (t->children[i].spec->enabled)
-			act_feed(&t->children[i], EV_ENABLE);
+	TREE_EACH(t, ch) {
+		if (ch->spec->enabled)
+			act_feed(ch, EV_ENABLE);
 	}
 }
 
@@ -137,9 +148,9 @@ tree_stop(struct tree *t, int exit_code, const char *why)
 	t->stopping = t->changed = true;
 	t->stop_by_ms = t->now_ms + t->specs->stop_ms;
 	sdnotify("STOPPING=1\nSTATUS=stopping: %s", why);
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		if (!fsm_has_process(t->children[i].state))
-			act_feed(&t->children[i], EV_STOP);
+	TREE_EACH(t, ch) {
+		if (!fsm_has_process(ch->state))
+			act_feed(ch, EV_STOP);
 	}
 }
 
@@ -165,9 +176,7 @@ tree_exit_code(const struct tree *t)
 void
 tree_judge(struct tree *t)
 {
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		struct child *const ch = &t->children[i];
-
+	TREE_EACH(t, ch) {
 		if (ch->deadline_ms != 0 && t->now_ms >= ch->deadline_ms) {
 			ch->deadline_ms = 0;
 			act_feed(ch, EV_DEADLINE);
@@ -203,9 +212,7 @@ tree_next_ms(const struct tree *t)
 {
 	int64_t next_ms = t->status_sent_ms + (t->text_changed ? STATUS_TEXT_MS : STATUS_MS);
 
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		const struct child *const ch = &t->children[i];
-
+	TREE_EACH(t, ch) {
 		if (ch->deadline_ms != 0)
 			next_ms = earlier(next_ms, ch->deadline_ms);
 		if (ch->state == ST_RUNNING)
@@ -219,9 +226,7 @@ tree_next_ms(const struct tree *t)
 void
 tree_rearm(struct tree *t, int64_t late_ms)
 {
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		struct child *const ch = &t->children[i];
-
+	TREE_EACH(t, ch) {
 		if (ch->deadline_ms != 0)
 			ch->deadline_ms = policy_rearm(ch->deadline_ms, late_ms, t->now_ms);
 		if (ch->beat_ms != 0)
@@ -239,9 +244,7 @@ tree_later_ms(const struct tree *t, int stop_stage)
 	for (int stage = stop_stage + 1; stage <= STOP_STAGE_MAX; stage++) {
 		int64_t longest_ms = 0;
 
-		for (unsigned i = 0; i < CHILD_MAX; i++) {
-			const struct child *const ch = &t->children[i];
-
+		TREE_EACH(t, ch) {
 			if (ch->row->stop_stage == stage && fsm_has_process(ch->state)
 			    && ch->row->stop_ms > longest_ms)
 				longest_ms = ch->row->stop_ms;
@@ -251,49 +254,37 @@ tree_later_ms(const struct tree *t, int stop_stage)
 	return sum_ms;
 }
 
-bool
-tree_starting(const struct tree *t)
-{
-	return !t->announced;
-}
-
-bool
-tree_degraded(const struct tree *t)
-{
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		const struct child *const ch = &t->children[i];
-
-		if (!ch->spec->enabled || (ch->state == ST_STOPPED && ch->row->restart != RESTART_PERMANENT))
-			continue;
-		if (ch->state != ST_RUNNING || policy_unsynced(ch->synced, ch->bound_ms, t->now_ms))
-			return true;
-	}
-	return t->stopping;
-}
-
 const char *
 tree_state_name(const struct tree *t)
 {
 	if (t->stopping)
 		return "stopping";
-	if (tree_starting(t))
+	if (!t->announced)
 		return "starting";
-	return tree_degraded(t) ? "degraded" : "running";
+	return degraded(t) ? "degraded" : "running";
+}
+
+static bool
+degraded(const struct tree *t)
+{
+	TREE_EACH(t, ch) {
+		if (!ch->spec->enabled || (ch->state == ST_STOPPED && ch->row->restart != RESTART_PERMANENT))
+			continue;
+		if (ch->state != ST_RUNNING || policy_unsynced(ch->synced, ch->bound_ms, t->now_ms))
+			return true;
+	}
+	return false;
 }
 
 /* Those whose consumers changed: after the consumers that were removed, whose last writes they carry. */
 static void
 restart_due(struct tree *t)
 {
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		struct child *const ch = &t->children[i];
+	TREE_EACH(t, ch) {
 		bool ready = ch->restart_due;
 
-		for (unsigned c = 0; ready && c < CHILD_MAX; c++) {
-			const struct child *const consumer = &t->children[c];
-
-			ready = consumer->spec->enabled || consumer->pid == 0 || !peers_reads(consumer, ch);
-		}
+		TREE_EACH(t, other)
+			ready = ready && (other->spec->enabled || other->pid == 0 || !peers_reads(other, ch));
 		if (ready)
 			act_feed(ch, EV_RESTART);
 	}
@@ -305,15 +296,13 @@ open_stages(struct tree *t)
 {
 	int gate = INT32_MAX;
 
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		const struct child *const ch = &t->children[i];
-
+	TREE_EACH(t, ch) {
 		if (ch->spec->enabled && !ch->settled && ch->row->stage < gate)
 			gate = ch->row->stage;
 	}
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		if (t->children[i].state == ST_WAITING && t->children[i].row->stage <= gate)
-			act_feed(&t->children[i], EV_OPEN);
+	TREE_EACH(t, ch) {
+		if (ch->state == ST_WAITING && ch->row->stage <= gate)
+			act_feed(ch, EV_OPEN);
 	}
 	if (!t->announced && gate == INT32_MAX) {
 		t->announced = t->changed = true;
@@ -331,9 +320,7 @@ close_stages(struct tree *t)
 {
 	int stage = INT32_MAX;
 
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		const struct child *const ch = &t->children[i];
-
+	TREE_EACH(t, ch) {
 		if (fsm_has_process(ch->state) && ch->row->stop_stage < stage)
 			stage = ch->row->stop_stage;
 	}
@@ -341,9 +328,9 @@ close_stages(struct tree *t)
 		return;
 	t->stop_stage = stage;
 	log_info("stopping a stage", KV_I(STAGE, stage));
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		if (t->children[i].row->stop_stage == stage)
-			act_feed(&t->children[i], EV_STOP);
+	TREE_EACH(t, ch) {
+		if (ch->row->stop_stage == stage)
+			act_feed(ch, EV_STOP);
 	}
 }
 
@@ -355,8 +342,8 @@ kill_all(struct tree *t, const char *why)
 	log_warnx("killing what is left", KV_S(WHY, why));
 	t->killed_all = true;
 	t->stop_by_ms = t->now_ms;
-	for (unsigned i = 0; i < CHILD_MAX; i++)
-		act_feed(&t->children[i], EV_KILL_ALL);
+	TREE_EACH(t, ch)
+		act_feed(ch, EV_KILL_ALL);
 }
 
 static void
@@ -364,9 +351,7 @@ publish_status(struct tree *t)
 {
 	unsigned running = 0, enabled = 0;
 
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		struct child *const ch = &t->children[i];
-
+	TREE_EACH(t, ch) {
 		enabled += ch->spec->enabled;
 		running += ch->state == ST_RUNNING;
 		ch->tree_dirty = ch->row->receives_tree;
@@ -382,15 +367,9 @@ publish_status(struct tree *t)
 static bool
 any_process(const struct tree *t)
 {
-	for (unsigned i = 0; i < CHILD_MAX; i++) {
-		if (fsm_has_process(t->children[i].state))
+	TREE_EACH(t, ch) {
+		if (fsm_has_process(ch->state))
 			return true;
 	}
 	return false;
-}
-
-static int64_t
-earlier(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
 }

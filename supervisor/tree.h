@@ -13,7 +13,6 @@
 
 #include "child.h"
 #include "spec.h"
-#include "tally.h"
 
 /* What the command line decided; valid as long as the tree. */
 struct tree_setup {
@@ -60,7 +59,13 @@ struct tree *tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd,
     struct spec_set **specs);
 void tree_free(struct tree **tp);
 
+/* Every child in turn, as a pointer that is const as the tree is. */
+#define TREE_EACH(t, ch)							\
+	for (__typeof__(&(t)->children[0]) ch = (t)->children; ch < (t)->children + CHILD_MAX; ch++)
+
 struct child *tree_child(struct tree *t, enum role r);	/* NULL: no such child */
+/* The log level of that child, of all with ROLE_ANY. */
+void tree_set_level(struct tree *t, enum role r, enum log_level level);
 
 void tree_start(struct tree *t);
 /* Orderly, in stages; a second call kills what is left. */
@@ -78,9 +83,7 @@ void tree_rearm(struct tree *t, int64_t late_ms);
 
 /* The time of the stop stages after this one. */
 int64_t tree_later_ms(const struct tree *t, int stop_stage);
-bool tree_starting(const struct tree *t);
 const char *tree_state_name(const struct tree *t);
-bool tree_degraded(const struct tree *t);
 
 /* One step of the child's state machine and its action (act.c). */
 void act_feed(struct child *ch, enum fsm_event e);
@@ -92,7 +95,7 @@ void peers_changed(struct child *about);	/* its incarnation, token or `bound` */
 bool peers_boot(struct child *to);		/* every record of a new process, up to `go` */
 void peers_flush(struct child *to);		/* the records that it has not got yet */
 void peers_flush_all(struct tree *t);
-bool peers_linked(const struct child *a, const struct child *b);
+bool peers_linked(const struct child *a, const struct child *b);	/* by a link, either way */
 /* The consumer has an input from the producer, metrics aside. */
 bool peers_reads(const struct child *consumer, const struct child *producer);
 
@@ -112,6 +115,16 @@ void reap_all_orphans(struct tree *t);		/* the same until there is none, at the 
 
 /* SIGHUP (reload.c). NULL, or why the old configuration stays. */
 const char *reload(struct tree *t);
+
+/* The socket that `muster` talks to (control.c): one request line, one JSON line back. */
+bool control_open(struct tree *t);		/* <run-dir>/control.sock; false with errno */
+void control_close(void);
+void control_expire(int64_t now_ms);		/* closes clients that send no request or read no answer */
+int64_t control_next_ms(void);			/* INT64_MAX: no client */
+
+/* Waiting, and handing on what happened (loop.c). */
+void loop_block_signals(void);			/* before anything else, so that none is lost */
+int loop_run(struct tree *t);			/* to the end of the tree; the exit code of the process */
 
 /* The status as JSON (status.c); 0 when it does not fit. */
 size_t status_json(const struct tree *t, char *buf, size_t size);

@@ -2,6 +2,7 @@
 #include "watch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -47,4 +48,15 @@ fd_close(int *fd)
 	if (*fd != -1)
 		close(*fd);
 	*fd = -1;
+}
+
+long
+fd_read_file(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const ssize_t n = fd == -1 ? -1 : read(fd, buf, size - 1);
+
+	fd_close(&fd);
+	buf[n > 0 ? n : 0] = '\0';
+	return n;
 }

@@ -3,6 +3,7 @@
 #define MUSTER_WATCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -28,5 +29,7 @@ void watch_events(struct watch *w, uint32_t events);
 void watch_close(struct watch *w);
 
 void fd_close(int *fd);
+/* A small file of the kernel, as far as it fits, ended with NUL; the bytes, -1 with errno (then ""). */
+long fd_read_file(const char *path, char *buf, size_t size);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "insight.h"
-#include "json.h"
 #include "obj.h"
 #include "utf8.h"
 
@@ -17,27 +16,33 @@ static void read_node_insight(struct insight_status *, const union msg_body *);
 static void read_pool_insight(struct insight_status *, const union msg_body *);
 static struct wire_str node_deleted(const union msg_body *);
 static struct wire_str pool_deleted(const union msg_body *);
-static void put_conditions(struct insight_status *, struct wire_rows);
 static void put_summaries(struct insight_status *, struct wire_rows);
 static void put_percent(struct insight_status *, int64_t);
 static void cut_texts(struct insight_status *);
 static struct wire_str cut(struct wire_str, uint32_t);
-static struct json begin_body(char *, size_t, enum insight_kind, const char *, struct wire_str);
 static void put_field(struct json *, const struct status_field_row *, struct wire_str);
-static void put_text(struct json *, const char *, struct wire_str);
 static void put_number(struct json *, const char *, struct wire_str);
 
 const struct insight_kind_row insight_kinds[INSIGHT_KIND_MAX] = {
 	[INSIGHT_NODES] = {
-		.of = "nodes", .setting = "nodes", .resource = "nodeprogressinsights",
-		.kind = "NodeProgressInsight", .state = MSG_NODE_STATE, .insight = MSG_NODE_INSIGHT,
+		.of = "nodes", .kind = "NodeProgressInsight", .state = MSG_NODE_STATE,
 		.read_state = read_node_state, .read_insight = read_node_insight, .deleted = node_deleted,
 	},
 	[INSIGHT_POOLS] = {
-		.of = "machineconfigpools", .setting = "pools",
-		.resource = "machineconfigpoolprogressinsights", .kind = "MachineConfigPoolProgressInsight",
-		.state = MSG_POOL_STATE, .insight = MSG_POOL_INSIGHT,
+		.of = "machineconfigpools", .kind = "MachineConfigPoolProgressInsight",
+		.state = MSG_POOL_STATE,
 		.read_state = read_pool_state, .read_insight = read_pool_insight, .deleted = pool_deleted,
+	},
+};
+
+const struct reconcile_kind insight_objects[INSIGHT_KIND_MAX] = {
+	[INSIGHT_NODES] = {
+		.group = INSIGHT_GROUP, .resource = "nodeprogressinsights", .setting = "nodes",
+		.message = MSG_NODE_INSIGHT, .counted = true,
+	},
+	[INSIGHT_POOLS] = {
+		.group = INSIGHT_GROUP, .resource = "machineconfigpoolprogressinsights", .setting = "pools",
+		.message = MSG_POOL_INSIGHT, .counted = true,
 	},
 };
 
@@ -47,27 +52,6 @@ insight_kind_by_state(enum msg m)
 	enum insight_kind k = 0;
 
 	while (k < INSIGHT_KIND_MAX && insight_kinds[k].state != m)
-		k++;
-	return k;
-}
-
-enum insight_kind
-insight_kind_by_message(enum msg m)
-{
-	enum insight_kind k = 0;
-
-	while (k < INSIGHT_KIND_MAX && insight_kinds[k].insight != m)
-		k++;
-	return k;
-}
-
-enum insight_kind
-insight_kind_by_resource(struct wire_str resource)
-{
-	enum insight_kind k = 0;
-
-	while (k < INSIGHT_KIND_MAX
-	    && wire_str_compare(wire_str_of(insight_kinds[k].resource), resource) != 0)
 		k++;
 	return k;
 }
@@ -98,7 +82,7 @@ read_node_state(struct insight_status *out, struct wire_str name, const union ms
 		[FIELD_POOL_RESOURCE] = wire_str_of("machineconfigpools"), [FIELD_POOL] = b->pool,
 		[FIELD_VERSION] = b->version, [FIELD_ESTIMATE] = b->estimate, [FIELD_MESSAGE] = b->message,
 	} };
-	put_conditions(out, b->conditions);
+	out->nconditions = conditions_read(b->conditions, out->conditions, CONDITIONS_MAX);
 	cut_texts(out);
 }
 
@@ -112,7 +96,7 @@ read_pool_state(struct insight_status *out, struct wire_str name, const union ms
 	} };
 	put_percent(out, b->percent);
 	put_summaries(out, b->summaries);
-	put_conditions(out, b->conditions);
+	out->nconditions = conditions_read(b->conditions, out->conditions, CONDITIONS_MAX);
 	cut_texts(out);
 }
 
@@ -128,7 +112,7 @@ read_node_insight(struct insight_status *out, const union msg_body *body)
 		[FIELD_POOL_RESOURCE] = b->pool_resource, [FIELD_POOL] = b->pool,
 		[FIELD_VERSION] = b->version, [FIELD_ESTIMATE] = b->estimate, [FIELD_MESSAGE] = b->message,
 	} };
-	put_conditions(out, b->conditions);
+	out->nconditions = conditions_read(b->conditions, out->conditions, CONDITIONS_MAX);
 }
 
 static void
@@ -141,7 +125,7 @@ read_pool_insight(struct insight_status *out, const union msg_body *body)
 	} };
 	put_percent(out, b->percent);
 	put_summaries(out, b->summaries);
-	put_conditions(out, b->conditions);
+	out->nconditions = conditions_read(b->conditions, out->conditions, CONDITIONS_MAX);
 }
 
 static struct wire_str
@@ -157,20 +141,6 @@ pool_deleted(const union msg_body *body)
 }
 
 /* ---- Lists, numbers and limits of a status ---- */
-
-static void
-put_conditions(struct insight_status *out, struct wire_rows rows)
-{
-	struct wire_str cells[ROWS_COLUMNS_MAX];
-
-	MUST(rows.count == 0 || rows.columns == 5);
-	while (out->nconditions < CONDITIONS_MAX && rows_next(&rows, cells)) {
-		out->conditions[out->nconditions++] = (struct insight_condition){
-			.type = cells[0], .status = cells[1], .reason = cells[2],
-			.message = cells[3], .time = cells[4],
-		};
-	}
-}
 
 static void
 put_summaries(struct insight_status *out, struct wire_rows rows)
@@ -217,7 +187,7 @@ cut(struct wire_str s, uint32_t limit)
 size_t
 status_create_body(char *buf, size_t size, enum insight_kind kind, const char *api, struct wire_str name)
 {
-	struct json j = begin_body(buf, size, kind, api, name);
+	struct json j = body_begin(buf, size, api, insight_kinds[kind].kind, name);
 
 	json_open(&j, "spec", '{');
 	json_close(&j, '}');
@@ -229,7 +199,8 @@ size_t
 status_update_body(char *buf, size_t size, enum insight_kind kind, const char *api,
     const struct insight_status *desired, const struct insight_plan *p)
 {
-	struct json j = begin_body(buf, size, kind, api, desired->fields[FIELD_NAME]);
+	struct json j =
+	    body_begin(buf, size, api, insight_kinds[kind].kind, desired->fields[FIELD_NAME]);
 
 	json_open(&j, "status", '{');
 	status_put(&j, kind, desired, p->conditions, p->nconditions);
@@ -238,23 +209,9 @@ status_update_body(char *buf, size_t size, enum insight_kind kind, const char *a
 	return json_end(&j);
 }
 
-size_t
-status_refused_event(char *buf, size_t size, const char *verb, struct wire_str why)
-{
-	struct json j = { .buf = buf, .size = size };
-
-	json_open(&j, NULL, '{');
-	json_str(&j, "type", "Warning");
-	json_str(&j, "reason", "InsightRefused");
-	json_str(&j, "action", verb);
-	put_text(&j, "note", why);
-	json_close(&j, '}');
-	return json_end(&j);
-}
-
 void
 status_put(struct json *j, enum insight_kind kind, const struct insight_status *s,
-    const struct insight_condition *conditions, uint32_t nconditions)
+    const struct status_condition *conditions, uint32_t nconditions)
 {
 	const char *inside = "";
 
@@ -278,37 +235,13 @@ status_put(struct json *j, enum insight_kind kind, const struct insight_status *
 		json_open(j, "summaries", '[');
 	for (uint32_t i = 0; i < s->nsummaries; i++) {
 		json_open(j, NULL, '{');
-		put_text(j, "type", s->summaries[i].type);
+		body_text(j, "type", s->summaries[i].type);
 		put_number(j, "count", s->summaries[i].count);
 		json_close(j, '}');
 	}
 	if (s->nsummaries > 0)
 		json_close(j, ']');
-	json_open(j, "conditions", '[');
-	for (uint32_t i = 0; i < nconditions; i++) {
-		json_open(j, NULL, '{');
-		put_text(j, "type", conditions[i].type);
-		put_text(j, "status", conditions[i].status);
-		put_text(j, "reason", conditions[i].reason);
-		put_text(j, "message", conditions[i].message);
-		put_text(j, "lastTransitionTime", conditions[i].time);
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-}
-
-static struct json
-begin_body(char *buf, size_t size, enum insight_kind kind, const char *api, struct wire_str name)
-{
-	struct json j = { .buf = buf, .size = size };
-
-	json_open(&j, NULL, '{');
-	json_str(&j, "apiVersion", api);
-	json_str(&j, "kind", insight_kinds[kind].kind);
-	json_open(&j, "metadata", '{');
-	put_text(&j, "name", name);
-	json_close(&j, '}');
-	return j;
+	conditions_put(j, conditions, nconditions);
 }
 
 static void
@@ -317,13 +250,7 @@ put_field(struct json *j, const struct status_field_row *row, struct wire_str va
 	if (row->form == NUMBER)
 		put_number(j, row->name, value);
 	else
-		put_text(j, row->name, value);
-}
-
-static void
-put_text(struct json *j, const char *name, struct wire_str s)
-{
-	json_strn(j, name, s.len > 0 ? s.p : "", s.len);
+		body_text(j, row->name, value);
 }
 
 static void

@@ -14,6 +14,7 @@
 #include <sys/queue.h>
 
 #include "clock.h"
+#include "cluster_clock.h"
 #include "kube/time.h"
 #include "log.h"
 #include "obj.h"
@@ -27,7 +28,7 @@ struct call {
 	struct access		*access;
 	uint64_t		 id;
 	uint64_t		 sent_as;	/* of http_send; 0: waits */
-	struct access_call	 request;		/* pointers are ours */
+	struct access_call	 request;	/* path and body are ours */
 	bool			 retried;
 	int64_t			 deadline_ms;	/* INT64_MAX: none */
 	const char		*refusal;	/* why it will not leave; NULL: it may */
@@ -48,12 +49,13 @@ struct access {
 	struct event		*timer, *plugin_ready;
 	uint64_t		 last_id;
 	char			 logged_error[256];	/* the last one that was logged; "": none */
-	int64_t			 date_us, date_at_us;	/* the server's clock, and ours when it came */
+	struct cluster_clock	 clock;
 };
 
 static struct kubeconfig *find_config(const struct access_source *, char *, size_t);
 static void dispatch(struct call *);
 static void send_now(struct call *, const struct credential_view *, int64_t);
+static bool may_begin(void *);
 static void start_stream(int, const char *, void *);
 static bool pass_data(const void *, size_t, void *);
 static void on_done(const struct http_response *, void *);
@@ -166,10 +168,7 @@ access_send(struct access *x, const struct access_call *ask)
 	c->access = x;
 	c->id = ++x->last_id;
 	c->request = *ask;
-	c->request.method = obj_strdup(ask->method);
 	c->request.path = obj_strdup(ask->path);
-	c->request.accept = obj_strdup(ask->accept == NULL ? "application/json" : ask->accept);
-	c->request.content_type = ask->content_type == NULL ? NULL : obj_strdup(ask->content_type);
 	c->request.body = ask->body_len == 0 ? NULL : obj_memdup(ask->body, ask->body_len);
 	c->deadline_ms = timeout_ms == HTTP_NO_DEADLINE ? INT64_MAX : clock_mono_ms() + timeout_ms;
 	TAILQ_INSERT_TAIL(&x->calls, c, next);
@@ -215,7 +214,16 @@ access_server(const struct access *x)
 int64_t
 access_cluster_us(const struct access *x)
 {
-	return x->date_us == 0 ? clock_wall_ms() * 1000 : x->date_us + (clock_mono_us() - x->date_at_us);
+	return x->clock.offset_ms == 0 ? clock_wall_ms() * 1000 : clock_mono_us() + x->clock.offset_ms * 1000;
+}
+
+bool
+access_cluster_moved(struct access *x, int64_t *offset_ms)
+{
+	const bool moved = cluster_clock_moved(&x->clock);
+
+	*offset_ms = x->clock.published_ms;
+	return moved;
 }
 
 /* In a Pod the service account counts, unless the configuration names a file. */
@@ -284,7 +292,8 @@ send_now(struct call *c, const struct credential_view *v, int64_t now_ms)
 	size_t n = 1;
 	char *url;
 
-	snprintf(accept, sizeof(accept), "Accept: %s", c->request.accept);
+	snprintf(accept, sizeof(accept), "Accept: %s",
+	    c->request.accept == NULL ? "application/json" : c->request.accept);
 	if (c->request.content_type != NULL) {
 		snprintf(type, sizeof(type), "Content-Type: %s", c->request.content_type);
 		headers[n++] = type;
@@ -306,11 +315,19 @@ send_now(struct call *c, const struct credential_view *v, int64_t now_ms)
 		.tls = &tls, .proxy = v->proxy,
 		.timeout_ms = c->deadline_ms == INT64_MAX ? HTTP_NO_DEADLINE : c->deadline_ms - now_ms,
 		.max_body = LIST_BODY_MAX, .gzip = c->request.gzip && !v->disable_compression,
+		.may_begin = c->request.fenced ? may_begin : NULL,
 		.on_start = c->request.on_start == NULL ? NULL : start_stream,
 		.on_data = c->request.on_data == NULL ? NULL : pass_data,
 		.done = on_done, .arg = c,
 	});
 	free(url);
+}
+
+/* It is connected: the Lease may have been lost, or this process stopped, since it was dispatched. */
+static bool
+may_begin(void *arg)
+{
+	return refusal(arg, clock_mono_ms()) == NULL;
 }
 
 static void
@@ -423,10 +440,8 @@ note_date(struct access *x, const struct http_response *r)
 	const char *const date = r->transfer == NULL ? NULL : http_header(r, "Date");
 	int64_t us;
 
-	if (date == NULL || !time_parse_http(date, strlen(date), &us))
-		return;
-	x->date_us = us;
-	x->date_at_us = clock_mono_us();
+	if (date != NULL && time_parse_http(date, strlen(date), &us))
+		cluster_clock_set(&x->clock, us, r->answered_ms);
 }
 
 static void
@@ -491,10 +506,7 @@ static void
 drop(struct call *c)
 {
 	TAILQ_REMOVE(&c->access->calls, c, next);
-	free((char *)(uintptr_t)c->request.method);
 	free((char *)(uintptr_t)c->request.path);
-	free((char *)(uintptr_t)c->request.accept);
-	free((char *)(uintptr_t)c->request.content_type);
 	free((void *)(uintptr_t)c->request.body);
 	free(c);
 }

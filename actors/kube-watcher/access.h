@@ -25,7 +25,7 @@ struct event_base;
 
 enum access_lane { ACCESS_WATCHES, ACCESS_CALLS, ACCESS_LEASE, ACCESS_LANES };
 
-/* Everything is copied. */
+/* Path and body are copied; the other texts are constants. */
 struct access_call {
 	enum access_lane  lane;
 	const char	 *method;
@@ -68,5 +68,7 @@ const char *access_namespace(const struct access *x);	/* of the credential, or "
 const char *access_server(const struct access *x);
 /* The cluster's wall clock: the last Date header and the time since then; ours until one came. */
 int64_t access_cluster_us(const struct access *x);
+/* *offset_ms: what the actors are to have (cluster_clock.h); true: it has changed. */
+bool access_cluster_moved(struct access *x, int64_t *offset_ms);
 
 #endif

@@ -18,14 +18,12 @@ answer_form(const void *body, size_t len)
 enum plan_body
 answer_body(const void *body, size_t len)
 {
-	static const char status[] = "Status";
 	const struct json_span kind = answer_form(body, len) == PROJECT_PROTO
 	    ? kind_of_proto(body, len) : kind_of_json((struct json_span){ body, len });
 
 	if (kind.len == 0)
 		return BODY_NONE;
-	return kind.len == strlen(status) && memcmp(kind.p, status, kind.len) == 0 ? BODY_STATUS
-										   : BODY_OBJECT;
+	return span_is(kind.p, kind.len, "Status") ? BODY_STATUS : BODY_OBJECT;
 }
 
 void
@@ -50,7 +48,7 @@ kind_of_json(struct json_span object)
 	struct json_span kind = { 0 };
 
 	for (struct json_span key, value; json_members_next(&m, &key, &value);) {
-		if (kind.len == 0 && key.len == 4 && memcmp(key.p, "kind", 4) == 0)
+		if (kind.len == 0 && span_is(key.p, key.len, "kind"))
 			json_span_text(value, &kind);
 	}
 	return m.whole ? kind : (struct json_span){ 0 };

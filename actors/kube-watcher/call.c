@@ -14,11 +14,11 @@
 #define MANAGER_PREFIX	"muster-"
 
 typedef const char *body_fn(const struct call_params *, json_t **);
-static body_fn put_object, put_json_patch, put_delete, put_eviction, put_nothing;
+static body_fn put_object, put_json_patch, put_delete, put_eviction;
 
 static const struct request_form {
 	const char	*method, *content_type;
-	body_fn		*body;
+	body_fn		*body;		/* NULL: none */
 	bool		 named;		/* the path has the object's name */
 	bool		 manager;	/* fieldManager goes along */
 } request_for_op[OP_MAX] = {
@@ -30,11 +30,12 @@ static const struct request_form {
 	[OP_APPLY]     = { "PATCH",  "application/apply-patch+yaml",           put_object,     true,  true },
 	[OP_DELETE]    = { "DELETE", "application/json",                       put_delete,     true,  false },
 	[OP_EVICT]     = { "POST",   "application/json",                       put_eviction,   true,  false },
-	[OP_GET]       = { "GET",    NULL,                                     put_nothing,    true,  false },
-	[OP_LIST]      = { "GET",    NULL,                                     put_nothing,    false, false },
+	[OP_GET]       = { "GET",    NULL,                                     NULL,           true,  false },
+	[OP_LIST]      = { "GET",    NULL,                                     NULL,           false, false },
 };
 
 static bool make_path(const struct call_params *, const struct request_form *, struct call_http *);
+static const char *read_grace(const struct call_params *, json_t **);
 static json_t *preconditions(const struct call_params *);
 
 char *
@@ -94,7 +95,7 @@ call_make(const struct call_params *a, struct call_http *out)
 		return "version: missing, and kube-watcher does not read this resource";
 	if (!make_path(a, v, out))
 		return "labels, fields: the selectors are too long for a path";
-	const char *const wrong = v->body(a, &body);
+	const char *const wrong = v->body == NULL ? NULL : v->body(a, &body);
 	if (wrong == NULL && body != NULL) {
 		out->body = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
 		MUST(out->body != NULL);
@@ -195,11 +196,33 @@ put_json_patch(const struct call_params *a, json_t **out)
 static const char *
 put_delete(const struct call_params *a, json_t **out)
 {
-	*out = json_pack("{s:s, s:s, s:s}", "kind", "DeleteOptions", "apiVersion", "v1",
-	    "propagationPolicy", "Background");
+	json_t *grace;
+
+	const char *const wrong = read_grace(a, &grace);
+	if (wrong != NULL)
+		return wrong;
+	*out = json_pack("{s:s, s:s, s:s, s:o*}", "kind", "DeleteOptions", "apiVersion", "v1",
+	    "propagationPolicy", "Background", "gracePeriodSeconds", grace);
 	MUST(*out != NULL);
 	if (a->uid[0] != '\0' || a->rv[0] != '\0')
 		json_object_set_new(*out, "preconditions", preconditions(a));
+	return NULL;
+}
+
+/* *grace: NULL when the body is empty, and the object's own applies. */
+static const char *
+read_grace(const struct call_params *a, json_t **grace)
+{
+	*grace = NULL;
+	if (a->body_len == 0)
+		return NULL;
+	json_auto_t *options = json_loadb(a->body, a->body_len, JSON_REJECT_DUPLICATES, NULL);
+	json_t *const given = json_object_get(options, "gracePeriodSeconds");
+	if (json_object_size(options) != 1 || !json_is_integer(given))
+		return "body: of an eviction and a deletion it is {\"gracePeriodSeconds\": N} or empty";
+	if (json_integer_value(given) < 0 || json_integer_value(given) > INT32_MAX)
+		return "body: gracePeriodSeconds is out of range";
+	*grace = json_incref(given);
 	return NULL;
 }
 
@@ -208,17 +231,12 @@ put_eviction(const struct call_params *a, json_t **out)
 {
 	json_t *options;
 
-	put_delete(a, &options);
+	const char *const wrong = put_delete(a, &options);
+	if (wrong != NULL)
+		return wrong;
 	*out = json_pack("{s:s, s:s, s:{s:s, s:s}, s:o}", "apiVersion", "policy/v1", "kind", "Eviction",
 	    "metadata", "name", a->name, "namespace", a->ns, "deleteOptions", options);
 	MUST(*out != NULL);
-	return NULL;
-}
-
-static const char *
-put_nothing(const struct call_params *a, json_t **out)
-{
-	(void)a, (void)out;
 	return NULL;
 }
 

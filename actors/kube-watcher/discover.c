@@ -6,7 +6,6 @@
  */
 #include "discover.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,15 +16,15 @@
 #include "kube/status.h"
 #include "log.h"
 #include "obj.h"
+#include "timer.h"
 
-enum { TIMEOUT_MS = 30 * 1000, ROOTS = 2 };
+enum { TIMEOUT_MS = 30 * 1000 };
 
-static const char *const roots[ROOTS] = { "/api", "/apis" };
+static const char *const roots[] = { "/api", "/apis" };
 
 struct discover {
 	uint32_t		 magic;
 #define DISCOVER_MAGIC	0x44495343u
-	struct actor		*actor;
 	struct access		*access;
 	discover_found		*found;
 	void			*arg;
@@ -38,16 +37,13 @@ struct discover {
 	char			 path[256];	/* under way; "": none */
 	uint64_t		 call;
 	int64_t			 retry_ms;
-	char			 error[300];
+	char			 error[300];	/* of the last round that failed, until one does not */
 };
 
-static void begin(struct discover *);
 static void step(struct discover *);
-static void request_document(struct discover *);
 static void on_done(const struct http_response *, void *);
 static void read_document(struct discover *, const struct http_response *);
 static void finish(struct discover *);
-static void set_timer(struct discover *, int64_t);
 static void on_timer(evutil_socket_t, short, void *);
 
 struct discover *
@@ -56,7 +52,6 @@ discover_new(struct actor *a, struct access *x, uint64_t wanted, discover_found 
 	struct discover *d;
 
 	OBJ_NEW(d, DISCOVER_MAGIC);
-	d->actor = a;
 	d->access = x;
 	d->found = found;
 	d->arg = arg;
@@ -97,7 +92,7 @@ void
 discover_soon(struct discover *d)
 {
 	if (d->call == 0 && d->error[0] == '\0')
-		set_timer(d, 0);
+		timer_set(d->timer, 0, 0);
 }
 
 const char *
@@ -107,29 +102,14 @@ discover_error(const struct discover *d)
 }
 
 static void
-begin(struct discover *d)
-{
-	d->root = 0;
-	d->error[0] = '\0';
-	discovery_init(&d->documents, d->wants, d->nwants);
-	step(d);
-}
-
-static void
 step(struct discover *d)
 {
-	if (d->root < ROOTS)
+	if (d->root < NITEMS(roots)) {
 		snprintf(d->path, sizeof(d->path), "%s", roots[d->root++]);
-	else if (!discovery_next(&d->documents, d->path, sizeof(d->path))) {
+	} else if (!discovery_next(&d->documents, d->path, sizeof(d->path))) {
 		finish(d);
 		return;
 	}
-	request_document(d);
-}
-
-static void
-request_document(struct discover *d)
-{
 	d->call = access_send(d->access, &(struct access_call){
 		.lane = ACCESS_CALLS, .method = "GET", .path = d->path, .accept = DISCOVERY_ACCEPT,
 		.gzip = true, .timeout_ms = TIMEOUT_MS, .done = on_done, .arg = d,
@@ -158,15 +138,13 @@ read_document(struct discover *d, const struct http_response *r)
 		return;
 	if (r->status == 0) {
 		snprintf(d->error, sizeof(d->error), "%s", r->error);
-	} else if (r->status != 200) {
+	} else if (r->status != 200 && r->status != 404) {
 		struct kube_status s;
 
 		status_read(&s, r->status, r->body, r->body_len);
 		snprintf(d->error, sizeof(d->error), "GET %.100s: %d %.150s", d->path, r->status, s.message);
 	}
 	discovery_failed(&d->documents, d->path, r->status == 404);
-	if (r->status == 404)
-		d->error[0] = '\0';
 }
 
 static void
@@ -187,21 +165,13 @@ finish(struct discover *d)
 	if (!unknown) {
 		d->error[0] = '\0';
 		d->retry_ms = DISCOVER_RETRY_MS;
-		set_timer(d, absent ? DISCOVER_ABSENT_MS : DISCOVER_CALM_MS);
+		timer_set(d->timer, absent ? DISCOVER_ABSENT_MS : DISCOVER_CALM_MS, 0);
 		return;
 	}
 	log_warnx("discovery failed; trying again", KV_S(WHY, d->error),
 	    KV_I(NEXT_MS, d->retry_ms), KV_S(HOST, access_server(d->access)));
-	set_timer(d, d->retry_ms);
+	timer_set(d->timer, d->retry_ms, 0);
 	d->retry_ms = d->retry_ms * 2 > DISCOVER_ABSENT_MS ? DISCOVER_ABSENT_MS : d->retry_ms * 2;
-}
-
-static void
-set_timer(struct discover *d, int64_t ms)
-{
-	const struct timeval tv = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
-
-	MUST(evtimer_add(d->timer, &tv) == 0);
 }
 
 static void
@@ -210,6 +180,9 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 	struct discover *const d = arg;
 
 	(void)fd, (void)what;
-	if (d->call == 0)
-		begin(d);
+	if (d->call != 0)
+		return;
+	d->root = 0;
+	discovery_init(&d->documents, d->wants, d->nwants);
+	step(d);
 }

@@ -6,7 +6,6 @@
  */
 #include "elect.h"
 
-#include <event2/event.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -21,6 +20,7 @@
 #include "log.h"
 #include "obj.h"
 #include "stat.h"
+#include "timer.h"
 
 #define WATCH_SECONDS	"300"
 enum { WATCH_REST_MS = 2000, WATCH_FORBIDDEN_MS = 60 * 1000 };
@@ -38,6 +38,7 @@ struct elect {
 	struct lease_view	 published;
 	char			 published_holder[LEASE_HOLDER_MAX + 1];
 	bool			 published_once;
+	int64_t			 cluster_ms;
 	enum lease_verb		 requested;
 	struct event		*timer;
 	uint64_t		 call;
@@ -57,7 +58,6 @@ static int64_t parse_time(const json_t *);
 static void watch_lease(struct elect *);
 static bool on_watch_data(const void *, size_t, void *);
 static void on_watch_done(const struct http_response *, void *);
-static void log_watch_forbidden(const struct elect *, const struct http_response *);
 static void publish_leader(struct elect *);
 static void log_lease_error(struct elect *, const struct http_response *);
 static void on_timer(evutil_socket_t, short, void *);
@@ -114,6 +114,12 @@ elect_lease(const struct elect *e)
 }
 
 void
+elect_tick(struct elect *e)
+{
+	publish_leader(e);
+}
+
+void
 elect_stop(struct elect *e, void (*stopped)(void *), void *arg)
 {
 	e->stopped = stopped;
@@ -130,25 +136,18 @@ drive(struct elect *e)
 
 	publish_leader(e);
 	watch_lease(e);
-	if (step.verb == LEASE_STOPPED) {
-		evtimer_del(e->timer);
-		if (e->stopped != NULL) {
-			void (*const stopped)(void *) = e->stopped;
-
-			e->stopped = NULL;
-			stopped(e->stopped_arg);
-		}
-		return;
-	}
-	if (step.verb != LEASE_WAIT) {
+	if (step.verb == LEASE_WAIT) {
+		timer_set(e->timer, step.at_ms, now_ms);
+	} else if (step.verb != LEASE_STOPPED) {
 		request(e, &step);
-		return;
+	} else {
+		void (*const stopped)(void *) = e->stopped;
+
+		timer_set(e->timer, INT64_MAX, now_ms);
+		e->stopped = NULL;
+		if (stopped != NULL)
+			stopped(e->stopped_arg);
 	}
-	if (step.at_ms == INT64_MAX)
-		return;
-	const int64_t wait_ms = step.at_ms > now_ms ? step.at_ms - now_ms : 0;
-	const struct timeval tv = { .tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000 };
-	MUST(evtimer_add(e->timer, &tv) == 0);
 }
 
 static void
@@ -314,34 +313,29 @@ static void
 on_watch_done(const struct http_response *r, void *arg)
 {
 	struct elect *const e = arg;
+	struct kube_status s;
 
 	e->watch = 0;
 	e->watch_at_ms = clock_mono_ms() + (r->status == 403 ? WATCH_FORBIDDEN_MS : WATCH_REST_MS);
-	if (r->status == 403)
-		log_watch_forbidden(e, r);
-}
-
-static void
-log_watch_forbidden(const struct elect *e, const struct http_response *r)
-{
-	struct kube_status s;
-
+	if (r->status != 403)
+		return;
 	status_read(&s, r->status, r->body, r->body_len);
 	log_warnx("the Lease cannot be watched and is polled instead: a handover takes some seconds longer",
 	    KV_S(OBJECT, e->name), KV_I(CODE, r->status), KV_S(WHY, s.message),
 	    KV_S(HINT, "bind the Role of deploy/rbac.yaml in the Lease's namespace"));
 }
 
-/* Publishes who leads to every consumer; a renewal moves only the deadline. */
+/* Publishes who leads, and cluster time, to every consumer; a renewal moves only the deadline. */
 static void
 publish_leader(struct elect *e)
 {
 	const struct lease_view v = lease_view(&e->lease, clock_mono_ms());
 	const bool leader_changed = !e->published_once || v.leading != e->published.leading
 	    || strcmp(v.holder, e->published_holder) != 0;
+	const bool clock_moved = access_cluster_moved(e->access, &e->cluster_ms);
 
-	if (!leader_changed && v.until_ms == e->published.until_ms && v.term == e->published.term
-	    && v.clean == e->published.clean)
+	if (!leader_changed && !clock_moved && v.until_ms == e->published.until_ms
+	    && v.term == e->published.term && v.clean == e->published.clean)
 		return;
 	if (leader_changed && e->lease.elect)
 		log_info(v.leading ? "this instance leads" : "this instance does not lead",
@@ -354,6 +348,7 @@ publish_leader(struct elect *e)
 		.leading = v.leading, .identity = wire_str_of(actor_instance(e->actor)),
 		.holder = wire_str_of(e->published_holder), .term = v.term,
 		.since_ms = v.since_ms, .until_ms = v.until_ms, .clean = v.clean,
+		.cluster_ms = e->cluster_ms,
 	});
 	e->changed(e->changed_arg);
 }

@@ -10,7 +10,6 @@
 enum { HEX_DIGITS = 16 };
 
 static struct event_slot *find(struct event_policy *, const struct event_hash *, int64_t);
-static struct event_step count_again(struct event_policy *, struct event_slot *, int64_t, int64_t);
 static struct event_slot *make_room(struct event_policy *);
 static bool is_idle(const struct event_slot *);
 static bool may_create(struct event_policy *, uint64_t, int64_t);
@@ -18,7 +17,6 @@ static struct event_budget *budget_of(struct event_policy *, uint64_t, int64_t);
 static int64_t emptied_ms(const struct event_budget *);
 static int64_t due_ms(const struct event_slot *);
 static bool is_over(const struct event_slot *, int64_t);
-static struct event_step work_on(struct event_policy *, struct event_slot *);
 static void forget(struct event_policy *, struct event_slot *);
 static uint32_t index_of(const struct event_policy *, const struct event_slot *);
 
@@ -33,8 +31,13 @@ event_policy_observe(struct event_policy *r, const struct event_hash *e, int64_t
 {
 	struct event_slot *s = find(r, e, now_ms);
 
-	if (s != NULL)
-		return count_again(r, s, now_ms, now_us);
+	if (s != NULL) {
+		s->count++;
+		s->seen_ms = now_ms;
+		s->last_us = now_us;
+		return (struct event_step){
+			.verb = EVENT_COUNTED, .slot = index_of(r, s), .count = s->count };
+	}
 	if (!may_create(r, e->object, now_ms) || (s = make_room(r)) == NULL) {
 		r->dropped++;
 		return (struct event_step){ .verb = EVENT_DROPPED };
@@ -66,9 +69,16 @@ event_policy_next(struct event_policy *r, int64_t now_ms)
 			forget(r, s);
 			continue;
 		}
-		if (due_ms(s) <= now_ms)
-			return work_on(r, s);
-		at_ms = due_ms(s) < at_ms ? due_ms(s) : at_ms;
+		if (due_ms(s) > now_ms) {
+			at_ms = due_ms(s) < at_ms ? due_ms(s) : at_ms;
+			continue;
+		}
+		s->busy = true;
+		s->sending = s->count;
+		return (struct event_step){
+			.verb = s->created ? EVENT_PATCH : EVENT_CREATE, .slot = i, .unique = s->unique,
+			.count = s->count, .last_us = s->last_us,
+		};
 	}
 	return (struct event_step){ .verb = EVENT_WAIT, .at_ms = at_ms };
 }
@@ -84,7 +94,6 @@ event_policy_answered(struct event_policy *r, uint32_t slot, enum event_result r
 		s->written = s->created ? s->sending : 1;
 		s->created = true;
 		s->tries = 0;
-		s->written_ms = now_ms;
 		/* The first repetition is written at once; later ones with the heartbeat. */
 		s->at_ms = s->written == 1 ? now_ms : now_ms + EVENT_HEARTBEAT_MS;
 	} else if (result == EVENT_AGAIN && ++s->tries < EVENT_TRIES) {
@@ -144,15 +153,6 @@ find(struct event_policy *r, const struct event_hash *e, int64_t now_ms)
 	return NULL;
 }
 
-static struct event_step
-count_again(struct event_policy *r, struct event_slot *s, int64_t now_ms, int64_t now_us)
-{
-	s->count++;
-	s->seen_ms = now_ms;
-	s->last_us = now_us;
-	return (struct event_step){ .verb = EVENT_COUNTED, .slot = index_of(r, s), .count = s->count };
-}
-
 /* When something has to be written, or the series is over. */
 static int64_t
 due_ms(const struct event_slot *s)
@@ -177,17 +177,6 @@ static bool
 is_idle(const struct event_slot *s)
 {
 	return s->created && !s->busy && s->count == s->written;
-}
-
-static struct event_step
-work_on(struct event_policy *r, struct event_slot *s)
-{
-	s->busy = true;
-	s->sending = s->count;
-	return (struct event_step){
-		.verb = s->created ? EVENT_PATCH : EVENT_CREATE, .slot = index_of(r, s),
-		.unique = s->unique, .count = s->count, .last_us = s->last_us,
-	};
 }
 
 /* A free slot, or that of the Event that was seen least lately and is not being written. */

@@ -52,7 +52,7 @@ struct event_step {
 
 struct event_slot {
 	uint64_t	object, content, unique;
-	int64_t		seen_ms, written_ms, at_ms;	/* at_ms: not written before */
+	int64_t		seen_ms, at_ms;	/* at_ms: not written before */
 	int64_t		last_us;
 	int64_t		count, sending, written;	/* occurrences: seen, on the way, at the server */
 	unsigned	tries;

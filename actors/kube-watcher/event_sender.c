@@ -1,7 +1,6 @@
 /* actors/kube-watcher/event_sender.c - the effects of the Event policy: create once, then count. */
 #include "event_sender.h"
 
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "log.h"
 #include "obj.h"
 #include "stat.h"
+#include "timer.h"
 
 enum { TIMEOUT_MS = 10 * 1000, STATUS_CONFLICT = 409 };
 
@@ -120,12 +120,7 @@ drive(struct event_sender *s)
 			send_event(s, &step);
 			continue;
 		}
-		const int64_t wait_ms = step.at_ms > now_ms ? step.at_ms - now_ms : 0;
-		const struct timeval tv = { .tv_sec = wait_ms / 1000, .tv_usec = wait_ms % 1000 * 1000 };
-		if (step.at_ms == INT64_MAX)
-			evtimer_del(s->timer);
-		else
-			MUST(evtimer_add(s->timer, &tv) == 0);
+		timer_set(s->timer, step.at_ms, now_ms);
 		return;
 	}
 }

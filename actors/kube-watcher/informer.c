@@ -4,7 +4,6 @@
  */
 #include "informer_private.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,15 +11,17 @@
 #include "clock.h"
 #include "log.h"
 #include "obj.h"
+#include "timer.h"
+#include "writes.h"
 
 static void perform(struct informer *, const struct reflector_step *);
 static void count_objects(struct informer *);
 static void note_skipped(struct informer *, const char *, const char *);
 static void publish_state(struct informer *);
-static void log_synced(struct informer *, enum reflector_reason);
 static void on_gone(const char *, size_t, void *);
 static void on_timer(evutil_socket_t, short, void *);
 static void open_stats(struct informer *);
+static struct stat_series *series(const struct informer *, enum stat_id, const char *, const char *);
 
 struct informer *
 informer_new(const struct informer_deps *g, enum kind k)
@@ -87,14 +88,7 @@ informer_run(struct informer *r)
 		const struct reflector_step step = reflector_next(&r->reflector, now_ms);
 
 		if (step.verb == REFLECT_WAIT) {
-			const int64_t wait_ms = step.at_ms > now_ms ? step.at_ms - now_ms : 0;
-			const struct timeval tv = { .tv_sec = wait_ms / 1000,
-				.tv_usec = wait_ms % 1000 * 1000 };
-
-			if (step.at_ms == INT64_MAX)
-				evtimer_del(r->timer);
-			else
-				MUST(evtimer_add(r->timer, &tv) == 0);
+			timer_set(r->timer, step.at_ms, now_ms);
 			break;
 		}
 		perform(r, &step);
@@ -137,7 +131,7 @@ informer_answer(struct informer *r, enum project_form form, const void *bytes, s
 		return ANSWER_INVALID;
 	}
 	const bool readable = project(r->projection, form, bytes, len, 0, p);
-	if (p->name[0] == '\0' || p->rv[0] == '\0' || !publisher_key(key, size, r->kind, p->ns, p->name))
+	if (p->rv[0] == '\0' || !object_key(key, size, kind_table[r->kind].resource, p->ns, p->name))
 		return ANSWER_INVALID;
 	const struct object_version word = {
 		.key = key, .key_len = strlen(key), .uid = p->uid, .rv = p->rv, .unreadable = !readable,
@@ -151,7 +145,7 @@ informer_removed(struct informer *r, const char *ns, const char *name, const cha
 {
 	char key[PUBLISHER_KEY_MAX];
 
-	if (!publisher_key(key, sizeof(key), r->kind, ns, name))
+	if (!object_key(key, sizeof(key), kind_table[r->kind].resource, ns, name))
 		return;
 	const struct object_version word = { .key = key, .key_len = strlen(key), .uid = uid, .rv = "" };
 	informer_publish(r, key, NULL, false, store_removed(r->store, &word), true, trace);
@@ -274,7 +268,11 @@ perform(struct informer *r, const struct reflector_step *step)
 		store_drop(r->store);
 		break;
 	case REFLECT_SYNCED:
-		log_synced(r, step->reason);
+		r->detail[0] = '\0';
+		log_info("kind synced", KV_S(RESOURCE, kind_table[r->kind].resource),
+		    KV_S(VERSION, r->version), KV_I(COUNT, informer_count(r)),
+		    KV_I(DURATION_MS, clock_mono_ms() - r->began_ms),
+		    KV_S(WHY, reflector_reason_text(step->reason)));
 		break;
 	case REFLECT_ALARM:
 		log_warnx("watch stalled", KV_S(RESOURCE, kind_table[r->kind].resource),
@@ -293,7 +291,6 @@ publish_state(struct informer *r)
 {
 	const enum kind_state now = reflector_state(&r->reflector);
 	const struct kind_row *const row = &kind_table[r->kind];
-
 	const bool changed = now != r->published_state;
 	char detail[DETAIL_MAX + 1];
 
@@ -316,22 +313,11 @@ publish_state(struct informer *r)
 }
 
 static void
-log_synced(struct informer *r, enum reflector_reason why)
-{
-	r->detail[0] = '\0';
-	log_info("kind synced", KV_S(RESOURCE, kind_table[r->kind].resource),
-	    KV_S(VERSION, r->version), KV_I(COUNT, informer_count(r)),
-	    KV_I(DURATION_MS, clock_mono_ms() - r->began_ms),
-	    KV_S(WHY, reflector_reason_text(why)));
-}
-
-static void
 on_gone(const char *key, size_t len, void *arg)
 {
 	struct informer *const r = arg;
 	char text[PUBLISHER_KEY_MAX];
 
-	(void)len;
 	snprintf(text, sizeof(text), "%.*s", (int)len, key);
 	publisher_gone(r->deps.publisher, r->kind, text, actor_new_trace(r->deps.actor));
 }
@@ -346,31 +332,25 @@ on_timer(evutil_socket_t fd, short what, void *arg)
 static void
 open_stats(struct informer *r)
 {
-	static const char *const types[] = {
-		[WATCH_ADDED] = "ADDED", [WATCH_MODIFIED] = "MODIFIED", [WATCH_DELETED] = "DELETED",
-		[WATCH_BOOKMARK] = "BOOKMARK", [WATCH_ERROR] = "ERROR", [WATCH_UNKNOWN] = "unknown",
-	};
-	char labels[128];
-
-	for (size_t i = 0; i < NITEMS(types); i++) {
-		labels[0] = '\0';
-		stat_label(labels, sizeof(labels), "kind", kind_table[r->kind].resource);
-		stat_label(labels, sizeof(labels), "type", types[i]);
-		r->events[i] = stat_get(STAT_WATCH_EVENTS, labels);
-	}
-	labels[0] = '\0';
-	stat_label(labels, sizeof(labels), "kind", kind_table[r->kind].resource);
-	r->objects = stat_get(STAT_CACHE_OBJECTS, labels);
-	r->skipped_objects = stat_get(STAT_SKIPPED_OBJECTS, labels);
+	for (unsigned t = 0; t <= WATCH_UNKNOWN; t++)
+		r->events[t] = series(r, STAT_WATCH_EVENTS, "type", watch_type_names[t]);
+	r->objects = series(r, STAT_CACHE_OBJECTS, NULL, NULL);
+	r->skipped_objects = series(r, STAT_SKIPPED_OBJECTS, NULL, NULL);
 }
 
 void
 informer_count_one(const struct informer *r, enum stat_id id, const char *label, const char *value)
+{
+	stat_add(series(r, id, label, value), 1);
+}
+
+static struct stat_series *
+series(const struct informer *r, enum stat_id id, const char *label, const char *value)
 {
 	char labels[128] = "";
 
 	stat_label(labels, sizeof(labels), "kind", kind_table[r->kind].resource);
 	if (label != NULL)
 		stat_label(labels, sizeof(labels), label, value);
-	stat_add(stat_get(id, labels), 1);
+	return stat_get(id, labels);
 }

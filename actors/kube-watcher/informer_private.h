@@ -1,6 +1,4 @@
-/*
- * actors/kube-watcher/informer_private.h - an informer and its one open request (stream.c).
- */
+/* actors/kube-watcher/informer_private.h - an informer and its one open request (stream.c). */
 #ifndef MUSTER_WATCHER_INFORMER_PRIVATE_H
 #define MUSTER_WATCHER_INFORMER_PRIVATE_H
 

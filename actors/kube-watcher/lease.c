@@ -11,9 +11,9 @@
 
 static struct lease_step stop_step(struct lease *, int64_t, int64_t);
 static struct lease_step lead_step(struct lease *, int64_t, int64_t);
-static struct lease_step ask(struct lease *, enum lease_verb, const char *, int64_t);
+static struct lease_step ask(struct lease *, enum lease_verb, int64_t);
 static struct lease_step write_record(
-    struct lease *, enum lease_verb, const struct lease_record *, const char *, int64_t);
+    struct lease *, enum lease_verb, const struct lease_record *, int64_t);
 static struct lease_step wait_until(const struct lease *, int64_t, int64_t);
 static struct lease_record claim(const struct lease *, int64_t);
 static void on_read(struct lease *, enum lease_result, const struct lease_seen *, int64_t);
@@ -123,19 +123,15 @@ static struct lease_step
 lead_step(struct lease *l, int64_t now_ms, int64_t wall_us)
 {
 	if (l->get_next)
-		return ask(l, LEASE_GET, "who holds it", now_ms);
+		return ask(l, LEASE_GET, now_ms);
 	if (!may_take(l, now_ms)) {
 		if (l->hinted)
-			return ask(l, LEASE_GET, "it changed during the last GET", now_ms);
+			return ask(l, LEASE_GET, now_ms);
 		read_later(l, now_ms);
 		return wait_until(l, l->next_ms, now_ms);
 	}
-	struct lease_record r = claim(l, wall_us);
-	if (l->missing)
-		return write_record(l, LEASE_CREATE, &r, "there is none", now_ms);
-	const char *why = is_ours(l) ? is_leading(l, now_ms) ? "renew" : "it is ours still"
-	    : is_free(l) ? "it was released" : "its holder has not renewed it in time";
-	return write_record(l, LEASE_UPDATE, &r, why, now_ms);
+	const struct lease_record r = claim(l, wall_us);
+	return write_record(l, l->missing ? LEASE_CREATE : LEASE_UPDATE, &r, now_ms);
 }
 
 static struct lease_step
@@ -144,33 +140,32 @@ stop_step(struct lease *l, int64_t now_ms, int64_t wall_us)
 	if (l->stopped || !l->elect || !l->known || l->missing || l->release_tries >= LEASE_RELEASE_TRIES
 	    || (!l->get_next && !is_ours(l)) || (l->resumed && now_ms - l->since_ms < LEASE_LINGER_MS)) {
 		l->stopped = true;
-		return (struct lease_step){ .verb = LEASE_STOPPED, .why = "nothing is held" };
+		return (struct lease_step){ .verb = LEASE_STOPPED };
 	}
 	if (l->get_next)
-		return ask(l, LEASE_GET, "is it ours still", now_ms);
-	struct lease_record r = {
+		return ask(l, LEASE_GET, now_ms);
+	const struct lease_record r = {
 		.duration_s = 1, .transitions = l->seen.record.transitions, .acquire_us = wall_us,
 		.renew_us = wall_us,
 	};
 	l->releasing = true;
 	l->release_tries++;
-	return write_record(l, LEASE_UPDATE, &r, "release", now_ms);
+	return write_record(l, LEASE_UPDATE, &r, now_ms);
 }
 
 static struct lease_step
-ask(struct lease *l, enum lease_verb verb, const char *why, int64_t now_ms)
+ask(struct lease *l, enum lease_verb verb, int64_t now_ms)
 {
 	l->asked = verb;
 	l->asked_ms = now_ms;
 	l->hinted = false;
-	return (struct lease_step){ .verb = verb, .timeout_ms = l->renew_ms / 2, .why = why };
+	return (struct lease_step){ .verb = verb, .timeout_ms = l->renew_ms / 2 };
 }
 
 static struct lease_step
-write_record(struct lease *l, enum lease_verb verb, const struct lease_record *r, const char *why,
-    int64_t now_ms)
+write_record(struct lease *l, enum lease_verb verb, const struct lease_record *r, int64_t now_ms)
 {
-	struct lease_step s = ask(l, verb, why, now_ms);
+	struct lease_step s = ask(l, verb, now_ms);
 
 	s.record = *r;
 	s.rv = verb == LEASE_UPDATE ? l->seen.rv : NULL;

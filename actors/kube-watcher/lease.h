@@ -65,7 +65,6 @@ struct lease_step {
 	int64_t			 timeout_ms;	/* of the request */
 	struct lease_record	 record;
 	const char		*rv;
-	const char		*why;
 };
 
 enum lease_result {

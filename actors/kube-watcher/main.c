@@ -70,6 +70,7 @@ start(struct actor *a, void *self)
 	w->publisher = publisher_new(a);
 	w->service = service_new(&(struct service_deps){
 		.actor = a, .access = w->access, .informers = w->informers,
+		.readers = publisher_enabled(w->publisher),
 		.per_second = (double)actor_setting_i64(a, "writes-per-second"),
 	});
 	const struct informer_deps deps = {
@@ -106,19 +107,6 @@ on_write(struct actor *a, void *self, const struct write_in *in)
 	service_write(w->service, in);
 }
 
-/* Which objects are skipped, as much as a status line has room for. */
-static void
-add_skipped(const struct informer *r, char *buf, size_t size)
-{
-	const size_t n = strlen(buf);
-	char text[160];
-
-	if (informer_skipped(r) == 0)
-		return;
-	informer_skipped_text(r, text, sizeof(text));
-	snprintf(buf + n, size - n, "%s%s", n == 0 ? "; skipped: " : ", ", text);
-}
-
 static void
 on_session_ended(struct actor *a, void *self, enum role from)
 {
@@ -135,14 +123,19 @@ tick(struct actor *a, void *self, int64_t now_ms)
 	const struct lease_view lead = lease_view(elect_lease(w->elect), now_ms);
 	unsigned kinds, synced;
 	uint64_t objects = 0;
-	char skipped[200] = "";
+	char text[160], skipped[200] = "";	/* as much as a status line has room for */
 
 	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (w->informers[k] == NULL)
+		const struct informer *const r = w->informers[k];
+		const size_t n = strlen(skipped);
+
+		objects += r == NULL ? 0 : informer_count(r);
+		if (r == NULL || informer_skipped(r) == 0)
 			continue;
-		objects += informer_count(w->informers[k]);
-		add_skipped(w->informers[k], skipped, sizeof(skipped));
+		informer_skipped_text(r, text, sizeof(text));
+		snprintf(skipped + n, sizeof(skipped) - n, "%s%s", n == 0 ? "; skipped: " : ", ", text);
 	}
+	elect_tick(w->elect);
 	publisher_count(w->publisher, &kinds, &synced);
 	actor_status(a, "%s, %u of %u kinds synced, %llu objects%s%s%s",
 	    lead.leading ? "leading" : "standing by", synced, kinds, (unsigned long long)objects, skipped,

@@ -17,6 +17,10 @@ static const struct {
 	OPS(OP_RIGHT)
 };
 
+static const uint32_t limits[BUDGET_MAX] = {
+	[BUDGET_WRITES] = WRITES_PER_SENDER, [BUDGET_READS] = READS_PER_SENDER,
+};
+
 /*
  * What a status means for a mutation. Every 5xx is missing on purpose: behind a proxy, or when
  * etcd is slow, it may come after the deed.
@@ -42,7 +46,6 @@ static const struct {
 	{ 429, NULL, OUTCOME_LIMITED, "the server limits requests" },
 };
 
-static struct plan_verdict check(const struct plan_write *, const struct lease *, int64_t);
 static bool has_right(const struct plan_write *);
 static struct plan_verdict refused(enum outcome, const char *);
 static struct plan_step try_slot(struct plan *, uint32_t, const struct lease *, int64_t);
@@ -52,6 +55,7 @@ static enum plan_merge merge_of(const struct plan_slot *, enum plan_body);
 static bool may_repeat(const struct plan_slot *, const struct plan_answer *, enum outcome);
 static int64_t backoff_ms(struct plan *, const struct plan_slot *, int64_t);
 static void release(struct plan *, uint32_t);
+static enum plan_budget budget_of(enum op);
 static bool is_read(enum op);
 static bool is_good(int);
 static int64_t least(int64_t, int64_t);
@@ -67,18 +71,26 @@ plan_init(struct plan *p, double per_second, double burst, uint64_t seed, int64_
 		can_write[rights_table[i].role] = true;
 	}
 	MUST(senders <= PLAN_SENDERS_MAX);
-	*p = (struct plan){ .rate = rate_new(per_second, burst, now_ms), .random = seed, .quiet_ms = now_ms };
+	*p = (struct plan){ .random = seed, .quiet_ms = now_ms };
+	for (size_t i = 0; i < BUDGET_MAX; i++)
+		p->rates[i] = rate_new(per_second, burst, now_ms);
 }
 
 struct plan_verdict
 plan_admit(struct plan *p, const struct plan_write *w, const struct lease *l, int64_t now_ms)
 {
-	struct plan_verdict v = check(w, l, now_ms);
 	uint32_t room = PLAN_WRITES_MAX;
 
-	if (!v.admitted)
-		return v;
-	if (p->by_role[w->sender] >= WRITES_PER_SENDER)
+	MUST((unsigned)w->op < OP_MAX && (unsigned)w->sender < ROLE_MAX);
+	const enum plan_budget budget = budget_of(w->op);
+	if (!has_right(w))
+		return refused(OUTCOME_DENIED,
+		    "rights.h does not list this verb on this resource for the sender");
+	if (!is_read(w->op) && !lease_covers(l, 0, now_ms))
+		return refused(OUTCOME_NOT_LEADER, "the Lease is not held");
+	if (w->deadline_ms <= now_ms)
+		return refused(OUTCOME_EXPIRED, "it came after its deadline");
+	if (p->in_flight[w->sender][budget] >= limits[budget])
 		return refused(OUTCOME_BUSY, "the sender has too many requests in flight");
 	for (uint32_t i = 0; i < PLAN_WRITES_MAX; i++) {
 		const struct plan_slot *s = &p->slots[i];
@@ -91,15 +103,14 @@ plan_admit(struct plan *p, const struct plan_write *w, const struct lease *l, in
 	}
 	MUST(room < PLAN_WRITES_MAX);	/* there is room for every sender's share */
 	p->slots[room] = (struct plan_slot){
-		.used = true, .sender = w->sender, .id = w->id, .object = w->object, .op = w->op,
+		.used = true, .sender = w->sender, .object = w->object, .op = w->op,
 		.whole = w->subresource[0] == '\0' || strcmp(w->subresource, "status") == 0,
 		.deadline_ms = least(w->deadline_ms, now_ms + PLAN_DEADLINE_MAX_MS),
 		.at_ms = now_ms, .last = OUTCOME_EXPIRED,
 	};
 	p->count++;
-	p->by_role[w->sender]++;
-	v.slot = room;
-	return v;
+	p->in_flight[w->sender][budget]++;
+	return (struct plan_verdict){ .admitted = true, .slot = room };
 }
 
 struct plan_step
@@ -133,8 +144,10 @@ plan_answered(struct plan *p, uint32_t slot, const struct plan_answer *a, int64_
 	if (a->retry_after_ms > 0)
 		r.retry_after_ms = least(a->retry_after_ms, PLAN_RETRY_AFTER_MAX_MS);
 	/* An eviction's 429 is about its disruption budget, not about us. */
-	if (a->status == 429 && s->op != OP_EVICT && r.retry_after_ms > 0)
-		rate_penalise(&p->rate, now_ms + r.retry_after_ms);
+	if (a->status == 429 && s->op != OP_EVICT && r.retry_after_ms > 0) {
+		for (size_t i = 0; i < BUDGET_MAX; i++)
+			rate_penalise(&p->rates[i], now_ms + r.retry_after_ms);
+	}
 	if (may_repeat(s, a, r.outcome)) {
 		s->at_ms = now_ms + backoff_ms(p, s, r.retry_after_ms);
 		s->last = r.outcome;
@@ -177,20 +190,6 @@ plan_settled(const struct plan *p, int64_t now_ms)
 
 /* ---- May it be sent ---- */
 
-static struct plan_verdict
-check(const struct plan_write *w, const struct lease *l, int64_t now_ms)
-{
-	MUST((unsigned)w->op < OP_MAX && (unsigned)w->sender < ROLE_MAX);
-	if (!has_right(w))
-		return refused(OUTCOME_DENIED,
-		    "rights.h does not list this verb on this resource for the sender");
-	if (!is_read(w->op) && !lease_covers(l, 0, now_ms))
-		return refused(OUTCOME_NOT_LEADER, "the Lease is not held");
-	if (w->deadline_ms <= now_ms)
-		return refused(OUTCOME_EXPIRED, "it came after its deadline");
-	return (struct plan_verdict){ .admitted = true };
-}
-
 static bool
 has_right(const struct plan_write *w)
 {
@@ -232,7 +231,7 @@ try_slot(struct plan *p, uint32_t slot, const struct lease *l, int64_t now_ms)
 	/* The next renewal will make room, or leading will end. */
 	if (!is_read(s->op) && !lease_covers(l, timeout_ms, now_ms))
 		return (struct plan_step){ .verb = PLAN_WAIT, .at_ms = least(l->until_ms, s->deadline_ms) };
-	const int64_t wait_ms = rate_take(&p->rate, now_ms);
+	const int64_t wait_ms = rate_take(&p->rates[budget_of(s->op)], now_ms);
 	if (wait_ms > 0)
 		return (struct plan_step){ .verb = PLAN_WAIT,
 			.at_ms = least(now_ms + wait_ms, s->deadline_ms) };
@@ -243,12 +242,8 @@ try_slot(struct plan *p, uint32_t slot, const struct lease *l, int64_t now_ms)
 static struct plan_step
 finish(struct plan *p, uint32_t slot, enum outcome outcome, const char *why)
 {
-	const struct plan_step step = {
-		.verb = PLAN_FINISH, .slot = slot, .outcome = outcome, .was = p->slots[slot], .why = why,
-	};
-
 	release(p, slot);
-	return step;
+	return (struct plan_step){ .verb = PLAN_FINISH, .slot = slot, .outcome = outcome, .why = why };
 }
 
 /* ---- What the answer means ---- */
@@ -256,9 +251,8 @@ finish(struct plan *p, uint32_t slot, enum outcome outcome, const char *why)
 static struct plan_result
 evaluate_answer(const struct plan_slot *s, const struct plan_answer *a)
 {
-	struct plan_result r = { .outcome = OUTCOME_UNKNOWN, .orphan = s->orphan,
+	struct plan_result r = { .outcome = OUTCOME_UNKNOWN,
 		.why = "sent, and no answer that can be trusted" };
-
 	const bool whole = !is_read(s->op) || a->body == BODY_OBJECT || a->body == BODY_LIST;
 	if (a->predates_restore && is_good(a->status)) {
 		r.outcome = is_read(s->op) ? OUTCOME_FAILED : OUTCOME_UNKNOWN;
@@ -266,15 +260,12 @@ evaluate_answer(const struct plan_slot *s, const struct plan_answer *a)
 		return r;
 	}
 	if (is_good(a->status) && whole)
-		return (struct plan_result){ .outcome = OUTCOME_OK, .orphan = s->orphan,
-			.merge = merge_of(s, a->body), .why = "done" };
+		return (struct plan_result){
+			.outcome = OUTCOME_OK, .merge = merge_of(s, a->body), .why = "done" };
 	for (size_t i = 0; i < NITEMS(statuses); i++) {
 		if (statuses[i].status == a->status
-		    && (statuses[i].reason == NULL || strcmp(statuses[i].reason, a->reason) == 0)) {
-			r.outcome = statuses[i].outcome;
-			r.why = statuses[i].why;
-			return r;
-		}
+		    && (statuses[i].reason == NULL || strcmp(statuses[i].reason, a->reason) == 0))
+			return (struct plan_result){ .outcome = statuses[i].outcome, .why = statuses[i].why };
 	}
 	if (is_read(s->op) || (a->status == 0 && !a->sent)) {
 		r.outcome = OUTCOME_FAILED;
@@ -325,9 +316,17 @@ backoff_ms(struct plan *p, const struct plan_slot *s, int64_t asked_ms)
 static void
 release(struct plan *p, uint32_t slot)
 {
+	const struct plan_slot *const s = &p->slots[slot];
+
 	p->count--;
-	p->by_role[p->slots[slot].sender]--;
+	p->in_flight[s->sender][budget_of(s->op)]--;
 	p->slots[slot] = (struct plan_slot){ .used = false };
+}
+
+static enum plan_budget
+budget_of(enum op op)
+{
+	return is_read(op) ? BUDGET_READS : BUDGET_WRITES;
 }
 
 /* It changes nothing: it needs no lease, and may be sent again at any time. */

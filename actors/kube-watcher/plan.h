@@ -12,7 +12,8 @@
  * - Sent again by itself is only what was certainly not done: it never left (no connection), or 429.
  *   Reads (GET, LIST) are sent again whatever happened. Everything else is the actor's decision.
  * - A mutation is sent only while the lease outlives its HTTP timeout, and never after its deadline.
- * - One mutation per object and role at a time, WRITES_PER_SENDER per role, one rate for all.
+ * - One mutation per object and role at a time, WRITES_PER_SENDER per role, one rate for all. Live reads
+ *   have as much of their own, so that neither waits for the other: READS_PER_SENDER and another rate.
  *
  * The HTTP side must not send a request a second time by itself (libcurl does on a reused connection
  * that turns out to be closed): it would make OK mean "at least once".
@@ -29,7 +30,7 @@
 
 enum {
 	PLAN_SENDERS_MAX	= 8,		/* roles with rights in rights.h that can write at a time */
-	PLAN_WRITES_MAX		= PLAN_SENDERS_MAX * WRITES_PER_SENDER,
+	PLAN_WRITES_MAX		= PLAN_SENDERS_MAX * REQUESTS_PER_SENDER,
 	PLAN_READ_MS		= 30 * 1000,	/* HTTP timeout of GET and LIST */
 	PLAN_DEADLINE_MAX_MS	= 300 * 1000,	/* a later deadline is cut to this */
 	PLAN_RETRY_MS		= 200,		/* doubled up to the cap, with jitter */
@@ -41,19 +42,21 @@ enum {
 /* A WRITE that write_check has passed; texts are NUL-terminated, "" for none. */
 struct plan_write {
 	enum role	 sender;
-	uint64_t	 id;		/* the sender's */
 	enum op		 op;
 	const char	*group, *resource, *subresource;
 	uint64_t	 object;	/* hash64 of what names it: group, resource, namespace, name */
 	int64_t		 deadline_ms;
 };
 
+/* What spends which budget. */
+enum plan_budget { BUDGET_WRITES, BUDGET_READS, BUDGET_MAX };
+
 struct plan_slot {
 	bool		used, sent;
 	bool		orphan;		/* the session of its sender ended */
 	bool		whole;		/* the answer is the object, not some subresource */
 	enum role	sender;
-	uint64_t	id, object;
+	uint64_t	object;
 	enum op		op;
 	unsigned	tries;
 	int64_t		deadline_ms, at_ms;	/* at_ms: not sent before */
@@ -62,9 +65,9 @@ struct plan_slot {
 
 struct plan {
 	struct plan_slot slots[PLAN_WRITES_MAX];
-	uint32_t	 count, by_role[ROLE_MAX];
+	uint32_t	 count, in_flight[ROLE_MAX][BUDGET_MAX];
 	uint32_t	 turn;		/* slots are served in turn */
-	struct rate	 rate;
+	struct rate	 rates[BUDGET_MAX];
 	uint64_t	 random;
 	int64_t		 quiet_ms;	/* what was given up as UNKNOWN has arrived by then, or never will */
 };
@@ -84,7 +87,6 @@ struct plan_step {
 	int64_t		 at_ms;		/* PLAN_WAIT; call again also after every answer about the lease */
 	int64_t		 timeout_ms;	/* PLAN_SEND: of the HTTP request */
 	enum outcome	 outcome;	/* PLAN_FINISH: the slot is free already */
-	struct plan_slot was;		/* PLAN_FINISH: whose it was */
 	const char	*why;
 };
 
@@ -109,13 +111,13 @@ enum plan_merge {
 
 struct plan_result {
 	bool		 again;		/* stays in its slot, nothing else to do */
-	bool		 orphan;	/* merge; no RESULT is sent */
 	enum outcome	 outcome;
 	enum plan_merge	 merge;
 	int64_t		 retry_after_ms;	/* for the RESULT; 0: none given */
 	const char	*why;
 };
 
+/* The rate of each budget. */
 void plan_init(struct plan *p, double per_second, double burst, uint64_t seed, int64_t now_ms);
 /* The one admission of writes: rights, lease, deadline, and room in the table. */
 struct plan_verdict plan_admit(

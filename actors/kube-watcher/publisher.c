@@ -16,7 +16,7 @@ struct publisher {
 	uint32_t	 magic;
 #define PUBLISHER_MAGIC	0x4f55544cu
 	struct actor	*actor;
-	uint64_t	 enabled;		/* roles that are configured and have a link with us */
+	uint64_t	 enabled;
 	enum link	 links[ROLE_MAX];
 	enum kind_state	 states[KIND_MAX];
 	bool		 synced_once[KIND_MAX];	/* and not absent since */
@@ -24,6 +24,7 @@ struct publisher {
 	bool		 leader_known;
 };
 
+static void publish(struct publisher *, uint64_t, const char *, enum msg, const union msg_body *);
 static void open_ready_links(struct publisher *);
 static bool is_synced(const struct publisher *, enum role);
 
@@ -65,18 +66,15 @@ publisher_free(struct publisher **op)
 }
 
 uint64_t
+publisher_enabled(const struct publisher *o)
+{
+	return o->enabled;
+}
+
+uint64_t
 publisher_readers(const struct publisher *o, enum kind k)
 {
 	return kind_table[k].readers & o->enabled;
-}
-
-bool
-publisher_key(char *buf, size_t size, enum kind k, const char *ns, const char *name)
-{
-	const int n = ns[0] == '\0' ? snprintf(buf, size, "%s/%s", kind_table[k].resource, name)
-				    : snprintf(buf, size, "%s/%s/%s", kind_table[k].resource, ns, name);
-
-	return n > 0 && (size_t)n < size;
 }
 
 void
@@ -110,7 +108,6 @@ publisher_kind(struct publisher *o, enum kind k, enum kind_state s, const char *
     uint32_t skipped)
 {
 	const struct kind_row *const row = &kind_table[k];
-	const uint64_t readers = publisher_readers(o, k);
 	const union msg_body body = { .kind = {
 		.group = wire_str_of(group_served(row->group)), .resource = wire_str_of(row->resource),
 		.version = wire_str_of(version), .state = s, .detail = wire_str_of(detail),
@@ -122,11 +119,7 @@ publisher_kind(struct publisher *o, enum kind k, enum kind_state s, const char *
 	if (s == KIND_STATE_SYNCED || s == KIND_STATE_ABSENT)
 		o->synced_once[k] = s == KIND_STATE_SYNCED;
 	snprintf(key, sizeof(key), ":kind/%s", row->resource);
-	for (unsigned r = 0; r < ROLE_MAX; r++) {
-		if ((readers >> r & 1) != 0)
-			MUST(actor_publish(o->actor, o->links[r], key, "", "", MSG_KIND, &body, 0) == E_OK);
-	}
-	open_ready_links(o);
+	publish(o, publisher_readers(o, k), key, MSG_KIND, &body);
 }
 
 void
@@ -135,13 +128,7 @@ publisher_leader(struct publisher *o, const struct body_leader *l)
 	const union msg_body body = { .leader = *l };
 
 	o->leader_known = true;
-	for (unsigned r = 0; r < ROLE_MAX; r++) {
-		if ((o->enabled >> r & 1) != 0)
-			MUST(actor_publish(
-				 o->actor, o->links[r], ":leader", "", "", MSG_LEADER, &body, 0)
-			    == E_OK);
-	}
-	open_ready_links(o);
+	publish(o, o->enabled, ":leader", MSG_LEADER, &body);
 }
 
 void
@@ -154,6 +141,17 @@ publisher_count(const struct publisher *o, unsigned *kinds, unsigned *synced)
 		++*kinds;
 		*synced += o->states[k] == KIND_STATE_SYNCED;
 	}
+}
+
+/* What is not an object; it may be what a link waited for. */
+static void
+publish(struct publisher *o, uint64_t readers, const char *key, enum msg type, const union msg_body *body)
+{
+	for (unsigned r = 0; r < ROLE_MAX; r++) {
+		if ((readers >> r & 1) != 0)
+			MUST(actor_publish(o->actor, o->links[r], key, "", "", type, body, 0) == E_OK);
+	}
+	open_ready_links(o);
 }
 
 static void

@@ -19,15 +19,14 @@
 
 struct publisher;
 
-enum { PUBLISHER_KEY_MAX = 384 };
+enum { PUBLISHER_KEY_MAX = 384 };		/* of object_key */
 
 struct publisher *publisher_new(struct actor *a);
 void publisher_free(struct publisher **op);
 
+/* Roles that are configured and have a link with us. */
+uint64_t publisher_enabled(const struct publisher *o);
 uint64_t publisher_readers(const struct publisher *o, enum kind k);	/* enabled roles that read it */
-
-/* "<resource>/<name>" or "<resource>/<namespace>/<name>"; false when it does not fit. */
-bool publisher_key(char *buf, size_t size, enum kind k, const char *ns, const char *name);
 
 /*
  * own: the answer to an own write; it is sent even when no projected field changed, so that the writer
@@ -37,8 +36,7 @@ void publisher_object(struct publisher *o, enum kind k, const char *key, const s
     bool own, uint64_t trace);
 void publisher_gone(struct publisher *o, enum kind k, const char *key, uint64_t trace);
 void publisher_kind(struct publisher *o, enum kind k, enum kind_state s, const char *version,
-    const char *detail,
-    uint32_t skipped);
+    const char *detail, uint32_t skipped);
 void publisher_leader(struct publisher *o, const struct body_leader *l);
 
 /* For the status line: kinds that are read, and of them those that are synced. */

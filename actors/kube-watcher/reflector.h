@@ -189,9 +189,7 @@ struct reflector {
 
 void reflector_init(struct reflector *r, const struct reflector_config *c,
     struct reflector_server *server, uint64_t seed);
-/*
- * Discovery found the kind in a version that we read, or not. May be called at any time.
- */
+/* Discovery found the kind in a version that we read, or not. May be called at any time. */
 void reflector_discovered(struct reflector *r, bool present, int64_t now_ms);
 /* Another API version is read from now on: the open request is cancelled, and a list begins. */
 void reflector_restart(struct reflector *r, int64_t now_ms);

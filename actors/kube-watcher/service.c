@@ -6,7 +6,6 @@
  */
 #include "service.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +20,10 @@
 #include "log.h"
 #include "obj.h"
 #include "plan.h"
+#include "result_items.h"
 #include "hop_log.h"
 #include "stat.h"
+#include "timer.h"
 #include "write_check.h"
 
 struct write_job {
@@ -32,14 +33,14 @@ struct write_job {
 	struct call_params	 params;		/* texts are ours */
 	char		*texts;		/* all of them, in one piece */
 	enum kind	 kind;		/* KIND_MAX: not listed in kinds.h */
+	enum kind	 live;		/* a live read: what its sender gets; KIND_MAX: not a LIVE kind */
 	int64_t		 began_ms;
 	uint64_t	 call;
 	uint32_t	 restore_epoch;	/* of the store (store_restore_epoch) when it was sent */
 	struct splitter	*splitter;		/* of a LIST */
 	char		 cont[REFLECTOR_CONTINUE_MAX], list_rv[PROJECT_RV_MAX + 1];
 	bool		 list_refused;
-	uint32_t	 skipped;	/* objects of a LIST that its sender does not get */
-	char		 skipped_first[PUBLISHER_KEY_MAX + 256];
+	struct result_items items;
 };
 
 struct service {
@@ -48,7 +49,9 @@ struct service {
 	struct service_deps	 deps;
 	const struct lease	*lease;
 	struct plan		 plan;
-	struct write_job		 jobs[PLAN_WRITES_MAX];
+	struct projection	*live[KIND_MAX];	/* of the LIVE kinds that somebody reads */
+	/* By the plan's slots. A job is written only when it is used: the others take no memory. */
+	struct write_job	 jobs[PLAN_WRITES_MAX];
 	struct event_sender	*events;
 	struct event		*timer;
 	bool			 driving;
@@ -63,14 +66,13 @@ static uint32_t restore_epoch_of(const struct write_job *);
 static void finish_unsent(struct write_job *, const char *);
 static bool on_list_data(const void *, size_t, void *);
 static bool on_list_item(const void *, size_t, void *);
-static void skip_item(struct write_job *, const char *, const char *);
 static void on_done(const struct http_response *, void *);
 static bool is_uid_conflict(const struct write_job *, const struct kube_status *);
 static enum plan_body body_of(const struct write_job *, const struct http_response *);
 static void merge(struct write_job *, enum plan_merge, const struct http_response *, struct body_result *,
     char *, size_t);
+static bool is_read(const struct write_job *);
 static bool sender_reads(const struct write_job *);
-static enum err send_raw(struct write_job *, const char *, size_t);
 static void finish(struct write_job *, struct body_result *, const char *);
 static void refuse(struct service *, const struct write_in *, enum outcome, const char *);
 static void log_unattended(const struct write_job *, const char *, const char *);
@@ -86,9 +88,11 @@ service_new(const struct service_deps *g)
 
 	OBJ_NEW(s, SERVICE_MAGIC);
 	s->deps = *g;
-	for (size_t i = 0; i < PLAN_WRITES_MAX; i++)
-		s->jobs[i].service = s;
 	plan_init(&s->plan, g->per_second, 2 * g->per_second, actor_new_trace(g->actor), clock_mono_ms());
+	for (unsigned k = 0; k < KIND_MAX; k++) {
+		if ((kind_table[k].live_readers & g->readers) != 0)
+			s->live[k] = projection_new((enum kind)k, kind_table[k].versions, g->readers);
+	}
 	s->events = event_sender_new(g->actor, g->access);
 	s->timer = evtimer_new(actor_base(g->actor), on_timer, s);
 	MUST(s->timer != NULL);
@@ -104,10 +108,15 @@ service_free(struct service **sp)
 		return;
 	OBJ_TAKE(s, sp, SERVICE_MAGIC);
 	for (size_t i = 0; i < PLAN_WRITES_MAX; i++) {
-		if (s->jobs[i].call != 0)
-			access_cancel(s->deps.access, s->jobs[i].call);
-		forget(&s->jobs[i]);
+		struct write_job *const j = &s->jobs[i];
+
+		if (j->call != 0)
+			access_cancel(s->deps.access, j->call);
+		if (j->used)
+			forget(j);
 	}
+	for (unsigned k = 0; k < KIND_MAX; k++)
+		projection_free(&s->live[k]);
 	event_sender_free(&s->events);
 	event_free(s->timer);
 	OBJ_FREE(s);
@@ -142,13 +151,16 @@ service_write(struct service *s, const struct write_in *w)
 		refuse(s, w, OUTCOME_NOT_LEADER, "kube-watcher is starting");
 		return;
 	}
-	struct write_job draft = { .service = s, .in = *w, .began_ms = clock_mono_ms() };
+	struct write_job draft = { .service = s, .in = *w, .began_ms = clock_mono_ms(),
+		.items = { .actor = s->deps.actor, .handle = w->handle, .trace = w->trace,
+		    .sender = w->from } };
 	const struct call_params *const a = &draft.params;
 	draft.texts = call_copy(&draft.params, w->from, w->body);
 	draft.in.body = NULL;
 	draft.kind = kind_find(a->group, a->resource);
+	draft.live = is_read(&draft) ? kind_find_live(a->group, a->resource, w->from) : KIND_MAX;
 	const struct plan_verdict verdict = plan_admit(&s->plan, &(struct plan_write){
-		.sender = w->from, .id = w->id, .op = a->op, .group = a->group, .resource = a->resource,
+		.sender = w->from, .op = a->op, .group = a->group, .resource = a->resource,
 		.subresource = a->subresource, .object = call_object(a), .deadline_ms = w->deadline_ms,
 	}, s->lease, clock_mono_ms());
 	if (!verdict.admitted) {
@@ -200,25 +212,18 @@ service_drive(struct service *s)
 
 			finish(&s->jobs[step.slot], &r, NULL);
 		} else {
-			const int64_t wait_ms = step.at_ms > now_ms ? step.at_ms - now_ms : 0;
-			const struct timeval tv = { .tv_sec = wait_ms / 1000,
-				.tv_usec = wait_ms % 1000 * 1000 };
-
-			if (step.at_ms == INT64_MAX)
-				evtimer_del(s->timer);
-			else
-				MUST(evtimer_add(s->timer, &tv) == 0);
+			timer_set(s->timer, step.at_ms, now_ms);
 			break;
 		}
 	}
 	s->driving = false;
 }
 
-/* NULL: no actor reads that kind. */
+/* NULL: no actor watches that kind, or this is a read of a LIVE one. */
 static struct informer *
 informer_of(const struct write_job *j)
 {
-	return j->kind == KIND_MAX ? NULL : j->service->deps.informers[j->kind];
+	return j->kind == KIND_MAX || j->live != KIND_MAX ? NULL : j->service->deps.informers[j->kind];
 }
 
 /* The version that the WRITE names; else the discovered one; the core group has only v1. */
@@ -227,6 +232,8 @@ version_of(const struct write_job *j)
 {
 	if (j->params.version[0] != '\0')
 		return j->params.version;
+	if (j->live != KIND_MAX)
+		return kind_table[j->live].versions;
 	if (informer_of(j) != NULL)
 		return informer_version(informer_of(j));
 	return j->params.group[0] == '\0' ? "v1" : "";
@@ -236,9 +243,8 @@ static void
 send_job(struct write_job *j, int64_t timeout_ms)
 {
 	struct service *const s = j->service;
-	struct call_http http;
-
 	struct call_params params = j->params;
+	struct call_http http;
 
 	params.version = version_of(j);
 	params.cont = j->cont;
@@ -246,22 +252,19 @@ send_job(struct write_job *j, int64_t timeout_ms)
 		finish_unsent(j, event_sender_add(s->events, &params));
 		return;
 	}
+	const bool list = params.op == OP_LIST;
 	const char *const wrong = call_make(&params, &http);
 	if (wrong != NULL) {
 		finish_unsent(j, wrong);
 	} else {
-		const bool list = params.op == OP_LIST;
-
 		note_request(j, http.method);
 		j->restore_epoch = restore_epoch_of(j);
 		j->call = access_send(s->deps.access, &(struct access_call){
 			.lane = ACCESS_CALLS, .method = http.method, .path = http.path,
 			.accept = accept_of(j), .content_type = http.content_type,
 			.body = http.body, .body_len = http.body_len,
-			.timeout_ms = timeout_ms, .fenced = op_table[params.op].verb != VERB_GET && !list,
-			.gzip = list,
-			.on_data = list ? on_list_data : NULL,
-			.done = on_done, .arg = j,
+			.timeout_ms = timeout_ms, .fenced = !is_read(j), .gzip = list,
+			.on_data = list ? on_list_data : NULL, .done = on_done, .arg = j,
 		});
 	}
 	call_free(&http);
@@ -332,9 +335,12 @@ on_list_item(const void *bytes, size_t len, void *arg)
 	char key[PUBLISHER_KEY_MAX];
 	struct projected p;
 
+	if (j->live != KIND_MAX) {
+		result_items_live(&j->items, j->live, j->service->live[j->live], bytes, len);
+		return true;
+	}
 	if (!sender_reads(j)) {
-		if (send_raw(j, bytes, len) != E_OK)
-			skip_item(j, j->params.resource, "an object is larger than a message may be");
+		result_items_raw(&j->items, j->params.resource, j->params.ns, j->params.name, bytes, len);
 		return true;
 	}
 	const enum informer_answer answer = j->restore_epoch != restore_epoch_of(j) ? ANSWER_INVALID
@@ -345,26 +351,9 @@ on_list_item(const void *bytes, size_t len, void *arg)
 		return false;
 	}
 	if (answer == ANSWER_SKIPPED)
-		skip_item(j, key, p.error);
-	for (size_t i = 0; i < p.nvalues; i++) {
-		if (p.values[i].role != j->in.from)
-			continue;
-		const struct body_item item = {
-			.key = wire_str_of(key), .uid = wire_str_of(p.uid), .rv = wire_str_of(p.rv),
-			.trace = j->in.trace, .type = msg_table[kind_table[j->kind].message].number,
-			.value = { .p = p.values[i].bytes, .len = (uint32_t)p.values[i].len },
-		};
-
-		actor_result_items(j->service->deps.actor, j->in.handle, &item, 1);
-	}
+		result_items_skip(&j->items, key, p.error);
+	result_items_projected(&j->items, j->kind, key, &p);
 	return true;
-}
-
-static void
-skip_item(struct write_job *j, const char *key, const char *why)
-{
-	if (j->skipped++ == 0)
-		snprintf(j->skipped_first, sizeof(j->skipped_first), "%s: %s", key, why);
 }
 
 static void
@@ -383,11 +372,12 @@ on_done(const struct http_response *http, void *arg)
 	const bool orphan = slot->orphan;
 	if (http->status != 0 && (http->status < 200 || http->status > 299))
 		status_read(&answered, http->status, http->body, http->body_len);
-	if (body == BODY_LIST && splitter_list_continue(j->splitter)[0] != '\0' && (orphan || left_ms <= 0)) {
-		body = BODY_NONE;		/* the next page is not needed any more */
-	} else if (body == BODY_LIST && splitter_list_continue(j->splitter)[0] != '\0') {
-		/* The next page belongs to the same read. */
-		snprintf(j->cont, sizeof(j->cont), "%s", splitter_list_continue(j->splitter));
+	const char *const next_page = body == BODY_LIST ? splitter_list_continue(j->splitter) : "";
+	if (next_page[0] != '\0' && (orphan || left_ms <= 0)) {
+		body = BODY_NONE;		/* it is not needed any more */
+	} else if (next_page[0] != '\0') {
+		/* It belongs to the same read. */
+		snprintf(j->cont, sizeof(j->cont), "%s", next_page);
 		if (j->list_rv[0] == '\0')
 			snprintf(j->list_rv, sizeof(j->list_rv), "%s", splitter_list_rv(j->splitter));
 		splitter_free(&j->splitter);
@@ -402,6 +392,7 @@ on_done(const struct http_response *http, void *arg)
 	}, clock_mono_ms());
 	if (result.again) {
 		splitter_free(&j->splitter);
+		j->items.skipped = 0;
 		j->cont[0] = '\0';
 		service_drive(s);
 		return;
@@ -417,10 +408,11 @@ on_done(const struct http_response *http, void *arg)
 		.causes = wire_str_of(causes), .retry_after_ms = result.retry_after_ms,
 	};
 	merge(j, result.merge, http, &r, key, sizeof(key));
-	if (j->skipped > 0 && result.outcome == OUTCOME_OK) {
-		snprintf(skipped, sizeof(skipped), "%u objects skipped, the first of them %s", j->skipped,
-		    j->skipped_first);
+	if (j->items.skipped > 0 && result.outcome == OUTCOME_OK) {
+		snprintf(skipped, sizeof(skipped), "%u objects skipped, the first of them %s",
+		    j->items.skipped, j->items.skipped_first);
 		r.message = wire_str_of(skipped);
+		r.skipped = j->items.skipped;
 	}
 	finish(j, &r, key[0] == '\0' ? NULL : key);
 	service_drive(s);
@@ -469,33 +461,44 @@ merge(struct write_job *j, enum plan_merge how, const struct http_response *http
 	case MERGE_GONE:
 		if (informer != NULL) {
 			informer_removed(informer, j->params.ns, j->params.name, j->params.uid, j->in.trace);
-			publisher_key(key, size, j->kind, j->params.ns, j->params.name);
+			object_key(key, size, j->params.resource, j->params.ns, j->params.name);
 		}
 		break;
 	case MERGE_OBJECT:
+		if (j->live != KIND_MAX) {
+			answer_rv(http->body, http->body_len, rv, sizeof(rv));
+			result_items_live(&j->items, j->live, j->service->live[j->live], http->body,
+			    http->body_len);
+			break;
+		}
 		if (informer != NULL) {
-			const bool own = op_table[j->params.op].verb != VERB_GET;
-
 			const enum informer_answer answer = informer_answer(informer,
-			    answer_form(http->body, http->body_len), http->body, http->body_len, own,
+			    answer_form(http->body, http->body_len), http->body, http->body_len, !is_read(j),
 			    j->in.trace, key, size, &p);
+
 			if (answer == ANSWER_INVALID)
 				log_warnx("unreadable answer to a write; the watch delivers the object",
 				    KV_S(OBJECT, j->params.name), KV_S(WHY, p.error));
 			else
 				snprintf(rv, sizeof(rv), "%s", p.rv);
 			if (answer == ANSWER_SKIPPED)
-				skip_item(j, key, p.error);
+				result_items_skip(&j->items, key, p.error);
 		}
 		if (!sender_reads(j)) {
 			answer_rv(http->body, http->body_len, rv, sizeof(rv));
 			key[0] = '\0';
-			if (send_raw(j, http->body, http->body_len) != E_OK)
-				skip_item(j, j->params.name, "the object is larger than a message may be");
+			result_items_raw(&j->items, j->params.resource, j->params.ns, j->params.name,
+			    http->body, http->body_len);
 		}
 		break;
 	}
 	r->rv = wire_str_of(rv);
+}
+
+static bool
+is_read(const struct write_job *j)
+{
+	return j->params.op == OP_GET || j->params.op == OP_LIST;
 }
 
 /* The sender gets a projection of the kind; else it gets JSON. */
@@ -505,28 +508,6 @@ sender_reads(const struct write_job *j)
 	return informer_of(j) != NULL && (kind_table[j->kind].readers >> j->in.from & 1) != 0;
 }
 
-static enum err
-send_raw(struct write_job *j, const char *text, size_t len)
-{
-	const union msg_body body = { .raw = { .resource = wire_str_of(j->params.resource),
-		.json = { .p = text, .len = (uint32_t)len } } };
-	char key[PUBLISHER_KEY_MAX];
-	msgpack_sbuffer packed;
-
-	snprintf(key, sizeof(key), "%s/%s%s%s", j->params.resource, j->params.ns,
-	    j->params.ns[0] == '\0' ? "" : "/", j->params.name);
-	msgpack_sbuffer_init(&packed);
-	msg_pack(&packed, MSG_RAW, &body);
-	const struct body_item item = {
-		.key = wire_str_of(key), .uid = wire_str_of(""), .rv = wire_str_of(""), .trace = j->in.trace,
-		.type = msg_table[MSG_RAW].number,
-		.value = { .p = (const uint8_t *)packed.data, .len = (uint32_t)packed.size },
-	};
-	const enum err e = actor_result_items(j->service->deps.actor, j->in.handle, &item, 1);
-	msgpack_sbuffer_destroy(&packed);
-	return e;
-}
-
 static void
 finish(struct write_job *j, struct body_result *r, const char *key)
 {
@@ -534,7 +515,7 @@ finish(struct write_job *j, struct body_result *r, const char *key)
 	const enum outcome outcome = (enum outcome)r->outcome;
 
 	if (outcome == OUTCOME_FORBIDDEN)
-		log_error("the cluster does not allow a write", KV_S(ACTOR, role_name(j->in.from)),
+		log_error("the cluster does not allow a write", KV_S(PEER, role_name(j->in.from)),
 		    KV_S(VERB, op_table[j->params.op].name), KV_S(OBJECT, j->params.name),
 		    KV_SN(WHY, r->message.p, r->message.len),
 		    KV_S(HINT, "bind the ClusterRole of deploy/rbac.yaml"));
@@ -556,7 +537,7 @@ refuse(struct service *s, const struct write_in *w, enum outcome o, const char *
 static void
 log_unattended(const struct write_job *j, const char *what, const char *outcome)
 {
-	if (op_table[j->params.op].verb == VERB_GET || op_table[j->params.op].verb == VERB_LIST)
+	if (is_read(j))
 		return;
 	log_warnx(what, KV_S(PEER, role_name(j->in.from)), KV_S(VERB, op_table[j->params.op].name),
 	    KV_S(RESOURCE, j->params.resource), KV_S(OBJECT, j->params.name), KV_S(OUTCOME, outcome));

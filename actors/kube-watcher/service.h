@@ -20,6 +20,7 @@ struct service_deps {
 	struct actor	*actor;
 	struct access	*access;
 	struct informer	*const *informers;	/* by kind; NULL where no actor reads it */
+	uint64_t	 readers;	/* roles that are enabled */
 	double		 per_second;
 };
 

@@ -44,9 +44,7 @@ struct tombstone {
 struct store {
 	uint32_t	 magic;
 #define STORE_MAGIC	0x53544f52u
-	struct keytab	*keys;
-	struct stored_object	*entries;	/* by id of the key */
-	uint32_t	 cap;
+	struct keytab	*keys;		/* each has a struct stored_object */
 	uint32_t	 list : 29;	/* number of the present list, or of the last one */
 	bool		 listing, accept_rollback;
 	uint32_t	 restore_epoch;	/* counts the lists that were begun to accept a rollback */
@@ -57,6 +55,7 @@ struct store {
 	size_t		 text_bytes;
 };
 
+static struct stored_object *object_of(const struct store *, uint32_t);
 static enum store_change add(struct store *, const struct object_version *, const struct uid *, bool);
 static enum store_change update(struct store *, struct stored_object *, const struct object_version *,
     const struct uid *);
@@ -81,7 +80,7 @@ store_new(void)
 	struct store *s;
 
 	OBJ_NEW(s, STORE_MAGIC);
-	s->keys = keytab_new(0);
+	s->keys = keytab_new(sizeof(struct stored_object));
 	return s;
 }
 
@@ -94,11 +93,10 @@ store_free(struct store **sp)
 		return;
 	OBJ_TAKE(s, sp, STORE_MAGIC);
 	for (uint32_t id = 0; id < keytab_ids(s->keys); id++) {
-		if (keytab_key(s->keys, id, NULL) != NULL && s->entries[id].odd)
-			free(s->entries[id].rv.text);
+		if (keytab_key(s->keys, id, NULL) != NULL && object_of(s, id)->odd)
+			free(object_of(s, id)->rv.text);
 	}
 	keytab_free(&s->keys);
-	free(s->entries);
 	free(s->tombstones);
 	OBJ_FREE(s);
 }
@@ -123,11 +121,11 @@ store_commit(struct store *s, const char *rv, store_gone_fn *fn, void *arg)
 	for (uint32_t id = 0; id < keytab_ids(s->keys); id++) {
 		size_t len;
 		const char *key = keytab_key(s->keys, id, &len);
+		const struct stored_object *const e = key == NULL ? NULL : object_of(s, id);
 
-		if (key == NULL || !is_missing_from_list(s, &s->entries[id], order_with(rv,
-		    &s->entries[id])))
+		if (e == NULL || !is_missing_from_list(s, e, order_with(rv, e)))
 			continue;
-		if (!s->entries[id].unreadable)
+		if (!e->unreadable)
 			fn(key, len, arg);
 		remove_key(s, id);
 	}
@@ -159,10 +157,9 @@ store_list_diff(const struct store *s, const char *rv)
 	struct list_diff d = { .seen = s->seen };
 
 	for (uint32_t id = 0; id < keytab_ids(s->keys); id++) {
-		const struct stored_object *e = &s->entries[id];
-
 		if (keytab_key(s->keys, id, NULL) == NULL)
 			continue;
+		const struct stored_object *const e = object_of(s, id);
 		const enum rv_order list_is = order_with(rv, e);
 		d.missing += is_missing_from_list(s, e, list_is);
 		d.older += e->listed_in == s->list && e->listed_older && list_is != RV_OLDER;
@@ -189,7 +186,7 @@ store_seen(struct store *s, const struct object_version *v)
 	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
 	if (id == KEYTAB_NONE)
 		return add(s, v, &uid, false);
-	struct stored_object *e = &s->entries[id];
+	struct stored_object *const e = object_of(s, id);
 	const bool older = order_with(v->rv, e) == RV_OLDER;
 	const bool rollback = s->listing && s->accept_rollback && e->answered_in != s->list;
 	const enum store_change change =
@@ -213,7 +210,7 @@ store_deleted(struct store *s, const struct object_version *v)
 	if (s->listing)
 		add_tombstone(s, &uid, 0, true);
 	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
-	if (id == KEYTAB_NONE || !same_uid(&s->entries[id].uid, &uid))
+	if (id == KEYTAB_NONE || !same_uid(&object_of(s, id)->uid, &uid))
 		return STORE_IGNORE;
 	return remove_key(s, id);
 }
@@ -232,7 +229,7 @@ store_answered(struct store *s, const struct object_version *v, const char *stre
 	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
 	if (id == KEYTAB_NONE)
 		return passed ? STORE_IGNORE : add(s, v, &uid, true);
-	struct stored_object *e = &s->entries[id];
+	struct stored_object *const e = object_of(s, id);
 	const bool predates_restore =
 	    accepting_rollback && e->listed_in != s->list && e->answered_in != s->list;
 	if (!predates_restore && (order_with(v->rv, e) == RV_OLDER || (passed && !same_uid(&e->uid, &uid))))
@@ -246,11 +243,12 @@ store_removed(struct store *s, const struct object_version *v)
 {
 	const struct uid uid = uid_of(v->uid);
 	const uint32_t id = keytab_find(s->keys, v->key, v->key_len);
-	const bool ours = id != KEYTAB_NONE && same_uid(&s->entries[id].uid, &uid);
+	const struct stored_object *const e = id == KEYTAB_NONE ? NULL : object_of(s, id);
+	const bool ours = e != NULL && same_uid(&e->uid, &uid);
 
 	/* Not there, and no list under way: the watch reported DELETED before the answer came. */
 	if (ours || s->listing)
-		add_tombstone(s, &uid, ours && !s->entries[id].odd ? s->entries[id].rv.number : 0, false);
+		add_tombstone(s, &uid, ours && !e->odd ? e->rv.number : 0, false);
 	if (!ours)
 		return STORE_IGNORE;
 	return remove_key(s, id);
@@ -279,7 +277,7 @@ store_is_unreadable(const struct store *s, const char *key, size_t key_len)
 {
 	const uint32_t id = keytab_find(s->keys, key, key_len);
 
-	return id != KEYTAB_NONE && s->entries[id].unreadable;
+	return id != KEYTAB_NONE && object_of(s, id)->unreadable;
 }
 
 bool
@@ -290,7 +288,7 @@ store_rv(const struct store *s, const char *key, size_t key_len, char *rv, size_
 
 	if (id == KEYTAB_NONE)
 		return false;
-	snprintf(rv, size, "%s", rv_text(&s->entries[id], digits));
+	snprintf(rv, size, "%s", rv_text(object_of(s, id), digits));
 	return true;
 }
 
@@ -303,23 +301,24 @@ store_tombstones(const struct store *s)
 size_t
 store_bytes(const struct store *s)
 {
-	return sizeof(*s) + keytab_bytes(s->keys) + s->cap * sizeof(*s->entries)
-	    + s->cap_tombstones * sizeof(*s->tombstones) + s->text_bytes;
+	return sizeof(*s) + keytab_bytes(s->keys) + s->text_bytes
+	    + s->cap_tombstones * sizeof(*s->tombstones);
 }
 
 /* ---- Entries ---- */
 
+static struct stored_object *
+object_of(const struct store *s, uint32_t id)
+{
+	return keytab_value(s->keys, id);
+}
+
 static enum store_change
 add(struct store *s, const struct object_version *v, const struct uid *uid, bool own)
 {
-	const uint32_t id = keytab_add(s->keys, v->key, v->key_len, NULL);
+	struct stored_object *const e = object_of(s, keytab_add(s->keys, v->key, v->key_len, NULL));
 
-	if (id >= s->cap) {
-		s->cap = s->cap == 0 ? 8 : s->cap + s->cap / 2;
-		s->entries = obj_realloc(s->entries, s->cap * sizeof(*s->entries));
-	}
-	struct stored_object *e = &s->entries[id];
-	*e = (struct stored_object){ .uid = *uid };
+	e->uid = *uid;
 	if (own)
 		e->answered_in = s->list;
 	else if (s->listing)
@@ -353,10 +352,10 @@ update(struct store *s, struct stored_object *e, const struct object_version *v,
 static enum store_change
 remove_key(struct store *s, uint32_t id)
 {
-	const bool unreadable = s->entries[id].unreadable;
+	const bool unreadable = object_of(s, id)->unreadable;
 
 	s->unreadable -= unreadable;
-	set_rv(s, &s->entries[id], "1");	/* frees a text */
+	set_rv(s, object_of(s, id), "1");	/* frees a text */
 	keytab_remove(s->keys, id);
 	return unreadable ? STORE_IGNORE : STORE_GONE;
 }
@@ -507,8 +506,13 @@ static enum rv_order
 order_with(const char *rv, const struct stored_object *e)
 {
 	char digits[RV_DIGITS_MAX + 2];
-	const char *ours = rv_text(e, digits);
 
+	if (!e->odd && fits(rv, strlen(rv))) {
+		const uint64_t number = number_of(rv);
+
+		return number < e->rv.number ? RV_OLDER : number > e->rv.number ? RV_NEWER : RV_SAME;
+	}
+	const char *ours = rv_text(e, digits);
 	return rv_compare(rv, strlen(rv), ours, strlen(ours));
 }
 

@@ -35,8 +35,7 @@ struct object_version {
 	const char	*key;		/* its key on the bus */
 	size_t		 key_len;
 	const char	*uid, *rv;
-	bool		 unreadable;	/* it exists,
-	    but cannot be projected: there is no value to publish */
+	bool		 unreadable;	/* it exists, but cannot be projected: there is no value to publish */
 };
 
 enum store_change {

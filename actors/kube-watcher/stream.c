@@ -18,6 +18,7 @@
 #include "kube/status.h"
 #include "log.h"
 #include "obj.h"
+#include "writes.h"
 
 #define METADATA	";as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 #define METADATA_LIST	";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -180,12 +181,12 @@ on_split(const void *bytes, size_t len, void *arg)
 	struct stream *const s = arg;
 	struct informer *const r = s->informer;
 	struct watch_event e;
-	char err[200];
 
 	if (s->shape == SPLIT_LIST)
 		return on_object(s, WATCH_ADDED, bytes, len, PROJECT_PADDING);
-	if (!watch_event_open(s->form, bytes, len, PROJECT_PADDING, &e, err, sizeof(err)))
-		return refuse(s, err);
+	const char *const wrong = watch_event_open(s->form, bytes, len, PROJECT_PADDING, &e);
+	if (wrong != NULL)
+		return refuse(s, wrong);
 	stat_add(r->events[e.type], 1);
 	if (e.type == WATCH_ERROR) {
 		on_error_event(s, e.object, e.len);
@@ -193,7 +194,7 @@ on_split(const void *bytes, size_t len, void *arg)
 		char rv[PROJECT_RV_MAX + 1];
 		bool initial_end;
 
-		if (!watch_bookmark(s->form, e.object, e.len, e.padding, rv, sizeof(rv), &initial_end))
+		if (!watch_bookmark(s->form, e.object, e.len, rv, sizeof(rv), &initial_end))
 			return refuse(s, "a bookmark without resourceVersion");
 		const struct list_diff p = store_list_diff(r->store, rv);
 		reflector_bookmark(&r->reflector, s->id, rv, initial_end, &p, clock_mono_ms());
@@ -216,8 +217,7 @@ on_object(struct stream *s, enum watch_type type, const void *bytes, size_t len,
 	const bool readable = project(r->projection, s->form, bytes, len, padding, p);
 	char key[PUBLISHER_KEY_MAX];
 
-	if (p->name[0] == '\0' || p->rv[0] == '\0' || !publisher_key(key, sizeof(key), r->kind,
-	    p->ns, p->name))
+	if (p->rv[0] == '\0' || !object_key(key, sizeof(key), kind_table[r->kind].resource, p->ns, p->name))
 		return refuse(s, p->error);
 	const enum reflector_take t = s->shape == SPLIT_LIST
 	    ? reflector_item(&r->reflector, s->id, now_ms)

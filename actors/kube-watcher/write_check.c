@@ -36,6 +36,7 @@ typedef bool field_rule(struct wire_str);
 static field_rule is_label, is_subdomain, is_segment, is_token, is_selector;
 
 static bool is_alnum(char);
+static bool is_ascii_control(uint32_t);
 static struct write_fault check_shape(const struct body_write *);
 
 #define LABEL	"not a DNS label of at most 63 characters (a-z, 0-9, -)"
@@ -157,14 +158,13 @@ is_token(struct wire_str s)
 }
 
 static bool
+is_ascii_control(uint32_t code)
+{
+	return code < ' ' || code == 0x7f;
+}
+
+static bool
 is_selector(struct wire_str s)
 {
-	size_t n;
-
-	for (uint32_t i = 0; i < s.len; i += (uint32_t)n) {
-		n = utf8_length(s.p + i, s.len - i);
-		if (n == 0 || (unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f)
-			return false;
-	}
-	return s.len <= WRITE_SELECTOR_MAX;
+	return s.len <= WRITE_SELECTOR_MAX && utf8_span(s.p, s.len, is_ascii_control) == s.len;
 }

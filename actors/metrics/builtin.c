@@ -6,19 +6,8 @@
 #include "obj.h"
 #include "version.h"
 
-static bool actor_deaths(const struct tree_status_actor *, const struct builtin_facts *, double *);
-static bool up(const struct tree_status_actor *, const struct builtin_facts *, double *);
-static bool restarts(const struct tree_status_actor *, const struct builtin_facts *, double *);
-static bool memory(const struct tree_status_actor *, const struct builtin_facts *, double *);
-static bool beat_age(const struct tree_status_actor *, const struct builtin_facts *, double *);
-static bool synced(const struct tree_status_actor *, const struct builtin_facts *, double *);
-static void deaths_by_cause(struct text *, const struct builtin_row *, const struct builtin_facts *);
-static void uptime(struct text *, const struct builtin_row *, const struct builtin_facts *);
-static void build(struct text *, const struct builtin_row *, const struct builtin_facts *);
-static void count_status_rejected(struct text *, const struct builtin_row *, const struct builtin_facts *);
-static void count_series_rejected(struct text *, const struct builtin_row *, const struct builtin_facts *);
-static void count_series(struct text *, const struct builtin_row *, const struct builtin_facts *);
-static void count_scrapes(struct text *, const struct builtin_row *, const struct builtin_facts *);
+static builtin_of_actor actor_deaths, up, restarts, memory, beat_age, synced;
+static builtin_samples deaths_by_cause, uptime, build;
 static void one(struct text *, const struct builtin_row *, const char *, double);
 
 const struct builtin_row builtin_families[] = {
@@ -33,14 +22,14 @@ const struct builtin_row builtin_families[] = {
 	{ "muster_actor_synced", STAT_GAUGE, "actor", "1 when all inputs of the actor are synced.", .of_actor = synced },
 	{ "muster_actor_up", STAT_GAUGE, "actor", "1 while the actor is running.", .of_actor = up },
 	{ "muster_build_info", STAT_GAUGE, "version, commit", "Always 1; the labels are version and commit of the build.", .write = build },
-	{ "muster_metrics_scrapes_total", STAT_COUNTER, "", "Replies to /metrics.", .write = count_scrapes },
-	{ "muster_metrics_series", STAT_GAUGE, "", "Series held for all actors.", .write = count_series },
+	{ "muster_metrics_scrapes_total", STAT_COUNTER, "", "Replies to /metrics.", .number = offsetof(struct builtin_facts, scrapes) },
+	{ "muster_metrics_series", STAT_GAUGE, "", "Series held for all actors.", .number = offsetof(struct builtin_facts, series) },
 	{ "muster_metrics_series_rejected_total", STAT_COUNTER, "",
 	    "Series rejected: invalid (a bug of the sender), or over the memory budget of all series.",
-	    .write = count_series_rejected },
+	    .number = offsetof(struct builtin_facts, series_rejected) },
 	{ "muster_metrics_status_rejected_total", STAT_COUNTER, "",
 	    "Status records of the supervisor that could not be parsed (a bug).",
-	    .write = count_status_rejected },
+	    .number = offsetof(struct builtin_facts, status_rejected) },
 	{ "muster_supervisor_deaths_total", STAT_COUNTER, "cause",
 	    "Unexpected ends of actors, by cause.", .write = deaths_by_cause },
 	{ "muster_supervisor_uptime_seconds", STAT_GAUGE, "", "Time since the supervisor started.", .write = uptime },
@@ -66,11 +55,14 @@ builtin_write(struct text *out, const struct builtin_facts *f)
 		const struct builtin_row *row = &builtin_families[i];
 
 		exposition_head(out, row->family, row->kind, row->help);
-		if (row->write != NULL) {
+		if (row->write != NULL)
 			row->write(out, row, f);
-			continue;
+		if (row->number != 0) {
+			const void *number = (const char *)f + row->number;
+
+			one(out, row, "", (double)*(const uint64_t *)number);
 		}
-		for (size_t k = 0; f->tree != NULL && k < f->tree->nactors; k++) {
+		for (size_t k = 0; row->of_actor != NULL && f->tree != NULL && k < f->tree->nactors; k++) {
 			const struct tree_status_actor *a = &f->tree->actors[k];
 			struct exposition_series s = { .actor = a->name, .labels = "" };
 
@@ -151,30 +143,6 @@ build(struct text *out, const struct builtin_row *row, const struct builtin_fact
 {
 	(void)f;
 	one(out, row, "version=\"" MUSTER_VERSION "\",commit=\"" MUSTER_COMMIT "\"", 1);
-}
-
-static void
-count_status_rejected(struct text *out, const struct builtin_row *row, const struct builtin_facts *f)
-{
-	one(out, row, "", (double)f->status_rejected);
-}
-
-static void
-count_series_rejected(struct text *out, const struct builtin_row *row, const struct builtin_facts *f)
-{
-	one(out, row, "", (double)f->series_rejected);
-}
-
-static void
-count_series(struct text *out, const struct builtin_row *row, const struct builtin_facts *f)
-{
-	one(out, row, "", (double)f->series);
-}
-
-static void
-count_scrapes(struct text *out, const struct builtin_row *row, const struct builtin_facts *f)
-{
-	one(out, row, "", (double)f->scrapes);
 }
 
 static void

@@ -18,7 +18,10 @@ static void sample(struct text *, const char *, const char *, const struct expos
     double);
 static void histogram(struct text *, const char *, const struct exposition_series *);
 static void number(char *, size_t, double);
-static void escaped(struct text *, const char *, bool);
+
+/* Help texts escape \ and newline; label values also the quote. */
+static const char *const help_escapes[128] = { ['\n'] = "\\n", ['\\'] = "\\\\" };
+static const char *const label_escapes[128] = { ['\n'] = "\\n", ['\\'] = "\\\\", ['"'] = "\\\"" };
 
 void
 text_put(struct text *t, const char *bytes, size_t len)
@@ -49,6 +52,17 @@ text_printf(struct text *t, const char *fmt, ...)
 	t->len += n > 0 ? (size_t)n : 0;
 }
 
+void
+text_escape(struct text *t, const char *s, const char *const escapes[128])
+{
+	for (; *s != '\0'; s++) {
+		const unsigned char c = (unsigned char)*s;
+		const char *escape = c < 128 ? escapes[c] : NULL;
+
+		text_put(t, escape != NULL ? escape : s, escape != NULL ? strlen(escape) : 1);
+	}
+}
+
 const char *
 exposition_kind_name(enum stat_kind kind)
 {
@@ -59,7 +73,7 @@ void
 exposition_head(struct text *t, const char *family, enum stat_kind kind, const char *help)
 {
 	text_printf(t, "# HELP %s ", family);
-	escaped(t, help, false);
+	text_escape(t, help, help_escapes);
 	text_printf(t, "\n# TYPE %s %s\n", family, kind_names[kind]);
 }
 
@@ -98,7 +112,7 @@ sample(struct text *t, const char *family, const char *suffix, const struct expo
 	text_puts(t, suffix);
 	if (s->actor != NULL) {
 		text_printf(t, "%sactor=\"", between);
-		escaped(t, s->actor, true);
+		text_escape(t, s->actor, label_escapes);
 		text_puts(t, "\"");
 		between = ",";
 	}
@@ -130,19 +144,5 @@ number(char *buf, size_t size, double v)
 			if (strtod(buf, NULL) == v)
 				return;
 		}
-	}
-}
-
-/* Help texts escape \ and newline; label values also the quote. */
-static void
-escaped(struct text *t, const char *s, bool quotes)
-{
-	for (; *s != '\0'; s++) {
-		if (*s == '\n')
-			text_puts(t, "\\n");
-		else if (*s == '\\' || (quotes && *s == '"'))
-			text_printf(t, "\\%c", *s);
-		else
-			text_put(t, s, 1);
 	}
 }

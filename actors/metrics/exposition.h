@@ -30,6 +30,8 @@ struct text {
 
 void text_put(struct text *t, const char *bytes, size_t len);
 void text_puts(struct text *t, const char *s);
+/* escapes: what stands for an ASCII character; NULL: itself. */
+void text_escape(struct text *t, const char *s, const char *const escapes[128]);
 void text_printf(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* One sample, or for a histogram all of its lines. */

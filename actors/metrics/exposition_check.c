@@ -16,6 +16,7 @@ static size_t name_length(const char *, size_t, bool);
 static size_t value_length(const char *, size_t);
 static bool seen_before(const struct label *, size_t);
 static bool ours(const struct label *);
+static bool is_nul(uint32_t);
 
 bool
 exposition_name_ok(const char *name, size_t len)
@@ -52,14 +53,13 @@ exposition_labels_ok(const char *labels, size_t len)
 bool
 exposition_utf8_ok(const char *s, size_t len)
 {
-	for (size_t at = 0; at < len;) {
-		const size_t n = utf8_length(s + at, len - at);
+	return utf8_span(s, len, is_nul) == len;
+}
 
-		if (n == 0 || s[at] == '\0')
-			return false;
-		at += n;
-	}
-	return true;
+static bool
+is_nul(uint32_t code)
+{
+	return code == 0;
 }
 
 /* Bounds rise, counts do not fall, and none exceeds the total. */

@@ -5,32 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "obj.h"
 
 enum { WHY_MAX = 160 };
-
-/* NULL: fine. Otherwise why not, in buf or constant. */
-struct check {
-	const char	 *name;
-	const char	*(*run)(const struct health_facts *f, char *buf);
-};
-
-static const char *loop(const struct health_facts *, char *);
-static const char *supervisor(const struct health_facts *, char *);
-static const char *tree(const struct health_facts *, char *);
-
-static const struct check alive_checks[] = { { "loop", loop }, { "supervisor", supervisor } };
-static const struct check ready_checks[] = { { "tree", tree } };
-
-static const struct kind_row {
-	const char		*name;
-	const struct check	*checks;
-	size_t			 nchecks;
-	bool			 actors;	/* plus one check per enabled actor */
-} kinds[HEALTH_KINDS] = {
-	[HEALTH_ALIVE] = { "healthz", alive_checks, NITEMS(alive_checks), false },
-	[HEALTH_READY] = { "readyz",  ready_checks, NITEMS(ready_checks), true },
-};
 
 /* State while the checks run. */
 struct run {
@@ -40,20 +16,26 @@ struct run {
 };
 
 static void note(struct run *, const char *, const char *);
+/* NULL: fine. Otherwise why not, in buf or constant. */
+static const char *supervisor_fault(const struct health_facts *, char *);
+static const char *tree_fault(const struct health_facts *, char *);
 static const char *actor_fault(const struct tree_status_actor *, char *);
 
 enum health_verdict
 health_answer(enum health_kind kind, const char *only, bool verbose, const struct health_facts *f,
     struct text *out)
 {
-	const struct kind_row *k = &kinds[kind];
 	struct run run = { .only = only, .out = out };
 	const size_t start = out->len;
 	char name[TREE_STATUS_NAME_MAX + 8], why[WHY_MAX];
 
-	for (size_t i = 0; i < k->nchecks; i++)
-		note(&run, k->checks[i].name, k->checks[i].run(f, why));
-	for (size_t i = 0; k->actors && f->tree != NULL && i < f->tree->nactors; i++) {
+	if (kind == HEALTH_ALIVE) {
+		note(&run, "loop", NULL);	/* that we answer is the proof */
+		note(&run, "supervisor", supervisor_fault(f, why));
+	} else {
+		note(&run, "tree", tree_fault(f, why));
+	}
+	for (size_t i = 0; kind == HEALTH_READY && f->tree != NULL && i < f->tree->nactors; i++) {
 		const struct tree_status_actor *a = &f->tree->actors[i];
 
 		if (!a->enabled)
@@ -68,7 +50,8 @@ health_answer(enum health_kind kind, const char *only, bool verbose, const struc
 		text_puts(out, "ok");
 		return HEALTH_OK;
 	}
-	text_printf(out, "%s check %s\n", k->name, run.failed == 0 ? "passed" : "failed");
+	text_printf(out, "%s check %s\n", kind == HEALTH_ALIVE ? "healthz" : "readyz",
+	    run.failed == 0 ? "passed" : "failed");
 	return run.failed == 0 ? HEALTH_OK : HEALTH_FAILED;
 }
 
@@ -85,17 +68,8 @@ note(struct run *r, const char *name, const char *fault)
 		text_printf(r->out, "[-]%s failed: %s\n", name, fault);
 }
 
-/* That we answer is the proof. */
 static const char *
-loop(const struct health_facts *f, char *buf)
-{
-	(void)f;
-	(void)buf;
-	return NULL;
-}
-
-static const char *
-supervisor(const struct health_facts *f, char *buf)
+supervisor_fault(const struct health_facts *f, char *buf)
 {
 	if (f->tree_age_ms < HEALTH_TREE_OLD_MS)
 		return NULL;
@@ -104,13 +78,13 @@ supervisor(const struct health_facts *f, char *buf)
 }
 
 static const char *
-tree(const struct health_facts *f, char *buf)
+tree_fault(const struct health_facts *f, char *buf)
 {
 	if (f->tree == NULL)
 		return "the supervisor has not sent the state of its actors yet";
 	if (strcmp(f->tree->state, "stopping") == 0)
 		return "the supervisor is stopping";
-	return supervisor(f, buf);
+	return supervisor_fault(f, buf);
 }
 
 static const char *

@@ -16,7 +16,7 @@
 
 enum { HEALTH_TREE_OLD_MS = 30000 };	/* the supervisor writes one every 5 s */
 
-enum health_kind { HEALTH_ALIVE, HEALTH_READY, HEALTH_KINDS };
+enum health_kind { HEALTH_ALIVE, HEALTH_READY };
 
 struct health_facts {
 	const struct tree_status	*tree;		/* NULL: none has come yet */

@@ -13,7 +13,6 @@ enum { BACKLOG = 64, HOST_MAX = 256 };
 
 static bool split(const char *, char *, const char **);
 static int listen_on(const struct addrinfo *);
-static bool is_config(int);
 
 int
 http_server_listen(const char *address, const char **why, bool *config)
@@ -45,7 +44,8 @@ http_server_listen(const char *address, const char **why, bool *config)
 	}
 	if (fd == -1) {
 		*why = strerror(errno);
-		*config = is_config(errno);
+		*config = errno == EADDRINUSE || errno == EADDRNOTAVAIL || errno == EACCES
+		    || errno == EAFNOSUPPORT;
 	}
 	return fd;
 }
@@ -101,10 +101,4 @@ listen_on(const struct addrinfo *ai)
 		return -1;
 	}
 	return fd;
-}
-
-static bool
-is_config(int error)
-{
-	return error == EADDRINUSE || error == EADDRNOTAVAIL || error == EACCES || error == EAFNOSUPPORT;
 }

@@ -63,7 +63,6 @@ static const struct actor_spec spec = {
 };
 
 static http_server_answer answer;
-static body_render render;
 static size_t series_budget(void);
 static struct http_server *open_port(struct actor *, struct server *, const struct port_row *, char *);
 static bool is_off(const char *);
@@ -169,15 +168,9 @@ answer(void *arg, const char *path, const char *query, struct answer *out)
 
 	route_answer(&facts, path, query, out);
 	if (route_is_metrics(&facts, path)) {
-		out->shared = bodies_get(m->bodies, render, &facts, now_ms);
+		out->shared = bodies_get(m->bodies, route_metrics, &facts, now_ms);
 		m->scrapes++;
 	}
-}
-
-static void
-render(void *arg, struct text *out)
-{
-	route_metrics(arg, out);
 }
 
 /*

@@ -4,27 +4,10 @@
 #include <string.h>
 
 #include "health.h"
-#include "obj.h"
 
 #define PLAIN	"text/plain; charset=utf-8"
 
-static void healthz(const struct route_facts *, const char *, const char *, struct answer *);
-static void readyz(const struct route_facts *, const char *, const char *, struct answer *);
-static void page(const struct route_facts *, const char *, const char *, struct answer *);
-
-static const struct route {
-	const char	 *path;
-	bool		  below;	/* what comes after path and a slash is a name */
-	const char	 *type;
-	void		(*answer)(const struct route_facts *, const char *name, const char *query,
-			    struct answer *);
-} routes[] = {
-	{ "/healthz", true,  PLAIN,                      healthz },
-	{ "/readyz",  true,  PLAIN,                      readyz },
-	{ "/",        false, "text/html; charset=utf-8", page },
-};
-
-static bool matches(const struct route *, const char *, const char **);
+static bool below(const char *, const char *, const char **);
 static void health(enum health_kind, const struct route_facts *, const char *, const char *, struct answer *);
 static void not_found(const struct route_facts *, struct answer *);
 static bool query_has(const char *, const char *);
@@ -35,20 +18,20 @@ route_answer(const struct route_facts *f, const char *path, const char *query, s
 {
 	const char *name;
 
+	a->code = 200;
+	a->type = PLAIN;
 	if (route_is_metrics(f, path)) {
-		a->code = 200;
 		a->type = EXPOSITION_CONTENT_TYPE;
-		return;
+	} else if (strcmp(path, "/") == 0) {
+		a->type = "text/html; charset=utf-8";
+		status_page_write(f, &a->body);
+	} else if (below(path, "/healthz", &name)) {
+		health(HEALTH_ALIVE, f, name, query, a);
+	} else if (below(path, "/readyz", &name)) {
+		health(HEALTH_READY, f, name, query, a);
+	} else {
+		not_found(f, a);
 	}
-	for (size_t i = 0; i < NITEMS(routes); i++) {
-		if (matches(&routes[i], path, &name)) {
-			a->code = 200;
-			a->type = routes[i].type;
-			routes[i].answer(f, name, query, a);
-			return;
-		}
-	}
-	not_found(f, a);
 }
 
 bool
@@ -58,30 +41,12 @@ route_is_metrics(const struct route_facts *f, const char *path)
 }
 
 void
-route_metrics(const struct route_facts *f, struct text *out)
+route_metrics(void *facts, struct text *out)
 {
+	const struct route_facts *f = facts;
+
 	builtin_write(out, &f->own);
 	series_write(f->series, out, f->own.tree != NULL ? shown : NULL, f->own.tree);
-}
-
-static void
-healthz(const struct route_facts *f, const char *name, const char *query, struct answer *a)
-{
-	health(HEALTH_ALIVE, f, name, query, a);
-}
-
-static void
-readyz(const struct route_facts *f, const char *name, const char *query, struct answer *a)
-{
-	health(HEALTH_READY, f, name, query, a);
-}
-
-static void
-page(const struct route_facts *f, const char *name, const char *query, struct answer *a)
-{
-	(void)name;
-	(void)query;
-	status_page_write(f, &a->body);
 }
 
 static void
@@ -92,40 +57,33 @@ health(enum health_kind kind, const struct route_facts *f, const char *name, con
 		.tree = f->own.tree,
 		.tree_age_ms = f->own.tree != NULL ? f->own.tree_age_ms : f->alive_ms,
 	};
+	const enum health_verdict verdict =
+	    health_answer(kind, name, query_has(query, "verbose"), &facts, &a->body);
 
-	switch (health_answer(kind, name, query_has(query, "verbose"), &facts, &a->body)) {
-	case HEALTH_OK:
-		break;
-	case HEALTH_FAILED:
+	if (verdict == HEALTH_FAILED)
 		a->code = 503;
-		break;
-	case HEALTH_NO_SUCH_CHECK:
+	if (verdict == HEALTH_NO_SUCH_CHECK)
 		not_found(f, a);
-		break;
-	}
 }
 
 static void
 not_found(const struct route_facts *f, struct answer *a)
 {
 	a->code = 404;
-	a->type = PLAIN;
 	text_printf(&a->body, "not found; there are %s/healthz, /readyz (?verbose lists the checks) and /\n",
 	    f->metrics ? "/metrics, " : "");
 }
 
-/* *name: the part below the path, NULL when there is none. */
+/* *name: what comes after the route and a slash, the name of a check; NULL when there is none. */
 static bool
-matches(const struct route *r, const char *path, const char **name)
+below(const char *path, const char *route, const char **name)
 {
-	const size_t len = strlen(r->path);
+	const size_t len = strlen(route);
 
-	*name = NULL;
-	if (strcmp(path, r->path) == 0)
-		return true;
-	if (!r->below || strncmp(path, r->path, len) != 0 || path[len] != '/')
+	if (strncmp(path, route, len) != 0 || (path[len] != '\0' && path[len] != '/'))
 		return false;
-	*name = path[len + 1] != '\0' ? path + len + 1 : NULL;	/* "/readyz/" is "/readyz" */
+	/* "/readyz/" is "/readyz" */
+	*name = path[len] != '\0' && path[len + 1] != '\0' ? path + len + 1 : NULL;
 	return true;
 }
 

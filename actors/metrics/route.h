@@ -1,6 +1,5 @@
 /*
- * actors/metrics/route.h - path in, answer out: the whole HTTP surface in one table. Pure: the
- * facts come in.
+ * actors/metrics/route.h - path in, answer out: the whole HTTP surface. Pure: the facts come in.
  */
 #ifndef MUSTER_METRICS_ROUTE_H
 #define MUSTER_METRICS_ROUTE_H
@@ -33,7 +32,7 @@ struct route_facts {
  */
 void route_answer(const struct route_facts *f, const char *path, const char *query, struct answer *a);
 bool route_is_metrics(const struct route_facts *f, const char *path);
-void route_metrics(const struct route_facts *f, struct text *out);
+void route_metrics(void *facts, struct text *out);	/* a body_render */
 /* The page at / (status_page.c). */
 void status_page_write(const struct route_facts *f, struct text *out);
 

@@ -33,13 +33,11 @@ struct series {
 };
 
 struct series_table {
-	uint32_t	  magic;
+	uint32_t	 magic;
 #define SERIES_MAGIC	0x53455249u
-	struct keytab	 *keys;		/* "<actor>/<key>" */
-	struct series	**by_id;	/* indexed by the ids of keys */
-	uint32_t	  ids;
-	struct sorted	  families;	/* none is empty */
-	size_t		  cost, budget;	/* bytes */
+	struct keytab	*keys;		/* "<actor>/<key>" -> struct series * */
+	struct sorted	 families;	/* none is empty */
+	size_t		 cost, budget;	/* bytes */
 };
 
 /* What to find: a family by name, or a series by actor and labels. */
@@ -52,13 +50,11 @@ struct want {
 typedef int order(const void *item, const struct want *w);
 
 static const char *refusal(struct wire_str, const struct body_stat *);
-static const char *insert(struct series_table *, uint32_t, const char *, const struct body_stat *);
-static void take_out(struct series_table *, uint32_t);
+static const char *insert(struct series_table *, struct series **, const char *, const struct body_stat *);
+static void take_out(struct series_table *, struct series *);
 static size_t cost_of(const char *, const struct body_stat *);
 static bool same_place(const struct series *, const struct body_stat *);
 static void set_value(struct series *, const struct body_stat *);
-static uint32_t find_key(const struct series_table *, const char *, struct wire_str);
-static uint32_t add_key(struct series_table *, const char *, struct wire_str);
 static size_t full_key(char *, const char *, struct wire_str);
 static order family_order, series_order;
 static bool sorted_find(const struct sorted *, order *, const struct want *, size_t *);
@@ -73,7 +69,7 @@ series_new(size_t budget_bytes)
 	struct series_table *t;
 
 	OBJ_NEW(t, SERIES_MAGIC);
-	t->keys = keytab_new(0);
+	t->keys = keytab_new(sizeof(struct series *));
 	t->budget = budget_bytes;
 	return t;
 }
@@ -86,11 +82,12 @@ series_free(struct series_table **tp)
 	if (*tp == NULL)
 		return;
 	OBJ_TAKE(t, tp, SERIES_MAGIC);
-	for (uint32_t id = 0; id < t->ids; id++)
-		take_out(t, id);
+	for (uint32_t id = 0; id < keytab_ids(t->keys); id++) {
+		if (keytab_key(t->keys, id, NULL) != NULL)
+			take_out(t, *(struct series **)keytab_value(t->keys, id));
+	}
 	MUST(t->families.n == 0);
 	free(t->families.list);
-	free(t->by_id);
 	keytab_free(&t->keys);
 	OBJ_FREE(t);
 }
@@ -98,6 +95,8 @@ series_free(struct series_table **tp)
 const char *
 series_set(struct series_table *t, const char *actor, struct wire_str key, const struct body_stat *s)
 {
+	char name[KEY_MAX + ACTOR_MAX];
+
 	OBJ_CHECK(t, SERIES_MAGIC);
 	const char *why = refusal(key, s);
 
@@ -105,16 +104,16 @@ series_set(struct series_table *t, const char *actor, struct wire_str key, const
 		series_drop(t, actor, key);
 		return why;
 	}
-	uint32_t id = find_key(t, actor, key);
-	if (id == KEYTAB_NONE)
-		id = add_key(t, actor, key);
-	if (t->by_id[id] != NULL && same_place(t->by_id[id], s)) {
-		set_value(t->by_id[id], s);
+	const uint32_t id = keytab_add(t->keys, name, full_key(name, actor, key), NULL);
+	struct series **const place = keytab_value(t->keys, id);
+	if (*place != NULL && same_place(*place, s)) {
+		set_value(*place, s);
 		return NULL;
 	}
-	take_out(t, id);
+	if (*place != NULL)
+		take_out(t, *place);
 	why = t->cost + cost_of(actor, s) > t->budget ? "all series together cost too much memory"
-	    : insert(t, id, actor, s);
+	    : insert(t, place, actor, s);
 	if (why != NULL)
 		keytab_remove(t->keys, id);
 	return why;
@@ -123,12 +122,14 @@ series_set(struct series_table *t, const char *actor, struct wire_str key, const
 void
 series_drop(struct series_table *t, const char *actor, struct wire_str key)
 {
-	OBJ_CHECK(t, SERIES_MAGIC);
-	const uint32_t id = find_key(t, actor, key);
+	char name[KEY_MAX + ACTOR_MAX];
 
+	OBJ_CHECK(t, SERIES_MAGIC);
+	const uint32_t id =
+	    key.len > KEY_MAX ? KEYTAB_NONE : keytab_find(t->keys, name, full_key(name, actor, key));
 	if (id == KEYTAB_NONE)
 		return;
-	take_out(t, id);
+	take_out(t, *(struct series **)keytab_value(t->keys, id));
 	keytab_remove(t->keys, id);
 }
 
@@ -190,7 +191,7 @@ refusal(struct wire_str key, const struct body_stat *s)
 }
 
 static const char *
-insert(struct series_table *t, uint32_t id, const char *actor, const struct body_stat *s)
+insert(struct series_table *t, struct series **place, const char *actor, const struct body_stat *s)
 {
 	const struct want by_name = { .text = s->family };
 	const struct want by_labels = { .actor = actor, .text = s->labels };
@@ -217,20 +218,17 @@ insert(struct series_table *t, uint32_t id, const char *actor, const struct body
 	set_value(new, s);
 	t->cost += new->cost;
 	sorted_insert(&f->series, at, new);
-	t->by_id[id] = new;
+	*place = new;
 	return NULL;
 }
 
-/* The series of that id, if there is one; its family goes with its last series. */
+/* Frees it; its family goes with its last series. */
 static void
-take_out(struct series_table *t, uint32_t id)
+take_out(struct series_table *t, struct series *s)
 {
-	struct series *s = t->by_id[id];
+	struct family *f = s->family;
 	size_t at;
 
-	if (s == NULL)
-		return;
-	struct family *f = s->family;
 	t->cost -= s->cost;
 	MUST(sorted_find(&f->series, series_order, &(struct want){ s->actor, wire_str_of(s->labels) }, &at));
 	sorted_remove(&f->series, at);
@@ -248,7 +246,6 @@ take_out(struct series_table *t, uint32_t id)
 	free(s->labels);
 	free(s->buckets);
 	free(s);
-	t->by_id[id] = NULL;
 }
 
 static size_t
@@ -274,30 +271,6 @@ set_value(struct series *s, const struct body_stat *m)
 	s->count = m->count;
 	if (s->nbuckets > 0)
 		memcpy(s->buckets, m->buckets.p, s->nbuckets * sizeof(double));
-}
-
-static uint32_t
-find_key(const struct series_table *t, const char *actor, struct wire_str key)
-{
-	char name[KEY_MAX + ACTOR_MAX];
-
-	return key.len > KEY_MAX ? KEYTAB_NONE : keytab_find(t->keys, name, full_key(name, actor, key));
-}
-
-static uint32_t
-add_key(struct series_table *t, const char *actor, struct wire_str key)
-{
-	char name[KEY_MAX + ACTOR_MAX];
-	const uint32_t id = keytab_add(t->keys, name, full_key(name, actor, key), NULL);
-
-	if (id >= t->ids) {
-		const uint32_t ids = (id + 1) * 2;
-
-		t->by_id = obj_realloc(t->by_id, ids * sizeof(t->by_id[0]));
-		memset(&t->by_id[t->ids], 0, (ids - t->ids) * sizeof(t->by_id[0]));
-		t->ids = ids;
-	}
-	return id;
 }
 
 static size_t

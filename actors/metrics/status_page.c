@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "obj.h"
 #include "version.h"
 
 static const char head[] =
@@ -25,7 +24,10 @@ static const char foot[] =
     "<a href=\"/readyz?verbose\">readyz</a></p>\n</body></html>\n";
 
 static void row(struct text *, const struct tree_status_actor *, int64_t);
-static void escaped(struct text *, const char *);
+
+static const char *const html[128] = {
+	['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;",
+};
 
 void
 status_page_write(const struct route_facts *f, struct text *out)
@@ -38,7 +40,7 @@ status_page_write(const struct route_facts *f, struct text *out)
 		text_puts(out, "<p>The supervisor has not sent the state of its actors yet.</p>\n");
 	} else {
 		text_puts(out, "<p>supervisor: ");
-		escaped(out, tree->state);
+		text_escape(out, tree->state, html);
 		text_printf(out, ", pid %" PRId64 ", as of %" PRId64 " s ago</p>\n", tree->pid,
 		    f->own.tree_age_ms / 1000);
 		text_puts(out, table_head);
@@ -62,30 +64,13 @@ row(struct text *out, const struct tree_status_actor *a, int64_t sent_ms)
 	if (a->pid != 0 && gmtime_r(&at, &tm) != NULL)
 		strftime(since, sizeof(since), "%Y-%m-%d %H:%M:%SZ", &tm);
 	text_printf(out, "<tr%s><td>", tree_status_running(a) && a->synced ? "" : " class=\"bad\"");
-	escaped(out, a->name);
+	text_escape(out, a->name, html);
 	text_puts(out, "</td><td>");
-	escaped(out, a->state);
+	text_escape(out, a->state, html);
 	text_printf(out, "</td><td>%s</td><td class=\"n\">%" PRId64 "</td><td class=\"n\">%.1f MiB</td>"
 	    "<td>%s</td><td class=\"n\">%" PRId64 "</td><td>", since, a->restarts, (double)a->rss_kib / 1024,
 	    a->synced ? "yes" : "no", a->mailbox);
 	const char *note = tree_status_running(a) || a->last_exit == NULL ? a->status : a->last_exit;
-	escaped(out, note != NULL ? note : "");
+	text_escape(out, note != NULL ? note : "", html);
 	text_puts(out, "</td></tr>\n");
-}
-
-static void
-escaped(struct text *out, const char *s)
-{
-	static const char *const entity[128] = {
-		['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;", ['"'] = "&quot;", ['\''] = "&#39;",
-	};
-
-	for (; *s != '\0'; s++) {
-		const unsigned char c = (unsigned char)*s;
-
-		if (c < NITEMS(entity) && entity[c] != NULL)
-			text_puts(out, entity[c]);
-		else
-			text_put(out, s, 1);
-	}
 }

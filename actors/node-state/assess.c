@@ -20,8 +20,6 @@ static const struct {
 	const char		*text;
 } rules[RULE_MAX] = { ASSESS_RULES(RULE_ROW) };
 
-static bool is(struct wire_str, const char *);
-static bool same(struct wire_str, struct wire_str);
 static bool failing(const struct assess_in *);
 static bool draining(const struct assess_in *);
 static enum assess_rule decide(const struct assess_in *, const struct assess *);
@@ -35,13 +33,13 @@ assess_node(const struct assess_in *in)
 {
 	const struct wire_str current = in->mco[MCO_CURRENT_CONFIG], desired = in->mco[MCO_DESIRED_CONFIG];
 	const bool has_version = in->current_version.len > 0;
-	const bool at_target = has_version && same(in->target, in->current_version);
+	const bool at_target = has_version && wire_str_same(in->target, in->current_version);
 	struct assess a = { .outdated = !at_target };
 
 	/* Multi-arch migration: the version stays, the config changes. So both must agree. */
-	a.updated = at_target && (desired.p == NULL || same(current, desired));
+	a.updated = at_target && (desired.p == NULL || wire_str_same(current, desired));
 	a.updating = !a.updated && has_version && in->desired_version.len > 0
-	    && same(in->target, in->desired_version);
+	    && wire_str_same(in->target, in->desired_version);
 	a.draining = a.updating && draining(in);
 	a.degraded = desired.len > 0 && failing(in);
 	a.rule = decide(in, &a);
@@ -81,9 +79,9 @@ decide(const struct assess_in *in, const struct assess *a)
 
 	if (a->draining)
 		return RULE_DRAINING;
-	if (a->updating && is(state, "Rebooting"))
+	if (a->updating && wire_str_is(state, "Rebooting"))
 		return RULE_REBOOTING;
-	if (a->updating && is(state, "Done"))
+	if (a->updating && wire_str_is(state, "Done"))
 		return RULE_DONE;
 	if (a->updating)
 		return RULE_UPDATING;
@@ -106,13 +104,16 @@ draining(const struct assess_in *in)
 	const char *const dash = memchr(desired.p, '-', desired.len);
 	const struct wire_str verb = { desired.p, dash != NULL ? (uint32_t)(dash - desired.p) : desired.len };
 
-	return (!same(desired, applied) && is(verb, "drain")) || is(in->mco[MCO_STATE], "Done");
+	return (!wire_str_same(desired, applied) && wire_str_is(verb, "drain"))
+	    || wire_str_is(in->mco[MCO_STATE], "Done");
 }
 
 static bool
 failing(const struct assess_in *in)
 {
-	return is(in->mco[MCO_STATE], "Degraded") || is(in->mco[MCO_STATE], "Unreconcilable");
+	const struct wire_str state = in->mco[MCO_STATE];
+
+	return wire_str_is(state, "Degraded") || wire_str_is(state, "Unreconcilable");
 }
 
 static unsigned
@@ -121,7 +122,9 @@ find_causes(const struct assess_in *in)
 	unsigned found = 0;
 
 	for (unsigned i = 0; i < ASSESS_CONDITIONS; i++) {
-		if (in->conditions[i].status.p != NULL && !is(in->conditions[i].status, causes[i].must))
+		const struct wire_str status = in->conditions[i].status;
+
+		if (status.p != NULL && !wire_str_is(status, causes[i].must))
 			found |= 1U << i;
 	}
 	if (in->unschedulable)
@@ -138,17 +141,17 @@ done(const struct assess_in *in)
 	const struct wire_str current = in->mco[MCO_CURRENT_CONFIG];
 	const struct wire_str image = in->mco[MCO_CURRENT_IMAGE], desired_image = in->mco[MCO_DESIRED_IMAGE];
 	const bool images_done = (image.p == NULL && desired_image.p == NULL)
-	    || (image.len > 0 && same(image, desired_image));
+	    || (image.len > 0 && wire_str_same(image, desired_image));
 
-	return current.len > 0 && same(current, in->mco[MCO_DESIRED_CONFIG]) && images_done
-	    && is(in->mco[MCO_STATE], "Done");
+	return current.len > 0 && wire_str_same(current, in->mco[MCO_DESIRED_CONFIG]) && images_done
+	    && wire_str_is(in->mco[MCO_STATE], "Done");
 }
 
 /* As MCO: a node whose desired image is not the pool's is not unavailable. */
 static bool
 image_fits_pool(const struct assess_in *in)
 {
-	return same(in->mco[MCO_DESIRED_IMAGE], in->pool_image);
+	return wire_str_same(in->mco[MCO_DESIRED_IMAGE], in->pool_image);
 }
 
 /* A time that cannot be parsed is ignored. */
@@ -169,16 +172,4 @@ earliest(const struct assess_in *in, unsigned found)
 		}
 	}
 	return first;
-}
-
-static bool
-is(struct wire_str s, const char *word)
-{
-	return wire_str_compare(s, wire_str_of(word)) == 0;
-}
-
-static bool
-same(struct wire_str a, struct wire_str b)
-{
-	return wire_str_compare(a, b) == 0;
 }

@@ -80,7 +80,7 @@ struct assess_condition {
 	struct wire_str	since;		/* lastTransitionTime */
 };
 
-/* inputs.h fills the first part from a Node. */
+/* inputs_from_node fills the first part. */
 struct assess_in {
 	struct wire_str		mco[MCO_MAX];	/* p NULL: absent, which is not the same as empty */
 	struct assess_condition	conditions[ASSESS_CONDITIONS];	/* by enum assess_cause */
@@ -88,7 +88,7 @@ struct assess_in {
 
 	struct wire_str		pool;
 	bool			paused;
-	struct wire_str		pool_image;	/* pool_image(): "" when the pool is not layered */
+	struct wire_str		pool_image;	/* "": the pool is not layered */
 
 	struct wire_str		current_version, desired_version;	/* of the two configs; "" not found */
 	struct wire_str		target;		/* ClusterVersion history[0].version, or "" */
@@ -104,6 +104,11 @@ struct assess {
 	unsigned		causes;		/* 1 << enum assess_cause; 0 when not unavailable */
 	struct wire_str		since;		/* earliest of the causes, as it came; "" none */
 };
+
+/* inputs.c: clears *in and fills what comes from the Node itself; views into the Node's frame. */
+void inputs_from_node(const struct body_node *node, struct assess_in *in);
+/* NODE_FACT, for claimers: addresses, readiness, labels, taints; views into the Node. */
+struct body_node_fact inputs_node_fact(const struct body_node *n);
 
 struct assess assess_node(const struct assess_in *in);
 

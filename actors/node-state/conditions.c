@@ -24,9 +24,7 @@ static const char *const estimates[PHASE_MAX] = {
 static void set_unavailable(const struct assess *, struct conditions *);
 static void set_degraded(const struct assess_in *, struct conditions *);
 static struct wire_str join_causes(unsigned, char[CONDITIONS_CAUSES_MAX]);
-static bool take_number(struct wire_str *);
-static bool take_identifier(struct wire_str *);
-static bool take(struct wire_str *, char);
+static uint32_t identifier(struct wire_str, bool);
 
 void
 conditions_from(const struct assess_in *in, const struct assess *a, struct conditions *out)
@@ -59,7 +57,7 @@ conditions_from(const struct assess_in *in, const struct assess *a, struct condi
 const char *
 conditions_scope(struct wire_str pool)
 {
-	return wire_str_compare(pool, wire_str_of("master")) == 0 ? "ControlPlane" : "WorkerPool";
+	return wire_str_is(pool, "master") ? "ControlPlane" : "WorkerPool";
 }
 
 struct wire_str
@@ -79,20 +77,15 @@ conditions_is_semver(struct wire_str text)
 
 	if (text.len > CONDITIONS_VERSION_MAX)
 		return false;
-	if (!take_number(&left) || !take(&left, '.') || !take_number(&left) || !take(&left, '.')
-	    || !take_number(&left))
-		return false;
-	if (left.len == 0)
-		return true;
-	if (!take(&left, '-'))
-		return false;
-	while (take_identifier(&left)) {
-		if (left.len == 0)
-			return true;
-		if (!take(&left, '.'))
+	for (unsigned part = 0;; part++) {	/* three numbers, then the identifiers of a pre-release */
+		const uint32_t n = identifier(left, part < 3);
+
+		if (n == 0 || n == left.len)
+			return n > 0 && part >= 2;
+		if (left.p[n] != (part == 2 ? '-' : '.'))
 			return false;
+		left = (struct wire_str){ left.p + n + 1, left.len - n - 1 };
 	}
-	return false;
 }
 
 static void
@@ -133,47 +126,19 @@ join_causes(unsigned found, char buf[CONDITIONS_CAUSES_MAX])
 	return (struct wire_str){ .p = buf, .len = (uint32_t)t.len };
 }
 
-static bool
-take(struct wire_str *left, char c)
+/* How long the number, or the identifier, at the start is; 0: there is none. */
+static uint32_t
+identifier(struct wire_str s, bool number)
 {
-	if (left->len == 0 || left->p[0] != c)
-		return false;
-	left->p++;
-	left->len--;
-	return true;
-}
+	uint32_t n = 0, digits = 0;
 
-static bool
-take_number(struct wire_str *left)
-{
-	uint32_t n = 0;
+	for (; n < s.len; n++) {
+		const bool digit = ascii_digit(s.p[n]);
 
-	while (n < left->len && ascii_digit(left->p[n]))
-		n++;
-	if (n == 0 || (n > 1 && left->p[0] == '0'))
-		return false;
-	left->p += n;
-	left->len -= n;
-	return true;
-}
-
-/* A part of a pre-release: letters, digits and dashes; digits alone are a number. */
-static bool
-take_identifier(struct wire_str *left)
-{
-	bool number = true;
-	uint32_t n = 0;
-
-	for (; n < left->len; n++) {
-		const char c = left->p[n];
-
-		if (!ascii_digit(c) && !ascii_letter(c) && c != '-')
+		if (!digit && (number || (!ascii_letter(s.p[n]) && s.p[n] != '-')))
 			break;
-		number = number && ascii_digit(c);
+		digits += digit;
 	}
-	if (number)
-		return take_number(left);
-	left->p += n;
-	left->len -= n;
-	return true;
+	/* Digits alone are a number, also in a pre-release. */
+	return digits == n && n > 1 && s.p[0] == '0' ? 0 : n;
 }

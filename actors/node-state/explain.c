@@ -15,25 +15,20 @@ static void explain_inputs(const struct fleet *, const struct body_node *, const
 static void explain_conditions(const struct conditions *, struct json *);
 static void text(struct json *, const char *, struct wire_str);
 
-static const struct {
-	enum assess_mco	 id;
-	const char	*name;
-} annotations[] = {
-#define ANNOTATION_ROW(ID, key) { MCO_##ID, (key) },
-	ASSESS_MCO(ANNOTATION_ROW)
-};
+#define ANNOTATION_ROW(ID, key)	[MCO_##ID] = (key),
+static const char *const annotations[MCO_MAX] = { ASSESS_MCO(ANNOTATION_ROW) };
 
 void
 explain_node(const struct fleet *f, struct wire_str key, const struct body_node *node, bool openshift,
     struct json *out)
 {
 	char why[CHOOSE_WHY_MAX];
+	struct choice choice;
 	struct assess_in in;
 
 	if (node == NULL)
 		return;
-	const struct pool *owner = pools_owner(fleet_pools(f), node->labels, NULL);
-	pools_owner_why(fleet_pools(f), node->labels, why, sizeof(why));
+	const struct pool *owner = pools_owner(fleet_pools(f), node->labels, &choice, why, sizeof(why));
 	fleet_inputs(f, node, owner, &in);
 	explain_inputs(f, node, &in, out);
 	json_int(out, "evaluations", fleet_evaluations(f, key));
@@ -52,7 +47,7 @@ explain_node(const struct fleet *f, struct wire_str key, const struct body_node 
 	conditions_from(&in, &a, &c);
 	json_str(out, "rule", assess_rule_text(a.rule));
 	json_open(out, "decided", '{');
-	json_str(out, "pool", pool_name(owner));
+	json_str(out, "pool", owner->name);
 	json_str(out, "because", why);
 	text(out, "phase", c.phase);
 	text(out, "scopeType", c.scope);
@@ -71,11 +66,11 @@ explain_pool(const struct fleet *f, struct wire_str name, struct json *out)
 	if (p == NULL)
 		return;
 	json_open(out, "inputs", '{');
-	json_bool(out, "paused", pool_paused(p));
-	json_str(out, "nodeSelector", pool_selector_text(p));
-	if (pool_selector_error(p)[0] != '\0')
-		json_str(out, "selector error", pool_selector_error(p));
-	text(out, "image", pool_image(p));
+	json_bool(out, "paused", p->paused);
+	json_str(out, "nodeSelector", p->selector);
+	if (p->error[0] != '\0')
+		json_str(out, "selector error", p->error);
+	json_str(out, "image", p->image);
 	text(out, "target version", fleet_target(f));
 	json_close(out, '}');
 }
@@ -85,9 +80,9 @@ explain_inputs(const struct fleet *f, const struct body_node *node, const struct
     struct json *out)
 {
 	json_open(out, "inputs", '{');
-	for (size_t i = 0; i < NITEMS(annotations); i++) {
-		if (in->mco[annotations[i].id].p != NULL)
-			text(out, annotations[i].name, in->mco[annotations[i].id]);
+	for (size_t i = 0; i < MCO_MAX; i++) {
+		if (in->mco[i].p != NULL)
+			text(out, annotations[i], in->mco[i]);
 	}
 	text(out, "version of currentConfig", in->current_version);
 	text(out, "version of desiredConfig", in->desired_version);

@@ -25,11 +25,9 @@ static void update_pool(struct fleet *, struct wire_str, const union msg_body *,
 static void update_config(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
 static void update_version(struct fleet *, struct wire_str, const union msg_body *, uint64_t);
 static void enqueue(struct fleet *, struct wire_str, enum fleet_cause, uint64_t);
-static void enqueue_id(struct fleet *, uint32_t, enum fleet_cause, uint64_t);
 static void enqueue_selected(struct wire_str, const struct body_node *, void *);
 static struct wire_str pool_key(char *, struct wire_str);
 static void enqueue_members(struct fleet *, struct wire_str, uint64_t);
-static char *copy(struct wire_str);
 
 static const struct {
 	enum msg	type;
@@ -110,7 +108,7 @@ fleet_each_pool(struct fleet *f, void (*fn)(void *arg, struct wire_str key), voi
 
 	OBJ_CHECK(f, FLEET_MAGIC);
 	for (const struct pool *p; (p = pools_next(f->pools, &cursor)) != NULL;)
-		fn(arg, pool_key(key, wire_str_of(pool_name(p))));
+		fn(arg, pool_key(key, wire_str_of(p->name)));
 }
 
 uint32_t
@@ -198,11 +196,11 @@ update_config(struct fleet *f, struct wire_str key, const union msg_body *value,
 	const bool changed = value != NULL ? versions_put(f->versions, name, &value->machine_config)
 	    : versions_remove(f->versions, name);
 	const uint64_t hash = fleet_name_hash(name);
-	for (uint32_t id = 0; changed && f->open && id < keytab_ids(f->nodes); id++) {
-		const bool live = keytab_key(f->nodes, id, NULL) != NULL;
-
-		if (live && (fleet_node(f, id)->current == hash || fleet_node(f, id)->desired == hash))
-			enqueue_id(f, id, FLEET_CONFIG, trace);
+	if (!changed || !f->open)
+		return;
+	KEYTAB_EACH(f->nodes, id) {
+		if (fleet_node(f, id)->current == hash || fleet_node(f, id)->desired == hash)
+			enqueue(f, fleet_key(f->nodes, id), FLEET_CONFIG, trace);
 	}
 }
 
@@ -210,26 +208,26 @@ update_config(struct fleet *f, struct wire_str key, const union msg_body *value,
 static void
 update_version(struct fleet *f, struct wire_str key, const union msg_body *value, uint64_t trace)
 {
-	const struct wire_str name = fleet_name(key, VERSIONS);
 	struct wire_str cells[ROWS_COLUMNS_MAX] = { { "", 0 }, { "", 0 } };
 
-	if (name.len != strlen("version") || memcmp(name.p, "version", name.len) != 0)
+	if (!wire_str_is(fleet_name(key, VERSIONS), "version"))
 		return;
 	if (value != NULL) {
 		struct wire_rows history = value->cluster_version.history;
 
 		rows_next(&history, cells);
 	}
-	const struct wire_str target = cells[1];
-	if (strlen(f->target) == target.len && memcmp(f->target, target.p, target.len) == 0)
+	if (wire_str_is(cells[1], f->target))
 		return;
 	free(f->target);
-	f->target = copy(target);
-	for (uint32_t id = 0; f->open && id < keytab_ids(f->nodes); id++)
-		enqueue_id(f, id, FLEET_VERSION, trace);
+	f->target = obj_strndup(cells[1].p, cells[1].len);
+	if (f->open) {
+		KEYTAB_EACH(f->nodes, id)
+			enqueue(f, fleet_key(f->nodes, id), FLEET_VERSION, trace);
+	}
 	uint32_t cursor = 0;
 	for (const struct pool *p; (p = pools_next(f->pools, &cursor)) != NULL;)
-		fleet_enqueue_pool(f, wire_str_of(pool_name(p)), FLEET_VERSION, trace);
+		fleet_enqueue_pool(f, wire_str_of(p->name), FLEET_VERSION, trace);
 }
 
 static void
@@ -240,14 +238,6 @@ enqueue(struct fleet *f, struct wire_str key, enum fleet_cause cause, uint64_t t
 	if (id != KEYTAB_NONE)
 		fleet_node(f, id)->cause = (uint8_t)cause;
 	f->hooks.enqueue(f->hooks.arg, key, trace);
-}
-
-/* id: any below keytab_ids; a free one is skipped. */
-static void
-enqueue_id(struct fleet *f, uint32_t id, enum fleet_cause cause, uint64_t trace)
-{
-	if (keytab_key(f->nodes, id, NULL) != NULL)
-		enqueue(f, fleet_key(f->nodes, id), cause, trace);
 }
 
 void
@@ -283,9 +273,9 @@ enqueue_members(struct fleet *f, struct wire_str pool, uint64_t trace)
 {
 	const uint32_t owner = keytab_find(f->sums, pool.p, pool.len);
 
-	for (uint32_t id = 0; owner != KEYTAB_NONE && id < keytab_ids(f->nodes); id++) {
-		if (keytab_key(f->nodes, id, NULL) != NULL && fleet_node(f, id)->owner == owner)
-			enqueue_id(f, id, FLEET_POOL, trace);
+	KEYTAB_EACH(f->nodes, id) {
+		if (owner != KEYTAB_NONE && fleet_node(f, id)->owner == owner)
+			enqueue(f, fleet_key(f->nodes, id), FLEET_POOL, trace);
 	}
 }
 
@@ -310,14 +300,4 @@ fleet_key(const struct keytab *k, uint32_t id)
 	const char *key = keytab_key(k, id, &len);
 
 	return (struct wire_str){ key, (uint32_t)len };
-}
-
-static char *
-copy(struct wire_str s)
-{
-	char *text = obj_alloc(s.len + 1);
-
-	memcpy(text, s.p, s.len);
-	text[s.len] = '\0';
-	return text;
 }

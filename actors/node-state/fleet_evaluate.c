@@ -14,7 +14,6 @@ static enum fleet_result evaluate_node(struct fleet *, struct wire_str, const st
     uint64_t, int64_t, struct fleet_state *);
 static enum fleet_result evaluate_pool(struct fleet *, struct wire_str, int64_t, struct fleet_state *);
 static enum fleet_result release(struct fleet *, uint32_t, bool, uint64_t, struct fleet_state *);
-static struct wire_str version_of(const struct fleet *, struct wire_str);
 static enum fleet_result compare_with_last(struct fleet *, uint64_t *, struct fleet_state *);
 static void pack_evaluation(struct fleet *, struct fleet_state *);
 static void count(struct fleet *, struct fleet_node *, const struct pool *, const struct assess *, uint64_t);
@@ -52,12 +51,12 @@ fleet_inputs(const struct fleet *f, const struct body_node *node, const struct p
 	OBJ_CHECK(f, FLEET_MAGIC);
 	inputs_from_node(node, in);
 	if (owner != NULL) {
-		in->pool = wire_str_of(pool_name(owner));
-		in->paused = pool_paused(owner);
-		in->pool_image = pool_image(owner);
+		in->pool = wire_str_of(owner->name);
+		in->paused = owner->paused;
+		in->pool_image = wire_str_of(owner->image);
 	}
-	in->current_version = version_of(f, in->mco[MCO_CURRENT_CONFIG]);
-	in->desired_version = version_of(f, in->mco[MCO_DESIRED_CONFIG]);
+	in->current_version = versions_find(f->versions, in->mco[MCO_CURRENT_CONFIG]);
+	in->desired_version = versions_find(f->versions, in->mco[MCO_DESIRED_CONFIG]);
 	in->target = wire_str_of(f->target);
 }
 
@@ -70,7 +69,7 @@ evaluate_node(struct fleet *f, struct wire_str key, const struct body_node *n, u
 	const uint32_t id = node_id(f, key);
 	struct fleet_node *node = fleet_node(f, id);
 	struct choice choice;
-	const struct pool *owner = pools_owner(f->pools, n->labels, &choice);
+	const struct pool *owner = pools_owner(f->pools, n->labels, &choice, NULL, 0);
 	struct assess_in in;
 
 	fleet_inputs(f, n, owner, &in);
@@ -114,7 +113,7 @@ evaluate_pool(struct fleet *f, struct wire_str name, int64_t now_us, struct flee
 			keytab_remove(f->sums, id);
 		return was ? EVAL_GONE : EVAL_UNCHANGED;
 	}
-	pool_tally_report(&s->tally, pool_paused(pool), &report);
+	pool_tally_report(&s->tally, pool->paused, &report);
 	out->type = MSG_POOL_STATE;
 	out->now = report.name;
 	out->before = s->hash != 0 ? s->assessment : "";
@@ -126,12 +125,6 @@ evaluate_pool(struct fleet *f, struct wire_str name, int64_t now_us, struct flee
 	if (result == EVAL_CHANGED)
 		pack_evaluation(f, out);
 	return result;
-}
-
-static struct wire_str
-version_of(const struct fleet *f, struct wire_str config)
-{
-	return config.len == 0 ? wire_str_of("") : versions_find(f->versions, config);
 }
 
 /* No pool owns the node, or the Node was deleted. */
@@ -195,7 +188,7 @@ pack_evaluation(struct fleet *f, struct fleet_state *s)
 static void
 count(struct fleet *f, struct fleet_node *n, const struct pool *owner, const struct assess *a, uint64_t trace)
 {
-	const struct wire_str name = wire_str_of(pool_name(owner));
+	const struct wire_str name = wire_str_of(owner->name);
 	const struct tally_node now = tally_node_of(a), was = n->counted;
 	const uint32_t id = fleet_sum_id(f, name);
 
@@ -249,8 +242,8 @@ fill_pool(struct fleet *f, const struct pool *pool, const struct pool_report *r,
 		rows_put(&f->summaries, &summaries, cells, NITEMS(cells));
 	}
 	out->pool_state = (struct body_pool_state){
-		.scope = wire_str_of(conditions_scope(wire_str_of(pool_name(pool)))),
-		.paused = pool_paused(pool), .target = wire_str_of(f->target),
+		.scope = wire_str_of(conditions_scope(wire_str_of(pool->name))),
+		.paused = pool->paused, .target = wire_str_of(f->target),
 		.assessment = wire_str_of(r->name), .percent = r->percent, .summaries = summaries,
 		.conditions = condition_rows(&f->rows, r->conditions, POOL_CONDITION_MAX),
 		.reason = wire_str_of(""),

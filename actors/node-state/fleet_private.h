@@ -4,7 +4,6 @@
 
 #include "conditions.h"
 #include "fleet.h"
-#include "inputs.h"
 #include "keytab.h"
 #include "obj.h"
 #include "pool_tally.h"

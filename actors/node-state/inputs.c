@@ -1,5 +1,5 @@
 /* actors/node-state/inputs.c - from the maps and rows of a Node to the assessment, and to claimers. */
-#include "inputs.h"
+#include "assess.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ inputs_node_fact(const struct body_node *n)
 
 	return (struct body_node_fact){
 		.provider_id = n->provider_id, .hostname = second_column(n->addresses, "Hostname"),
-		.addresses = n->addresses, .ready = wire_str_compare(ready, wire_str_of("True")) == 0,
+		.addresses = n->addresses, .ready = wire_str_is(ready, "True"),
 		.unschedulable = n->unschedulable, .deleted = n->deleted, .labels = n->labels,
 		.taints = n->taints,
 	};
@@ -49,7 +49,7 @@ read_annotations(struct wire_map left, struct wire_str out[MCO_MAX])
 	while (map_next(&left, &key, &value)) {
 		while (i < MCO_MAX && wire_str_compare(keys[i], key) < 0)
 			i++;
-		if (i < MCO_MAX && wire_str_compare(keys[i], key) == 0)
+		if (i < MCO_MAX && wire_str_same(keys[i], key))
 			out[i] = value;
 	}
 }
@@ -63,8 +63,7 @@ read_conditions(struct wire_rows left, struct assess_condition out[ASSESS_CONDIT
 	MUST(left.count == 0 || left.columns == COLUMNS);
 	while (rows_next(&left, cells)) {
 		for (size_t i = 0; i < ASSESS_CONDITIONS; i++) {
-			if (out[i].status.p == NULL
-			    && wire_str_compare(cells[TYPE_COLUMN], wire_str_of(types[i])) == 0)
+			if (out[i].status.p == NULL && wire_str_is(cells[TYPE_COLUMN], types[i]))
 				out[i] = (struct assess_condition){ cells[STATUS_COLUMN],
 					cells[SINCE_COLUMN] };
 		}
@@ -78,7 +77,7 @@ second_column(struct wire_rows rows, const char *type)
 	struct wire_str cells[ROWS_COLUMNS_MAX];
 
 	while (rows_next(&rows, cells)) {
-		if (wire_str_compare(cells[0], wire_str_of(type)) == 0)
+		if (wire_str_is(cells[0], type))
 			return cells[1];
 	}
 	return wire_str_of("");

@@ -12,7 +12,6 @@
 #include "actor.h"
 #include "clock.h"
 #include "fleet.h"
-#include "inputs.h"
 #include "kinds.h"
 #include "log.h"
 #include "measure.h"
@@ -32,13 +31,6 @@ struct node_state {
 	bool		 openshift;	/* the server has MachineConfigPools */
 };
 
-/* One key to evaluate. */
-struct evaluation {
-	struct node_state	*self;
-	struct wire_str		 key;
-	uint64_t		 trace;
-};
-
 static void start(struct actor *, void *);
 static void stop(struct actor *, void *);
 static void tick(struct actor *, void *, int64_t);
@@ -54,7 +46,6 @@ static void evaluate_all(struct node_state *);
 static void evaluate_first_node(const struct change *, void *);
 static void evaluate_first_pool(void *, struct wire_str);
 static void evaluate_key(struct node_state *, struct wire_str, uint64_t);
-static void evaluate_found(const struct change *, void *);
 static void evaluate(struct node_state *, const struct change *, struct wire_str, uint64_t);
 static void log_evaluation(struct wire_str, const char *, const char *, int64_t);
 static void log_transition(struct node_state *, const char *, enum fleet_result, const struct fleet_state *,
@@ -148,8 +139,7 @@ on_kind(struct actor *a, void *self, const struct change *c)
 	const bool was = s->openshift;
 
 	(void)a;
-	if (fleet_name(c->key, ":kind").len != strlen(POOLS)
-	    || memcmp(fleet_name(c->key, ":kind").p, POOLS, strlen(POOLS)) != 0)
+	if (!wire_str_is(fleet_name(c->key, ":kind"), POOLS))
 		return;
 	s->openshift = c->kind != CHANGE_GONE && c->value->kind.state != KIND_STATE_ABSENT;
 	if (s->openshift && !was && fleet_is_open(s->fleet))
@@ -265,18 +255,11 @@ work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
 static void
 evaluate_key(struct node_state *s, struct wire_str key, uint64_t trace)
 {
-	struct evaluation e = { .self = s, .key = key, .trace = trace };
+	struct change c;
+	union msg_body value;
+	const bool found = actor_read(s->actor, KUBE, key.p, key.len, &c, &value);
 
-	if (!actor_get(s->actor, KUBE, key.p, key.len, evaluate_found, &e))
-		evaluate(s, NULL, key, trace);
-}
-
-static void
-evaluate_found(const struct change *c, void *arg)
-{
-	const struct evaluation *e = arg;
-
-	evaluate(e->self, c, e->key, e->trace);
+	evaluate(s, found ? &c : NULL, key, trace);
 }
 
 /* c: the object of that key in the mirror; NULL: there is none. */
@@ -363,33 +346,20 @@ publish_fact(struct node_state *s, const char *key, const char *uid, const char 
 
 /* ---- Explain ---- */
 
-struct question {
-	struct node_state	*self;
-	struct wire_str		 key;
-	struct json		*out;
-};
-
-static void
-explain_found(const struct change *c, void *arg)
-{
-	const struct question *q = arg;
-
-	if (c->type == MSG_NODE)
-		explain_node(q->self->fleet, q->key, &c->value->node, q->self->openshift, q->out);
-}
-
 static void
 explain(struct actor *a, void *self, const char *resource, const char *name, struct json *out)
 {
 	struct node_state *s = self;
 	char key[OBJECT_KEY_MAX];
+	struct change c;
+	union msg_body value;
 
 	if (strcmp(resource, POOLS) == 0)
 		explain_pool(s->fleet, wire_str_of(name), out);
 	if (strcmp(resource, NODES) != 0 || !object_key(key, sizeof(key), resource, "", name))
 		return;
-	struct question q = { .self = s, .key = wire_str_of(key), .out = out };
-	actor_get(a, KUBE, key, strlen(key), explain_found, &q);
+	if (actor_read(a, KUBE, key, strlen(key), &c, &value))
+		explain_node(s->fleet, wire_str_of(key), &value.node, s->openshift, out);
 }
 
 static void

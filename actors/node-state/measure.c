@@ -74,10 +74,8 @@ drop_label(struct measure *m)
 {
 	log_info("label node removed from metrics: too many nodes",
 	    KV_I(LIMIT, MEASURE_NODES_MAX), KV_S(HINT, "metrics-node-label: on keeps it"));
-	for (uint32_t id = 0; id < keytab_ids(m->named); id++) {
-		if (keytab_key(m->named, id, NULL) != NULL)
-			drop(keytab_key(m->named, id, NULL));
-	}
+	KEYTAB_EACH(m->named, id)
+		drop(keytab_key(m->named, id, NULL));
 	keytab_free(&m->named);
 	m->named = keytab_new(0);
 	m->labelled = false;

@@ -15,18 +15,8 @@
 
 enum {
 	POOLS_MAGIC	= 0x504f4f31,
-	ERROR_MAX	= 256,
 	/* A legal label value has at most 63 characters: one more, and it equals no value of any selector. */
 	LABEL_VALUE_MAX	= 64,
-};
-
-struct pool {
-	char		*name;
-	bool		 paused;
-	char		*image;			/* never NULL */
-	char		*text;			/* of the selector, unchanged */
-	struct selector	*now, *before;		/* NULL: matches nothing */
-	char		 error[ERROR_MAX];
 };
 
 struct pools {
@@ -46,8 +36,6 @@ static bool replace(char **, struct wire_str);
 static struct selector *compile(struct pool *);
 static bool selects(const struct selector *, struct wire_map);
 static const char *get_label(const char *, const void *);
-static size_t matching(const struct pools *, struct wire_map, const struct pool **);
-static struct choice choose(const struct pool *const *, size_t, struct wire_map, const char **);
 
 struct pools *
 pools_new(void)
@@ -67,10 +55,8 @@ pools_free(struct pools **pp)
 	if (*pp == NULL)
 		return;
 	OBJ_TAKE(p, pp, POOLS_MAGIC);
-	for (uint32_t id = 0; id < keytab_ids(p->names); id++) {
-		if (keytab_key(p->names, id, NULL) != NULL)
-			drop(*pool_at(p, id));
-	}
+	KEYTAB_EACH(p->names, id)
+		drop(*pool_at(p, id));
 	keytab_free(&p->names);
 	OBJ_FREE(p);
 }
@@ -94,7 +80,7 @@ pools_put(struct pools *p, struct wire_str name, const struct body_machine_confi
 		image = (struct wire_str){ .p = "" };
 	selector_free(&o->before);
 	o->before = o->now;
-	if (replace(&o->text, body->selector))
+	if (replace(&o->selector, body->selector))
 		changes |= POOL_SELECTOR;
 	o->now = compile(o);
 	if (replace(&o->image, image))
@@ -138,43 +124,10 @@ const struct pool *
 pools_next(const struct pools *p, uint32_t *cursor)
 {
 	OBJ_CHECK(p, POOLS_MAGIC);
-	while (*cursor < keytab_ids(p->names)) {
-		const uint32_t id = (*cursor)++;
+	const uint32_t id = keytab_next(p->names, *cursor);
 
-		if (keytab_key(p->names, id, NULL) != NULL)
-			return *pool_at(p, id);
-	}
-	return NULL;
-}
-
-const char *
-pool_name(const struct pool *o)
-{
-	return o->name;
-}
-
-bool
-pool_paused(const struct pool *o)
-{
-	return o->paused;
-}
-
-struct wire_str
-pool_image(const struct pool *o)
-{
-	return wire_str_of(o->image);
-}
-
-const char *
-pool_selector_text(const struct pool *o)
-{
-	return o->text;
-}
-
-const char *
-pool_selector_error(const struct pool *o)
-{
-	return o->error;
+	*cursor = id == KEYTAB_NONE ? id : id + 1;
+	return id == KEYTAB_NONE ? NULL : *pool_at(p, id);
 }
 
 bool
@@ -190,25 +143,25 @@ pool_matched(const struct pool *o, struct wire_map labels)
 }
 
 const struct pool *
-pools_owner(const struct pools *p, struct wire_map labels, struct choice *choice)
+pools_owner(const struct pools *p, struct wire_map labels, struct choice *choice, char *why, size_t size)
 {
 	const struct pool *found[POOLS_MATCH_MAX];
 	const char *names[POOLS_MATCH_MAX];
-	const struct choice c = choose(found, matching(p, labels, found), labels, names);
+	struct wire_str os;
+	uint32_t cursor = 0;
+	size_t count = 0;
 
-	if (choice != NULL)
-		*choice = c;
-	return c.index >= 0 ? found[c.index] : NULL;
-}
-
-size_t
-pools_owner_why(const struct pools *p, struct wire_map labels, char *buf, size_t size)
-{
-	const struct pool *found[POOLS_MATCH_MAX];
-	const char *names[POOLS_MATCH_MAX];
-	const size_t count = matching(p, labels, found);
-
-	return choose_why(choose(found, count, labels, names), names, count, buf, size);
+	for (const struct pool *o; count < POOLS_MATCH_MAX && (o = pools_next(p, &cursor)) != NULL;) {
+		if (!pool_matches(o, labels))
+			continue;
+		names[count] = o->name;
+		found[count++] = o;
+	}
+	const bool windows = map_get(labels, OS_LABEL, &os) && wire_str_is(os, "windows");
+	*choice = choose_pool(names, count, windows);
+	if (why != NULL)
+		choose_why(*choice, names, count, why, size);
+	return choice->index >= 0 ? found[choice->index] : NULL;
 }
 
 static struct pool **
@@ -224,7 +177,7 @@ drop(struct pool *o)
 	selector_free(&o->before);
 	free(o->name);
 	free(o->image);
-	free(o->text);
+	free(o->selector);
 	free(o);
 }
 
@@ -232,11 +185,10 @@ drop(struct pool *o)
 static bool
 replace(char **text, struct wire_str s)
 {
-	if (*text != NULL && strlen(*text) == s.len && memcmp(*text, s.p, s.len) == 0)
+	if (*text != NULL && wire_str_is(s, *text))
 		return false;
 	free(*text);
-	*text = obj_alloc((size_t)s.len + 1);
-	memcpy(*text, s.p, s.len);
+	*text = obj_strndup(s.p, s.len);
 	return true;
 }
 
@@ -249,9 +201,9 @@ compile(struct pool *o)
 	struct selector *s;
 
 	o->error[0] = '\0';
-	if (o->text[0] == '\0')
+	if (o->selector[0] == '\0')
 		return NULL;
-	json = json_loads(o->text, JSON_DECODE_ANY, &where);
+	json = json_loads(o->selector, JSON_DECODE_ANY, &where);
 	if (json == NULL) {
 		snprintf(o->error, sizeof(o->error), "not JSON: %s", where.text);
 		return NULL;
@@ -284,29 +236,4 @@ get_label(const char *key, const void *arg)
 	memcpy(lookup->value, value.p, len);
 	lookup->value[len] = '\0';
 	return lookup->value;
-}
-
-static size_t
-matching(const struct pools *p, struct wire_map labels, const struct pool **found)
-{
-	uint32_t cursor = 0;
-	size_t count = 0;
-
-	for (const struct pool *o; count < POOLS_MATCH_MAX && (o = pools_next(p, &cursor)) != NULL;) {
-		if (pool_matches(o, labels))
-			found[count++] = o;
-	}
-	return count;
-}
-
-static struct choice
-choose(const struct pool *const *found, size_t count, struct wire_map labels, const char **names)
-{
-	struct wire_str os;
-	const bool windows =
-	    map_get(labels, OS_LABEL, &os) && wire_str_compare(os, wire_str_of("windows")) == 0;
-
-	for (size_t i = 0; i < count; i++)
-		names[i] = found[i]->name;
-	return choose_pool(names, count, windows);
 }

@@ -32,7 +32,18 @@ enum pool_change {
 enum { POOLS_MATCH_MAX = 16 };
 
 struct pools;
-struct pool;
+struct selector;
+
+/* It stays where it is until it is removed, whatever else is put. For readers. */
+struct pool {
+	char		*name;
+	bool		 paused;
+	/* With label layering-enabled newestImageEquivalentConfig; "": not layered. */
+	char		*image;
+	char		*selector;		/* the JSON, unchanged, for explain */
+	char		 error[256];		/* of the selector; "" when it is valid */
+	struct selector	*now, *before;		/* compiled; NULL: matches nothing */
+};
 
 struct pools *pools_new(void);
 void pools_free(struct pools **pp);
@@ -49,22 +60,14 @@ uint32_t pools_count(const struct pools *p);
 /* Starts with *cursor = 0; NULL at the end. Between two calls nothing may be put or removed. */
 const struct pool *pools_next(const struct pools *p, uint32_t *cursor);
 
-/* A struct pool stays where it is until it is removed, whatever else is put. */
-const char *pool_name(const struct pool *o);
-bool pool_paused(const struct pool *o);
-/* Label layering-enabled and a non-empty newestImageEquivalentConfig: that image; else "" (not layered). */
-struct wire_str pool_image(const struct pool *o);
-const char *pool_selector_text(const struct pool *o);	/* the JSON, unchanged, for explain */
-const char *pool_selector_error(const struct pool *o);	/* "" when it is valid */
 bool pool_matches(const struct pool *o, struct wire_map labels);
 bool pool_matched(const struct pool *o, struct wire_map labels);	/* before the last put */
 
 /*
- * The owner by the MCO rule, or NULL; *choice (may be NULL) has the rule that decided (its index is
- * not used here).
+ * The owner by the MCO rule, or NULL. *choice has the rule that decided (its index is not used here); why,
+ * unless it is NULL, gets it as a sentence (choose_why).
  */
-const struct pool *pools_owner(const struct pools *p, struct wire_map labels, struct choice *choice);
-/* The same as a sentence: choose_why. */
-size_t pools_owner_why(const struct pools *p, struct wire_map labels, char *buf, size_t size);
+const struct pool *pools_owner(
+    const struct pools *p, struct wire_map labels, struct choice *choice, char *why, size_t size);
 
 #endif

@@ -10,19 +10,12 @@
 
 enum { VERSIONS_MAGIC = 0x56455231 };
 
-/* A version, NUL-terminated. */
-struct version {
-	uint32_t	len;
-	char		text[];
-};
-
 struct versions {
 	uint32_t	 magic;
-	struct keytab	*names;		/* struct version *, only of names that have a version */
+	struct keytab	*names;		/* char *: the version, of names that have one */
 };
 
-static struct version **version_at(const struct versions *, uint32_t);
-static bool set(struct versions *, struct wire_str, struct wire_str);
+static char **version_at(const struct versions *, uint32_t);
 
 struct versions *
 versions_new(void)
@@ -30,7 +23,7 @@ versions_new(void)
 	struct versions *v;
 
 	OBJ_NEW(v, VERSIONS_MAGIC);
-	v->names = keytab_new(sizeof(struct version *));
+	v->names = keytab_new(sizeof(char *));
 	return v;
 }
 
@@ -42,10 +35,8 @@ versions_free(struct versions **vp)
 	if (*vp == NULL)
 		return;
 	OBJ_TAKE(v, vp, VERSIONS_MAGIC);
-	for (uint32_t id = 0; id < keytab_ids(v->names); id++) {
-		if (keytab_key(v->names, id, NULL) != NULL)
-			free(*version_at(v, id));
-	}
+	KEYTAB_EACH(v->names, id)
+		free(*version_at(v, id));
 	keytab_free(&v->names);
 	OBJ_FREE(v);
 }
@@ -58,7 +49,12 @@ versions_put(struct versions *v, struct wire_str name, const struct body_machine
 	OBJ_CHECK(v, VERSIONS_MAGIC);
 	if (!map_get(body->annotations, VERSION_KEY, &version) || version.len == 0)
 		return versions_remove(v, name);
-	return set(v, name, version);
+	char **const at = version_at(v, keytab_add(v->names, name.p, name.len, NULL));
+	if (*at != NULL && wire_str_is(version, *at))
+		return false;
+	free(*at);
+	*at = obj_strndup(version.p, version.len);
+	return true;
 }
 
 bool
@@ -80,27 +76,10 @@ versions_find(const struct versions *v, struct wire_str name)
 	OBJ_CHECK(v, VERSIONS_MAGIC);
 	const uint32_t id = name.len > 0 ? keytab_find(v->names, name.p, name.len) : KEYTAB_NONE;
 
-	if (id == KEYTAB_NONE)
-		return (struct wire_str){ .p = "" };
-	const struct version *const found = *version_at(v, id);
-	return (struct wire_str){ .p = found->text, .len = found->len };
+	return wire_str_of(id == KEYTAB_NONE ? "" : *version_at(v, id));
 }
 
-static bool
-set(struct versions *v, struct wire_str name, struct wire_str version)
-{
-	struct version **const at = version_at(v, keytab_add(v->names, name.p, name.len, NULL));
-
-	if (*at != NULL && (*at)->len == version.len && memcmp((*at)->text, version.p, version.len) == 0)
-		return false;
-	free(*at);
-	*at = obj_alloc(sizeof(**at) + version.len + 1);
-	(*at)->len = version.len;
-	memcpy((*at)->text, version.p, version.len);
-	return true;
-}
-
-static struct version **
+static char **
 version_at(const struct versions *v, uint32_t id)
 {
 	return keytab_value(v->names, id);

@@ -40,6 +40,13 @@ brake_listed(struct brake *b, uint32_t entries, int64_t now_ms)
 	}
 }
 
+void
+brake_deleted(struct brake *b)
+{
+	if (b->accepted > 0)
+		b->accepted--;
+}
+
 struct brake_verdict
 brake_check(const struct brake *b, bool mirror_fresh, int64_t now_ms)
 {

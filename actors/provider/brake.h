@@ -57,6 +57,8 @@ struct brake_verdict {
 void brake_init(struct brake *b, uint32_t most, int64_t window_ms);
 /* A complete list with that many entries was read. */
 void brake_listed(struct brake *b, uint32_t entries, int64_t now_ms);
+/* An entry that this actor deleted: the next list may lack it. */
+void brake_deleted(struct brake *b);
 /* May one destructive call start? It does not count yet. */
 struct brake_verdict brake_check(const struct brake *b, bool mirror_fresh, int64_t now_ms);
 /* It starts. Only after brake_check answered BRAKE_RELEASED at the same time. */

@@ -31,12 +31,24 @@ fence_check(const struct fence_lease *lease, const struct fence_call *call, int6
 	if (now_ms >= begin_before_ms)
 		return closed(FENCE_LEASE_ENDS, INT64_MAX);
 	if (!call->idempotent) {
-		if (!lease->clean && now_ms < after(lease->since_ms, FENCE_SETTLE_MS))
-			return closed(FENCE_TAKEOVER, after(lease->since_ms, FENCE_SETTLE_MS));
+		if (now_ms < fence_takeover_ms(lease))
+			return closed(FENCE_TAKEOVER, fence_takeover_ms(lease));
 		if (call->intent_open && now_ms < after(started_ms, FENCE_SETTLE_MS))
 			return closed(FENCE_OWN_START, after(started_ms, FENCE_SETTLE_MS));
 	}
 	return (struct fence_verdict){ FENCE_OPEN, .begin_before_ms = begin_before_ms };
+}
+
+int64_t
+fence_settled_ms(const struct fence_lease *lease, int64_t started_ms)
+{
+	return after(lease->since_ms > started_ms ? lease->since_ms : started_ms, FENCE_SETTLE_MS);
+}
+
+int64_t
+fence_takeover_ms(const struct fence_lease *lease)
+{
+	return lease->clean ? INT64_MIN : after(lease->since_ms, FENCE_SETTLE_MS);
 }
 
 const char *

@@ -11,6 +11,8 @@
  *   have sent the same call just before it lost the lease.
  * - It also waits FENCE_SETTLE_MS after this process started while an intent of an earlier incarnation is
  *   open: an actor that is killed after sending is followed by itself, under the same lease, within a second.
+ * - A VM whose Node is not known is not deleted before fence_takeover_ms: an instance that was cut off may
+ *   receive that it leads, and what is to be deleted, before the Node, which would then not be drained.
  */
 #ifndef MUSTER_FENCE_H
 #define MUSTER_FENCE_H
@@ -64,6 +66,13 @@ struct fence_verdict {
 /* started_ms: when this process started. */
 struct fence_verdict fence_check(const struct fence_lease *lease, const struct fence_call *call,
     int64_t started_ms, int64_t now_ms);
+/*
+ * What an earlier incarnation of this actor, or the leader before, has sent is in every list that begins
+ * after this time.
+ */
+int64_t fence_settled_ms(const struct fence_lease *lease, int64_t started_ms);
+/* FENCE_SETTLE_MS after an unclean takeover; INT64_MIN: there was none. */
+int64_t fence_takeover_ms(const struct fence_lease *lease);
 const char *fence_label(enum fence_reason r);
 const char *fence_text(enum fence_reason r);
 

@@ -6,21 +6,36 @@
  */
 #include "reply.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "kube/time.h"
 #include "obj.h"
 
+static bool parse(struct reply *, const char *, size_t, int);
 static const char *too_deep(const char *, size_t);
 static const json_t *member_of(const struct reply_at *, const char *, enum reply_need);
 static bool child(
     const struct reply_at *, const char *, enum reply_need, int, const char *, struct reply_at *);
 static size_t path_of(const struct reply_at *, char *, size_t);
 static void wipe_texts(json_t *);
+static void wiping_free(void *);
 
 bool
 reply_parse(struct reply *r, const char *body, size_t len)
+{
+	return parse(r, body, len, JSON_OBJECT);
+}
+
+bool
+reply_parse_list(struct reply *r, const char *body, size_t len)
+{
+	return parse(r, body, len, JSON_ARRAY);
+}
+
+static bool
+parse(struct reply *r, const char *body, size_t len, int type)
 {
 	json_error_t e;
 
@@ -35,9 +50,23 @@ reply_parse(struct reply *r, const char *body, size_t len)
 	if (r->root == NULL)
 		/* The text of jansson quotes the body, which may hold a secret: only the place is given. */
 		snprintf(r->error, sizeof(r->error), "not JSON at line %d, column %d", e.line, e.column);
-	else if (!json_is_object(r->root))
-		snprintf(r->error, sizeof(r->error), "not a JSON object");
+	else if ((int)json_typeof(r->root) != type)
+		snprintf(r->error, sizeof(r->error), "not a JSON %s", type == JSON_ARRAY ? "list" : "object");
 	return reply_ok(r);
+}
+
+bool
+reply_parse_secret(struct reply *r, const char *body, size_t len)
+{
+	json_malloc_t allocate;
+	json_free_t release;
+
+	/* Only the frees inside the parser: of its text buffer, which had every text of the answer. */
+	json_get_alloc_funcs(&allocate, &release);
+	json_set_alloc_funcs(allocate, wiping_free);
+	const bool ok = reply_parse(r, body, len);
+	json_set_alloc_funcs(allocate, release);
+	return ok;
 }
 
 void
@@ -295,4 +324,12 @@ wipe_texts(json_t *v)
 		wipe_texts(inner);
 	json_object_foreach(v, key, inner)
 		wipe_texts(inner);
+}
+
+static void
+wiping_free(void *p)
+{
+	if (p != NULL)
+		explicit_bzero(p, malloc_usable_size(p));
+	free(p);
 }

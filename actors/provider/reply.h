@@ -53,7 +53,11 @@ struct reply_at {
 
 /* False: r->error has the cause. Either way reply_free. */
 bool reply_parse(struct reply *r, const char *body, size_t len);
-/* wipe: texts are overwritten first; for answers that hold a token. */
+/* The body is a list and no object: reply_element on the root. */
+bool reply_parse_list(struct reply *r, const char *body, size_t len);
+/* For an answer that holds a secret: what the parser itself copies is wiped. Then free with `wipe`. */
+bool reply_parse_secret(struct reply *r, const char *body, size_t len);
+/* wipe: texts are overwritten first. */
 void reply_free(struct reply *r, bool wipe);
 bool reply_ok(const struct reply *r);
 /* The error of a caller's own check, with the path of the member: "data[3].status: unknown value". */

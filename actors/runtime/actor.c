@@ -25,15 +25,14 @@
 #include "boot.h"
 #include "bus.h"
 #include "clock.h"
-#include "crash.h"
 #include "lifeline.h"
 #include "log.h"
 #include "obj.h"
-#include "process.h"
 #include "random.h"
 #include "socket.h"
 
-enum { BOOT_TIMEOUT_MS = 10000, STATS_MS = 1000, PROCESS_EVERY = 10, REPORT_GAP_MS = 1000 };
+enum { BOOT_TIMEOUT_MS = 10000, STATS_MS = 1000, PROCESS_EVERY = 10, REPORT_GAP_MS = 1000,
+	EXTEND_MAX_MS = 600000 };	/* that a record may name (lifeline.h) */
 
 typedef void record_fn(struct actor *, char *);
 static record_fn on_peer, on_level, on_tree, on_query, on_stop, on_go;
@@ -51,7 +50,7 @@ static const struct {
 };
 
 static void read_boot(struct actor *);
-static void next_record(char *);
+static size_t next_record(char *);
 static int sigterm_fd(void);
 static void start(struct actor *);
 static void stop(struct actor *);
@@ -93,55 +92,6 @@ actor_main(const struct actor_spec *spec, int argc, char **argv)
 
 /* ---- What actors call ---- */
 
-enum role
-actor_role(const struct actor *a)
-{
-	return a->boot.role;
-}
-
-uint64_t
-actor_incarnation(const struct actor *a)
-{
-	return a->boot.incarnation;
-}
-
-const char *
-actor_run_dir(const struct actor *a)
-{
-	return a->boot.run_dir;
-}
-
-const char *
-actor_instance(const struct actor *a)
-{
-	return a->boot.instance;
-}
-
-struct event_base *
-actor_base(struct actor *a)
-{
-	return a->base;
-}
-
-const char *
-actor_setting(const struct actor *a, const char *key)
-{
-	const char *value = settings_get(a->settings, key);
-
-	MUST(value != NULL);	/* the supervisor sends every key of the schema */
-	return value;
-}
-
-int64_t
-actor_setting_i64(const struct actor *a, const char *key)
-{
-	const char *value = actor_setting(a, key);
-
-	if (strcmp(value, "true") == 0)
-		return 1;
-	return strtoll(value, NULL, 10);	/* "false" is 0; numbers were checked by the configuration */
-}
-
 void
 actor_status(struct actor *a, const char *fmt, ...)
 {
@@ -153,6 +103,13 @@ actor_status(struct actor *a, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	lifeline_send(LIFELINE_FD, "status %s", text);
+}
+
+void
+actor_extend_stop(struct actor *a, int64_t ms)
+{
+	MUST(a->stop_asked && ms > 0);
+	lifeline_send(LIFELINE_FD, "extend %lld", (long long)(ms < EXTEND_MAX_MS ? ms : EXTEND_MAX_MS));
 }
 
 void
@@ -170,9 +127,9 @@ read_boot(struct actor *a)
 {
 	char *record = obj_alloc(LIFELINE_MAX + 1);
 
-	next_record(record);
+	const size_t len = next_record(record);
 	const char *wrong = boot_parse(record, &a->boot);
-	explicit_bzero(record, LIFELINE_MAX);
+	explicit_bzero(record, len);	/* not all of it: untouched pages cost no memory */
 	if (wrong != NULL) {
 		fprintf(stderr, "the supervisor's boot record is wrong: %s\n", wrong);
 		_exit(EXIT_CONFIG);
@@ -204,17 +161,19 @@ sigterm_fd(void)
 	return fd;
 }
 
-/* Blocks: before `go` there is nothing else to do. */
-static void
+/* Its length. Blocks: before `go` there is nothing else to do. */
+static size_t
 next_record(char *record)
 {
 	struct pollfd pfd = { .fd = LIFELINE_FD, .events = POLLIN };
+	const bool ready = poll(&pfd, 1, BOOT_TIMEOUT_MS) == 1;
+	const long len = ready ? lifeline_recv(LIFELINE_FD, record, LIFELINE_MAX + 1) : -1;
 
-	if (poll(&pfd, 1, BOOT_TIMEOUT_MS) != 1
-	    || lifeline_recv(LIFELINE_FD, record, LIFELINE_MAX + 1) <= 0) {
+	if (len <= 0) {
 		fprintf(stderr, "no record from the supervisor\n");
 		_exit(EXIT_TRANSIENT);
 	}
+	return (size_t)len;
 }
 
 static void

@@ -1,5 +1,6 @@
 /* actors/runtime/actor_bus.c - what an actor does with its links: hand out, read, write, answer. */
 #include "actor_private.h"
+#include "clock.h"
 #include "obj.h"
 #include "random.h"
 
@@ -84,10 +85,10 @@ actor_write(struct actor *a, enum link l, const struct write_request *w, write_d
 }
 
 bool
-actor_get(struct actor *a, enum link l, const char *key, size_t len,
-    void (*fn)(const struct change *, void *), void *arg)
+actor_read(struct actor *a, enum link l, const char *key, size_t len, struct change *out,
+    union msg_body *value)
 {
-	return bus_get(a->bus, l, (struct wire_str){ .p = key, .len = (uint32_t)len }, fn, arg);
+	return bus_read(a->bus, l, (struct wire_str){ .p = key, .len = (uint32_t)len }, out, value);
 }
 
 void
@@ -100,6 +101,19 @@ bool
 actor_fresh(const struct actor *a, enum link l)
 {
 	return bus_fresh(a->bus, l);
+}
+
+bool
+actor_cluster_time_us(struct actor *a, enum link l, int64_t *us)
+{
+	static const char key[] = ":leader";
+	union msg_body value;
+	struct change leader;
+
+	if (!actor_read(a, l, key, sizeof(key) - 1, &leader, &value) || value.leader.cluster_ms == 0)
+		return false;
+	*us = (clock_mono_ms() + value.leader.cluster_ms) * 1000;
+	return true;
 }
 
 void

@@ -1,6 +1,6 @@
 /*
- * actors/runtime/actor_private.h - the actor's insides, for actor*.c, explain.c, work.c and
- * publish.c only.
+ * actors/runtime/actor_private.h - the actor's insides, for actor*.c, crash.c, explain.c, process.c,
+ * publish.c and work.c only.
  */
 #ifndef MUSTER_ACTOR_PRIVATE_H
 #define MUSTER_ACTOR_PRIVATE_H
@@ -48,6 +48,10 @@ void work_open(struct actor *a);
 void work_close(struct actor *a);
 unsigned work_waiting(const struct actor *a);
 void work_stats(struct actor *a);
+
+/* A backtrace on stderr when a signal ends the process, and no core: it would hold secrets (crash.c). */
+void crash_install(void);
+void process_stats(void);	/* the process_* metrics of this actor (process.c) */
 
 /* A question about one object (explain.c), answered at once over the lifeline. */
 void explain_answer(struct actor *a, const char *record);

@@ -111,8 +111,7 @@ settings_parse(const char *lines)
 			char **const value = keytab_value(s->keys, id);
 
 			free(*value);
-			*value = obj_alloc((size_t)(lines + len - eq));
-			memcpy(*value, eq + 1, (size_t)(lines + len - eq) - 1);
+			*value = obj_strndup(eq + 1, (size_t)(lines + len - eq) - 1);
 		}
 		lines += len + (lines[len] == '\n');
 	}
@@ -127,7 +126,7 @@ settings_free(struct settings **sp)
 	if (*sp == NULL)
 		return;
 	OBJ_TAKE(s, sp, SETTINGS_MAGIC);
-	for (uint32_t id = 0; id < keytab_ids(s->keys); id++)
+	KEYTAB_EACH(s->keys, id)
 		free(*(char **)keytab_value(s->keys, id));
 	keytab_free(&s->keys);
 	OBJ_FREE(s);

@@ -31,6 +31,7 @@ bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t i
 	b->owner = *owner;
 	msg_arena_init(&b->arena);
 	msg_arena_init(&b->arena_gone);
+	msg_arena_init(&b->arena_read);
 	msgpack_sbuffer_init(&b->buffer);
 	b->pump = event_new(base, -1, 0, pump, b);
 	b->timer = event_new(base, -1, 0, pump, b);
@@ -58,6 +59,7 @@ bus_free(struct bus **bp)
 	event_free(b->timer);
 	msg_arena_free(&b->arena);
 	msg_arena_free(&b->arena_gone);
+	msg_arena_free(&b->arena_read);
 	msgpack_sbuffer_destroy(&b->buffer);
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
 		secret_wipe(&b->peers[r].expected);
@@ -123,7 +125,7 @@ bus_has_peer(const struct bus *b, enum role who)
 struct link_store *
 bus_store(struct bus *b, enum link l)
 {
-	return b->outs[l] == NULL ? NULL : out_store(b->outs[l]);
+	return b->outs[l] == NULL ? NULL : b->outs[l]->store;
 }
 
 void
@@ -143,7 +145,7 @@ bus_synced(const struct bus *b)
 {
 	for (unsigned l = 0; l < LINK_MAX; l++) {
 		for (unsigned r = 0; link_table[l].gating && r < ROLE_MAX; r++) {
-			if (b->ins[l][r] != NULL && !in_complete(b->ins[l][r]))
+			if (b->ins[l][r] != NULL && !b->ins[l][r]->complete)
 				return false;
 		}
 	}
@@ -170,10 +172,10 @@ bus_each(struct bus *b, enum link l, void (*fn)(const struct change *, void *), 
 }
 
 bool
-bus_get(struct bus *b, enum link l, struct wire_str key, void (*fn)(const struct change *, void *), void *arg)
+bus_read(struct bus *b, enum link l, struct wire_str key, struct change *out, union msg_body *value)
 {
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
-		if (b->ins[l][r] != NULL && in_get(b->ins[l][r], key, fn, arg))
+		if (b->ins[l][r] != NULL && in_read(b->ins[l][r], key, out, value))
 			return true;
 	}
 	return false;
@@ -190,6 +192,14 @@ bus_stats(struct bus *b)
 				in_stats(b->ins[l][r]);
 		}
 	}
+}
+
+void
+bus_frame(struct bus *b, const struct envelope *env, const union msg_body *body)
+{
+	msgpack_sbuffer_clear(&b->buffer);
+	frame_begin(&b->buffer, env);
+	msg_pack(&b->buffer, env->type, body);
 }
 
 bool

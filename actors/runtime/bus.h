@@ -60,8 +60,7 @@ void bus_touch(struct bus *b);				/* a view changed: send soon */
 bool bus_synced(const struct bus *b);			/* every gating input has had a complete snapshot */
 bool bus_fresh(const struct bus *b, enum link l);
 void bus_each(struct bus *b, enum link l, void (*fn)(const struct change *, void *), void *arg);
-bool bus_get(struct bus *b, enum link l, struct wire_str key,
-    void (*fn)(const struct change *, void *), void *arg);
+bool bus_read(struct bus *b, enum link l, struct wire_str key, struct change *out, union msg_body *value);
 /* See actor.h. */
 uint64_t bus_write(struct bus *b, enum link l, const struct write_request *w, write_done *done, void *arg);
 /* Ends the writes in flight, because the process ends. A write that a `done` then starts is dropped. */

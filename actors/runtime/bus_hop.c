@@ -3,6 +3,7 @@
  * each is held.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "bus_private.h"
 #include "clock.h"
@@ -17,6 +18,7 @@ struct hop_walk {
 };
 
 static void each_key(const struct body_item *, void *);
+static void each_mirrored(enum mirror_change, const struct body_item *, void *);
 
 void
 bus_hop(struct bus *b, const struct bus_hop *n)
@@ -37,20 +39,38 @@ bus_hop(struct bus *b, const struct bus_hop *n)
 	hop_log_add(b->hop_log, &h, n->spare);
 }
 
-void
-bus_hop_order(char text[HOP_TEXT + 1], enum op op, struct wire_str subresource)
+uint32_t
+bus_hop_write(struct bus *b, enum hop_what what, enum link l, enum role peer, const struct body_write *w,
+    uint64_t trace)
 {
-	snprintf(text, HOP_TEXT + 1, "%s%s%.*s", op_table[op].name, subresource.len > 0 ? " " : "",
-	    (int)subresource.len, subresource.len > 0 ? subresource.p : "");
+	char resource[OBJECT_KEY_MAX + 1], ns[OBJECT_KEY_MAX + 1], name[OBJECT_KEY_MAX + 1];
+	char key[OBJECT_KEY_MAX + 1], text[HOP_TEXT + 1];
+
+	if (w->op == OP_EVENT)	/* about another object than it names */
+		return 0;
+	snprintf(resource, sizeof(resource), "%.*s", (int)w->resource.len, w->resource.p);
+	snprintf(ns, sizeof(ns), "%.*s", (int)w->ns.len, w->ns.p);
+	snprintf(name, sizeof(name), "%.*s", (int)w->name.len, w->name.p);
+	if (!object_key(key, sizeof(key), resource, ns, name))
+		return 0;
+	snprintf(text, sizeof(text), "%s%s%.*s", op_table[w->op].name, w->subresource.len > 0 ? " " : "",
+	    (int)w->subresource.len, w->subresource.p);
+	bus_hop(b, &(struct bus_hop){ .what = what, .link = l, .peer = peer, .key = wire_str_of(key),
+	    .trace = trace, .text = text });
+	return hop_log_key(key, strlen(key));
 }
 
 void
-bus_hop_outcome(char text[HOP_TEXT + 1], enum outcome how, unsigned status)
+bus_hop_outcome(struct bus *b, struct bus_hop h, enum outcome how, unsigned status)
 {
+	char text[HOP_TEXT + 1];
+
 	if (status != 0)
-		snprintf(text, HOP_TEXT + 1, "%s %u", outcome_name(how), status);
+		snprintf(text, sizeof(text), "%s %u", outcome_name(how), status);
 	else
-		snprintf(text, HOP_TEXT + 1, "%s", outcome_name(how));
+		snprintf(text, sizeof(text), "%s", outcome_name(how));
+	h.text = text;
+	bus_hop(b, &h);
 }
 
 const struct hop_log *
@@ -62,8 +82,6 @@ bus_hop_log(const struct bus *b)
 void
 bus_published(struct bus *b, enum link l, struct wire_str key, struct wire_str rv, uint64_t trace, bool gone)
 {
-	struct timing *const t = *out_timing(b->outs[l]);
-
 	bus_hop(b,
 	    &(struct bus_hop){ .what = HOP_PUBLISHED,
 		.link = l,
@@ -72,17 +90,17 @@ bus_published(struct bus *b, enum link l, struct wire_str key, struct wire_str r
 		.rv = rv,
 		.trace = trace,
 		.text = gone ? "gone" : NULL,
-		.spare = !link_store_ready(out_store(b->outs[l])) });
-	if (t != NULL)
-		timing_changed(t, clock_mono_us());
+		.spare = !link_store_ready(b->outs[l]->store) });
+	if (b->outs[l]->timing.observe != NULL)
+		timing_changed(&b->outs[l]->timing, clock_mono_us());
 	bus_touch(b);
 }
 
 void
 bus_time(struct bus *b, enum link l, notify_time *observe)
 {
-	MUST(b->outs[l] != NULL && *out_timing(b->outs[l]) == NULL);
-	*out_timing(b->outs[l]) = timing_new(observe);
+	MUST(b->outs[l] != NULL && b->outs[l]->timing.observe == NULL);
+	b->outs[l]->timing.observe = observe;
 }
 
 bool
@@ -110,10 +128,10 @@ bus_keys(struct bus *b, void (*fn)(struct wire_str, void *), void *arg)
 		if (l == LINK_STATS)
 			continue;
 		if (b->outs[l] != NULL)
-			link_store_each(out_store(b->outs[l]), each_key, &w);
+			link_store_each(b->outs[l]->store, each_key, &w);
 		for (unsigned r = 0; r < ROLE_MAX; r++) {
 			if (b->ins[l][r] != NULL)
-				in_keys(b->ins[l][r], fn, arg);
+				mirror_each(b->ins[l][r]->mirror, each_mirrored, &w);
 		}
 	}
 }
@@ -124,4 +142,11 @@ each_key(const struct body_item *item, void *arg)
 	const struct hop_walk *w = arg;
 
 	w->fn(item->key, w->arg);
+}
+
+static void
+each_mirrored(enum mirror_change kind, const struct body_item *item, void *arg)
+{
+	(void)kind;
+	each_key(item, arg);
 }

@@ -21,22 +21,6 @@
 			| MSG_BIT(BEAT) | MSG_BIT(CLOSE))
 #define ANSWERS		(MSG_BIT(RESULT_ITEMS) | MSG_BIT(RESULT))
 
-struct bus_in {
-	uint32_t		 magic;
-#define IN_MAGIC	0x494e2121u
-	struct bus		*bus;
-	enum link		 link;
-	enum role		 producer;
-	struct socket		*socket;
-	struct session_in	 session;
-	struct mirror		*mirror;
-	bool			 complete;	/* has had a whole snapshot */
-	bool			 writable;	/* the socket had a connection at the last turn */
-	struct stat_series	*items, *frames_in, *frames_out;
-	int64_t			 taken_us;	/* wall clock, of the frame that is (or was last) taken */
-	const union msg_body	*fresh;		/* the value being applied, decoded when it was checked */
-};
-
 /* One walk over a mirror; a handler may start another inside it. */
 struct walk {
 	struct bus_in		*in;
@@ -45,12 +29,6 @@ struct walk {
 	void			*arg;
 };
 
-struct mirror_walk {
-	void	(*fn)(struct wire_str, void *);
-	void	 *arg;
-};
-
-static struct turn send_pending_writes(struct bus_in *, bool, int64_t, int64_t);
 static bool receive(struct bus_in *, int64_t);
 static void on_frame(struct bus_in *, const void *, size_t, int64_t);
 static const char *take_items(struct bus_in *, struct frame *, union msg_body *);
@@ -58,7 +36,6 @@ static const char *on_answer(struct bus_in *, struct frame *, union msg_body *);
 static const char *item_refusal(struct bus_in *, enum msg, const struct body_item *, union msg_body *);
 static void on_change(enum mirror_change, const struct body_item *, void *);
 static void each_copy(enum mirror_change, const struct body_item *, void *);
-static void each_key(enum mirror_change, const struct body_item *, void *);
 static const union msg_body *decode(const struct body_item *, struct msg_arena *, union msg_body *);
 static struct change change_of(
     struct bus_in *, enum change_kind, const struct body_item *, const union msg_body *);
@@ -66,7 +43,6 @@ static void started_over(struct bus_in *, enum resync, const char *);
 static void refuse(struct bus_in *, const char *, int64_t);
 static bool send_hello(struct bus_in *);
 static bool send_ack(struct bus_in *);
-static bool send_one(struct bus_in *, const struct envelope *, const union msg_body *);
 
 struct bus_in *
 in_new(struct bus *b, enum link l, enum role producer)
@@ -115,6 +91,7 @@ in_turn(struct bus_in *i, int64_t now_ms)
 {
 	const bool more = receive(i, now_ms);
 	const bool writable = socket_writable(i->socket);
+	int64_t writes_ms;
 
 	if (writable && !i->writable)
 		session_in_connected(&i->session, now_ms);
@@ -138,19 +115,12 @@ in_turn(struct bus_in *i, int64_t now_ms)
 			continue;
 		case IN_WAIT:
 		default:
-			return send_pending_writes(i, more, step.at_ms, now_ms);
+			/* The session has nothing to send: pending writes follow, if it is live. */
+			writes_ms = write_client_send(i->bus, i, now_ms);
+			return (struct turn){ .again = more || socket_readable(i->socket),
+				.at_ms = writes_ms < step.at_ms ? writes_ms : step.at_ms };
 		}
 	}
-}
-
-/* The session has nothing to send: pending writes follow, if it is live. */
-static struct turn
-send_pending_writes(struct bus_in *i, bool more, int64_t at_ms, int64_t now_ms)
-{
-	const int64_t writes_ms = write_client_send(i->bus, i, now_ms);
-
-	return (struct turn){ .again = more || socket_readable(i->socket),
-		.at_ms = writes_ms < at_ms ? writes_ms : at_ms };
 }
 
 void
@@ -160,12 +130,6 @@ in_producer_up(struct bus_in *i, uint64_t incarnation, int64_t now_ms)
 
 	if (step.verb == IN_RESYNC)
 		started_over(i, step.reason, "");
-}
-
-bool
-in_complete(const struct bus_in *i)
-{
-	return i->complete;
 }
 
 bool
@@ -192,35 +156,16 @@ in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg)
 }
 
 bool
-in_get(struct bus_in *i, struct wire_str key, void (*fn)(const struct change *, void *), void *arg)
+in_read(struct bus_in *i, struct wire_str key, struct change *out, union msg_body *value)
 {
-	struct walk w = { .in = i, .fn = fn, .arg = arg };
 	struct body_item item;
 
 	if (!mirror_get(i->mirror, key, &item))
 		return false;
-	msg_arena_init(&w.arena);
-	each_copy(MIRROR_UPDATED, &item, &w);
-	msg_arena_free(&w.arena);
+	/* Lists of numbers would be in the arena, which the next call empties; all else are views. */
+	MUST(i->link != LINK_STATS);
+	*out = change_of(i, CHANGE_UPDATED, &item, decode(&item, &i->bus->arena_read, value));
 	return true;
-}
-
-bool
-in_live(const struct bus_in *i)
-{
-	return i->session.state == IN_LIVE;
-}
-
-uint64_t
-in_epoch(const struct bus_in *i)
-{
-	return i->session.epoch;
-}
-
-enum link
-in_link(const struct bus_in *i)
-{
-	return i->link;
 }
 
 void
@@ -245,14 +190,6 @@ in_held(struct bus_in *i, struct wire_str key, struct json *j)
 	json_bool(j, "fresh", in_fresh(i));
 	json_close(j, '}');
 	return true;
-}
-
-void
-in_keys(struct bus_in *i, void (*fn)(struct wire_str, void *), void *arg)
-{
-	struct mirror_walk w = { .fn = fn, .arg = arg };
-
-	mirror_each(i->mirror, each_key, &w);
 }
 
 /* ---- Receiving ---- */
@@ -294,7 +231,10 @@ on_frame(struct bus_in *i, const void *bytes, size_t len, int64_t now_ms)
 	i->taken_us = clock_wall_us();
 	msg_arena_reset(&b->arena);
 	const char *wrong = frame_open(&f, bytes, len, &b->arena);
-	if (wrong == NULL && !frame_next(&f, &b->arena, &body))
+	i->arena = &b->arena;
+	if (wrong == NULL && f.env.type == MSG_RESULT_ITEMS)
+		i->arena = write_client_keep(b, i->link, &f);
+	if (wrong == NULL && !frame_next(&f, i->arena, &body))
 		wrong = "body does not fit the schema";
 	const uint64_t allowed = FROM_PRODUCER | (link_table[i->link].writes ? ANSWERS : 0);
 	if (wrong == NULL && (allowed >> f.env.type & 1) == 0)
@@ -348,7 +288,7 @@ on_frame(struct bus_in *i, const void *bytes, size_t len, int64_t now_ms)
 static const char *
 on_answer(struct bus_in *i, struct frame *f, union msg_body *body)
 {
-	if (!in_live(i))
+	if (i->session.state != IN_LIVE)
 		return NULL;
 	if (f->env.epoch != i->session.epoch)
 		return "an answer of another session";
@@ -363,7 +303,6 @@ on_answer(struct bus_in *i, struct frame *f, union msg_body *body)
 static const char *
 take_items(struct bus_in *i, struct frame *f, union msg_body *body)
 {
-	struct bus *b = i->bus;
 	uint32_t taken = 0;
 
 	for (;;) {
@@ -371,8 +310,12 @@ take_items(struct bus_in *i, struct frame *f, union msg_body *body)
 		const struct body_item *item = &body->item;
 		const char *wrong = item_refusal(i, f->env.type, item, &value);
 
-		if (wrong == NULL && f->env.type == MSG_RESULT_ITEMS)
-			wrong = write_client_item(b, i->link, f->env.seq, body);
+		if (wrong == NULL && f->env.type == MSG_RESULT_ITEMS) {
+			const struct change c = item->gone ? change_of(i, CHANGE_GONE, item, NULL)
+							   : change_of(i, CHANGE_UPDATED, item, &value);
+
+			wrong = write_client_item(i->bus, f->env.seq, &c);
+		}
 		if (wrong != NULL)
 			return wrong;
 		i->fresh = &value;
@@ -383,7 +326,7 @@ take_items(struct bus_in *i, struct frame *f, union msg_body *body)
 		taken++;
 		if (f->bodies == 0)
 			break;
-		if (!frame_next(f, &b->arena, body))
+		if (!frame_next(f, i->arena, body))
 			return "body does not fit the schema";
 	}
 	stat_add(i->items, taken);
@@ -402,7 +345,7 @@ item_refusal(struct bus_in *i, enum msg m, const struct body_item *item, union m
 	const enum msg type = msg_by_number(item->type);
 	if (!(beside ? link_answers(i->link, type) : link_carries(i->link, type)))
 		return "a value that this link does not carry";
-	if (!msg_unpack_value(type, item->value.p, item->value.len, &i->bus->arena, value))
+	if (!msg_unpack_value(type, item->value.p, item->value.len, i->arena, value))
 		return "value does not fit the schema";
 	return NULL;
 }
@@ -434,15 +377,6 @@ each_copy(enum mirror_change kind, const struct body_item *item, void *arg)
 	(void)kind;
 	const struct change c = change_of(w->in, CHANGE_UPDATED, item, decode(item, &w->arena, &value));
 	w->fn(&c, w->arg);
-}
-
-static void
-each_key(enum mirror_change kind, const struct body_item *item, void *arg)
-{
-	const struct mirror_walk *w = arg;
-
-	(void)kind;
-	w->fn(item->key, w->arg);
 }
 
 /* What the mirror holds was checked when it came in. An arena of its own: a frame may still be in use. */
@@ -502,7 +436,8 @@ send_hello(struct bus_in *i)
 		.nonce = i->session.nonce,
 	} };
 
-	return send_one(i, &(struct envelope){ .type = MSG_HELLO }, &body);
+	bus_frame(b, &(struct envelope){ .type = MSG_HELLO }, &body);
+	return in_send(i, MSG_HELLO);
 }
 
 static bool
@@ -510,20 +445,10 @@ send_ack(struct bus_in *i)
 {
 	const union msg_body body = { .ack = { .credit = i->session.window } };
 
-	return send_one(i,
+	bus_frame(i->bus,
 	    &(struct envelope){ .type = MSG_ACK, .epoch = i->session.epoch, .seq = i->session.seq },
 	    &body);
-}
-
-static bool
-send_one(struct bus_in *i, const struct envelope *env, const union msg_body *body)
-{
-	struct bus *b = i->bus;
-
-	msgpack_sbuffer_clear(&b->buffer);
-	frame_begin(&b->buffer, env);
-	msg_pack(&b->buffer, env->type, body);
-	return in_send(i, env->type);
+	return in_send(i, MSG_ACK);
 }
 
 bool

@@ -18,25 +18,10 @@
 
 enum { REFUSED_GAP_MS = 200 };
 
-struct bus_out {
-	uint32_t		 magic;
-#define OUT_MAGIC	0x4f555421u
-	struct bus		*bus;
-	enum link		 link;
-	struct socket		*socket;
-	struct link_store		*store;
-	struct consumer		 consumers[LINK_STORE_SLOTS];
-	uint32_t		 sessions;	/* opened since the start: makes epochs */
-	int64_t			 refused_ms;	/* when a refused HELLO was last logged */
-	struct stat_series	*items, *frames_out, *frames_in;
-	struct timing		*timing;	/* NULL: not measured */
-};
-
 static const char *delivery_state(const struct bus_out *, const struct consumer *, struct wire_str);
 static bool receive(struct bus_out *, int64_t);
 static void on_frame(struct bus_out *, const char *, size_t, const zmq_msg_t *, bool, int64_t);
-static void on_hello(
-    struct bus_out *, const char *, size_t, const struct frame *, const union msg_body *, int64_t);
+static void on_hello(struct bus_out *, const char *, size_t, const struct body_hello *, int64_t);
 static void on_ack(
     struct bus_out *, struct consumer *, const struct frame *, const union msg_body *, int64_t);
 static void on_write(struct bus_out *, struct consumer *, const struct frame *, const union msg_body *);
@@ -89,27 +74,14 @@ out_free(struct bus_out **op)
 	OBJ_TAKE(o, op, OUT_MAGIC);
 	socket_free(&o->socket);
 	link_store_free(&o->store);
-	timing_free(&o->timing);
 	OBJ_FREE(o);
-}
-
-struct link_store *
-out_store(struct bus_out *o)
-{
-	return o->store;
 }
 
 void
 out_delivered(struct bus_out *o, const struct consumer *c)
 {
-	if (o->timing != NULL && link_store_pending(o->store, c->slot) == 0)
-		timing_idle(o->timing, (size_t)(c - o->consumers));
-}
-
-struct timing **
-out_timing(struct bus_out *o)
-{
-	return &o->timing;
+	if (link_store_pending(o->store, c->slot) == 0)
+		timing_idle(&o->timing, (size_t)(c - o->consumers));
 }
 
 bool
@@ -260,7 +232,7 @@ on_frame(struct bus_out *o, const char *id, size_t id_len, const zmq_msg_t *msg,
 	}
 	tap_record(b->tap, TAP_IN, o->link, f.env.type, c != NULL ? role_name(c->role) : "?", bytes, len);
 	if (f.env.type == MSG_HELLO)
-		on_hello(o, id, id_len, &f, &body, now_ms);
+		on_hello(o, id, id_len, &body.hello, now_ms);
 	else if (f.env.type == MSG_WRITE && link_table[o->link].writes)
 		on_write(o, c, &f, &body);
 	else if (f.env.type != MSG_ACK)
@@ -272,13 +244,10 @@ on_frame(struct bus_out *o, const char *id, size_t id_len, const zmq_msg_t *msg,
 }
 
 static void
-on_hello(struct bus_out *o, const char *id, size_t id_len, const struct frame *f, const union msg_body *body,
-    int64_t now_ms)
+on_hello(struct bus_out *o, const char *id, size_t id_len, const struct body_hello *h, int64_t now_ms)
 {
-	const struct body_hello *h = &body->hello;
 	enum role role = ROLE_NONE;
 
-	(void)f;
 	const char *refusal = hello_refusal(o, id, id_len, h, &role);
 	if (refusal != NULL) {
 		bus_count(STAT_BUS_REJECTED, o->link, "reason", "hello");
@@ -425,8 +394,7 @@ perform(struct bus_out *o, struct consumer *c, const struct out_step *step, int6
 			return false;
 		c->slot = link_store_attach(o->store);
 		MUST(c->slot != NO_SLOT);	/* as many slots as consumers */
-		if (o->timing != NULL)		/* what changed before is part of the snapshot */
-			timing_idle(o->timing, (size_t)(c - o->consumers));
+		timing_idle(&o->timing, (size_t)(c - o->consumers));	/* all before is in the snapshot */
 		session_out_sent(&c->session, step, link_store_pending(o->store, c->slot), 0, now_ms);
 		return true;
 	case OUT_SEND_ITEMS:
@@ -490,21 +458,17 @@ note_sent(struct bus_out *o, const struct consumer *c, enum msg m, const struct 
 		bus_hop(o->bus, &(struct bus_hop){ .what = HOP_SENT, .at_us = at_us, .link = o->link,
 		    .peer = c->role, .key = items[i].key, .trace = items[i].trace,
 		    .spare = m == MSG_SNAP_ITEMS, .text = items[i].gone ? "gone" : NULL });
-		types |= o->timing == NULL ? 0 : UINT64_C(1) << msg_by_number(items[i].type);
+		types |= o->timing.observe == NULL ? 0 : UINT64_C(1) << msg_by_number(items[i].type);
 	}
-	if (o->timing != NULL && m == MSG_DELTA)
-		timing_sent(o->timing, (size_t)(c - o->consumers), c->role, types, clock_mono_us());
+	if (o->timing.observe != NULL && m == MSG_DELTA)
+		timing_sent(&o->timing, (size_t)(c - o->consumers), c->role, types, clock_mono_us());
 }
 
 static bool
 send_one(struct bus_out *o, struct consumer *c, enum msg m, const union msg_body *body)
 {
-	struct bus *b = o->bus;
-
-	msgpack_sbuffer_clear(&b->buffer);
-	frame_begin(&b->buffer,
-	    &(struct envelope){ .type = m, .epoch = c->session.epoch, .seq = c->session.seq });
-	msg_pack(&b->buffer, m, body);
+	bus_frame(
+	    o->bus, &(struct envelope){ .type = m, .epoch = c->session.epoch, .seq = c->session.seq }, body);
 	return send_buffer(o, c, m);
 }
 
@@ -524,14 +488,11 @@ static void
 send_close(struct bus_out *o, const char *id, size_t id_len, uint64_t epoch, uint64_t nonce,
     const char *reason)
 {
-	struct bus *b = o->bus;
 	const union msg_body body = { .close = { .nonce = nonce, .reason = wire_str_of(reason) } };
 	const struct bus_address to = { .id = id, .id_len = id_len, .name = "?" };
 
-	msgpack_sbuffer_clear(&b->buffer);
-	frame_begin(&b->buffer, &(struct envelope){ .type = MSG_CLOSE, .epoch = epoch });
-	msg_pack(&b->buffer, MSG_CLOSE, &body);
-	(void)bus_send(b, o->socket, &to, o->link, MSG_CLOSE);
+	bus_frame(o->bus, &(struct envelope){ .type = MSG_CLOSE, .epoch = epoch }, &body);
+	(void)bus_send(o->bus, o->socket, &to, o->link, MSG_CLOSE);
 }
 
 /* reason NULL: the consumer is gone, no CLOSE is sent. */

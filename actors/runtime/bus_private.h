@@ -36,6 +36,7 @@ struct bus {
 	struct write_server	*write_server;	/* writes of others, not answered yet */
 	struct msg_arena	 arena;		/* of the frame being handled */
 	struct msg_arena	 arena_gone;	/* of a last value, decoded while the frame is still in use */
+	struct msg_arena	 arena_read;	/* of in_read */
 	msgpack_sbuffer		 buffer;	/* of the frame being built */
 };
 
@@ -58,12 +59,43 @@ struct consumer {
 	int			 slot;		/* of the view, once the snapshot has begun */
 };
 
+/* A link that this actor produces: bus_out.c. */
+struct bus_out {
+	uint32_t		 magic;
+#define OUT_MAGIC	0x4f555421u
+	struct bus		*bus;
+	enum link		 link;
+	struct socket		*socket;
+	struct link_store	*store;
+	struct consumer		 consumers[LINK_STORE_SLOTS];
+	uint32_t		 sessions;	/* opened since the start: makes epochs */
+	int64_t			 refused_ms;	/* when a refused HELLO was last logged */
+	struct stat_series	*items, *frames_out, *frames_in;
+	struct timing		 timing;
+};
+
+/* A link that this actor reads from one producer: bus_in.c. */
+struct bus_in {
+	uint32_t		 magic;
+#define IN_MAGIC	0x494e2121u
+	struct bus		*bus;
+	enum link		 link;
+	enum role		 producer;
+	struct socket		*socket;
+	struct session_in	 session;
+	struct mirror		*mirror;
+	bool			 complete;	/* has had a whole snapshot */
+	bool			 writable;	/* the socket had a connection at the last turn */
+	struct stat_series	*items, *frames_in, *frames_out;
+	int64_t			 taken_us;	/* wall clock, of the frame that is (or was last) taken */
+	struct msg_arena	*arena;		/* of that frame */
+	const union msg_body	*fresh;		/* the value being applied, decoded when it was checked */
+};
+
 struct bus_out *out_new(struct bus *b, enum link l);
 void out_free(struct bus_out **op);
 struct turn out_turn(struct bus_out *o, int64_t now_ms);
-struct link_store *out_store(struct bus_out *o);
 void out_delivered(struct bus_out *o, const struct consumer *c);	/* its queue may be empty now */
-struct timing **out_timing(struct bus_out *o);		/* NULL in it: not measured */
 bool out_held(struct bus_out *o, struct wire_str key, struct json *j);
 void out_peer_gone(struct bus_out *o, enum role who, uint64_t newer_than);
 void out_stats(struct bus_out *o);
@@ -79,17 +111,12 @@ struct bus_in *in_new(struct bus *b, enum link l, enum role producer);
 void in_free(struct bus_in **ip);
 struct turn in_turn(struct bus_in *i, int64_t now_ms);
 void in_producer_up(struct bus_in *i, uint64_t incarnation, int64_t now_ms);
-bool in_complete(const struct bus_in *i);	/* has had a whole snapshot */
 bool in_fresh(const struct bus_in *i);
 void in_drop(struct bus_in *i);			/* the producer is off: every value of it is gone */
 void in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg);
-bool in_get(struct bus_in *i, struct wire_str key, void (*fn)(const struct change *, void *), void *arg);
+bool in_read(struct bus_in *i, struct wire_str key, struct change *out, union msg_body *value);
 void in_stats(struct bus_in *i);
 bool in_held(struct bus_in *i, struct wire_str key, struct json *j);
-void in_keys(struct bus_in *i, void (*fn)(struct wire_str, void *), void *arg);
-bool in_live(const struct bus_in *i);		/* inside a session, after its snapshot */
-uint64_t in_epoch(const struct bus_in *i);
-enum link in_link(const struct bus_in *i);
 /* The frame in b->buffer; false: not now. */
 bool in_send(struct bus_in *i, enum msg m);
 
@@ -97,8 +124,13 @@ bool in_send(struct bus_in *i, enum msg m);
 void write_client_free(struct write_client **ap);
 /* Sends what waits; the earliest time to try again. */
 int64_t write_client_send(struct bus *b, struct bus_in *i, int64_t now_ms);
+/*
+ * A frame of an answer, before its bodies are read: f goes on in a copy that lives until `done`, with the
+ * arena to decode it into. So it is decoded once, for the mirror and for `done`.
+ */
+struct msg_arena *write_client_keep(struct bus *b, enum link l, struct frame *f);
 /* One item of an answer, or the answer's end. A text: why it is refused. */
-const char *write_client_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item);
+const char *write_client_item(struct bus *b, uint64_t id, const struct change *item);
 const char *write_client_result(struct bus *b, enum link l, const union msg_body *any);
 void write_client_lost(struct bus *b, enum link l);	/* the session is over */
 struct turn write_client_turn(struct bus *b, int64_t now_ms);
@@ -116,11 +148,13 @@ struct bus_address {
 	const char	*name;		/* for the tap */
 };
 
+void bus_frame(struct bus *b, const struct envelope *env, const union msg_body *body);	/* into b->buffer */
 /* The frame in b->buffer to a socket, copied to the tap if it has a reader. False with errno. */
 bool bus_send(struct bus *b, struct socket *s, const struct bus_address *to, enum link l, enum msg m);
-/* Of a write, for a hop: "update status", "ok 200". */
-void bus_hop_order(char text[HOP_TEXT + 1], enum op op, struct wire_str subresource);
-void bus_hop_outcome(char text[HOP_TEXT + 1], enum outcome how, unsigned status);
+/* A hop of a write, with the text "update status"; hop_log_key of its object, or 0 and no hop. */
+uint32_t bus_hop_write(struct bus *b, enum hop_what what, enum link l, enum role peer,
+    const struct body_write *w, uint64_t trace);
+void bus_hop_outcome(struct bus *b, struct bus_hop h, enum outcome how, unsigned status);	/* "ok 200" */
 void bus_wake(void *arg);
 void bus_count(enum stat_id id, enum link l, const char *label, const char *value);
 void bus_gauge(enum stat_id id, enum link l, const char *label, const char *value, double n);

@@ -2,8 +2,6 @@
  * actors/runtime/crash.c - writes a backtrace when a signal ends the actor; the supervisor logs it with
  * the death.
  */
-#include "crash.h"
-
 #include <execinfo.h>
 #include <signal.h>
 #include <string.h>
@@ -11,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "actor_private.h"
 #include "obj.h"
 
 /* Few enough that the ten lines that the supervisor keeps have the reason, too. */

@@ -58,7 +58,6 @@ static bool put_facts(struct actor *, const struct object *, struct json *);
 static void keep_latest(struct hop_list *, const struct object *);
 static void keep_related(struct hop_list *, const struct object *);
 static bool same_step(const struct hop *, const struct hop *);
-static bool own(const struct object *, uint32_t);
 static bool same_kind(const struct object *, struct wire_str);
 static void find_names(struct actor *, const struct object *, struct hop_list *);
 static void add_name(struct wire_str, void *);
@@ -185,16 +184,6 @@ object_add(struct object *o, const char *resource)
 	o->hashes[o->nkeys++] = hop_log_key(key, (size_t)n);
 }
 
-static bool
-own(const struct object *o, uint32_t hash)
-{
-	for (size_t i = 0; i < o->nkeys; i++) {
-		if (o->hashes[i] == hash)
-			return true;
-	}
-	return false;
-}
-
 /* Whether the key is of the same kind as the object, or as its report. */
 static bool
 same_kind(const struct object *o, struct wire_str key)
@@ -223,7 +212,7 @@ keep_latest(struct hop_list *s, const struct object *o)
 
 		while (k < n && !same_step(kept[k], h))
 			k++;
-		if (k == n && own(o, h->key))
+		if (k == n && hop_log_has(o->hashes, o->nkeys, h->key))
 			kept[n++] = h;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -249,7 +238,7 @@ keep_related(struct hop_list *s, const struct object *o)
 	for (size_t i = 0; i < s->nhops; i++) {
 		const struct hop *const h = s->hops[i];
 
-		if (own(o, h->key) || !same_kind(o, find_name(s, h->key)->key))
+		if (hop_log_has(o->hashes, o->nkeys, h->key) || !same_kind(o, find_name(s, h->key)->key))
 			s->hops[n++] = h;
 		else
 			s->others++;

@@ -18,7 +18,6 @@ struct hop_log {
 static size_t append(struct hop *, size_t, const char *, size_t);
 static const struct hop *at(const struct hop_log *, size_t);
 static size_t traces_of(const struct hop_log *, const uint32_t *, size_t, uint64_t *);
-static bool has_key(const uint32_t *, size_t, uint32_t);
 static bool has_trace(const uint64_t *, size_t, uint64_t);
 
 static const char *const names[HOP_MAX] = {
@@ -87,10 +86,20 @@ hop_log_find(const struct hop_log *r, const uint32_t *keys, size_t nkeys, const 
 	for (size_t i = 0; i < count; i++) {
 		const struct hop *h = at(r, i);
 
-		if (h->trace != 0 ? has_trace(traces, ntraces, h->trace) : has_key(keys, nkeys, h->key))
+		if (h->trace != 0 ? has_trace(traces, ntraces, h->trace) : hop_log_has(keys, nkeys, h->key))
 			out[n++] = h;
 	}
 	return n;
+}
+
+bool
+hop_log_has(const uint32_t *keys, size_t nkeys, uint32_t key)
+{
+	for (size_t i = 0; i < nkeys; i++) {
+		if (keys[i] == key)
+			return true;
+	}
+	return false;
 }
 
 size_t
@@ -144,20 +153,10 @@ traces_of(const struct hop_log *r, const uint32_t *keys, size_t nkeys, uint64_t 
 	for (size_t i = hop_log_count(r); i > 0 && n < HOP_LOG_TRACES; i--) {
 		const struct hop *h = at(r, i - 1);
 
-		if (h->trace != 0 && has_key(keys, nkeys, h->key) && !has_trace(traces, n, h->trace))
+		if (h->trace != 0 && hop_log_has(keys, nkeys, h->key) && !has_trace(traces, n, h->trace))
 			traces[n++] = h->trace;
 	}
 	return n;
-}
-
-static bool
-has_key(const uint32_t *keys, size_t nkeys, uint32_t key)
-{
-	for (size_t i = 0; i < nkeys; i++) {
-		if (keys[i] == key)
-			return true;
-	}
-	return false;
 }
 
 static bool

@@ -68,6 +68,7 @@ void hop_log_add(struct hop_log *r, const struct hop *h, bool spare);
  * traces), oldest first, into out (room for HOP_LOG_HOPS). They stay valid until the next hop.
  */
 size_t hop_log_find(const struct hop_log *r, const uint32_t *keys, size_t nkeys, const struct hop **out);
+bool hop_log_has(const uint32_t *keys, size_t nkeys, uint32_t key);	/* one of them is that key */
 size_t hop_log_count(const struct hop_log *r);
 int64_t hop_log_since_us(const struct hop_log *r);	/* of the oldest hop; 0: none */
 /*

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "clock.h"
 #include "obj.h"
@@ -18,6 +19,7 @@ static uint32_t users;		/* of curl's global state */
 
 static void on_pump(evutil_socket_t, short, void *);
 static void on_deadline(evutil_socket_t, short, void *);
+static void give_up(struct http_call *);
 static int64_t serve(struct http *, struct bucket *, int64_t);
 static void start(struct http_call *, int64_t);
 static void call_done(struct http_call *, enum err, const char *);
@@ -89,6 +91,8 @@ http_send(struct http *h, const struct http_request *r)
 
 	OBJ_CHECK(h, HTTP_MAGIC);
 	q->http = h;
+	q->fd = CURL_SOCKET_BAD;
+	q->may_begin = r->may_begin;
 	q->on_start = r->on_start;
 	q->on_data = r->on_data;
 	q->done = r->done;
@@ -129,6 +133,7 @@ http_cancel(struct http *h, uint64_t id)
 		return;
 	}
 	/* We may be inside curl, even in this very transfer: the pump takes it away. */
+	give_up(q);
 	q->id = 0;
 	if (q->deadline != NULL)
 		event_del(q->deadline);
@@ -151,6 +156,13 @@ http_limit(struct http *h, const char *bucket, double per_second, double burst)
 	OBJ_CHECK(h, HTTP_MAGIC);
 	rate_change(&bucket_of(h, bucket)->rate, per_second, burst, clock_mono_ms());
 	event_active(h->pump, EV_TIMEOUT, 0);
+}
+
+void
+http_pause(struct http *h, const char *bucket, int64_t until_ms)
+{
+	OBJ_CHECK(h, HTTP_MAGIC);
+	rate_penalise(&bucket_of(h, bucket)->rate, until_ms);
 }
 
 const char *
@@ -189,6 +201,23 @@ http_ended(struct http_call *q, CURLcode code)
 		call_done(q, http_err_of_curl(code, q->headers_ended), error);
 	else
 		call_done(q, q->verdict, q->cause);
+}
+
+/*
+ * The timer of the deadline does not replace the comparison: after a stop or a suspend curl's sockets may be
+ * served before it.
+ */
+bool
+http_may_begin(struct http_call *q)
+{
+	if (q->timeout_ms > 0 && clock_mono_ms() - q->asked_ms >= q->timeout_ms)
+		snprintf(q->cause, sizeof(q->cause), "not sent within %lld ms", (long long)q->timeout_ms);
+	else if (q->may_begin != NULL && !q->may_begin(q->arg))
+		snprintf(q->cause, sizeof(q->cause), "not sent: its caller withdrew it");
+	else
+		return true;
+	q->verdict = E_TIMEOUT;
+	return false;
 }
 
 static void
@@ -232,7 +261,21 @@ on_deadline(evutil_socket_t fd, short events, void *arg)
 		    (long long)q->timeout_ms);
 	else
 		snprintf(cause, sizeof(cause), "no answer within %lld ms", (long long)q->timeout_ms);
+	give_up(q);
 	call_done(q, E_TIMEOUT, cause);
+}
+
+/*
+ * What the kernel still holds of a mutation is discarded with its connection. Otherwise it would be sent
+ * again and again for a minute, and could have its effect long after the lease under which it began.
+ */
+static void
+give_up(struct http_call *q)
+{
+	static const struct linger discard = { .l_onoff = 1, .l_linger = 0 };
+
+	if (q->sent && !q->harmless && q->fd != CURL_SOCKET_BAD)
+		setsockopt(q->fd, SOL_SOCKET, SO_LINGER, &discard, sizeof(discard));
 }
 
 /* Starts what may start. Returns ms until the next may; INT64_MAX when none waits. */
@@ -241,8 +284,18 @@ serve(struct http *h, struct bucket *b, int64_t now_ms)
 {
 	int64_t wait_ms = 0;
 
-	while (b->nwaiting > 0 && (wait_ms = rate_take(&b->rate, now_ms)) == 0)
-		start(TAILQ_FIRST(&b->waiting), now_ms);
+	while (b->nwaiting > 0) {
+		struct http_call *const q = TAILQ_FIRST(&b->waiting);
+
+		if (!http_may_begin(q)) {
+			move(q, FAILED);
+			continue;
+		}
+		wait_ms = rate_take(&b->rate, now_ms);
+		if (wait_ms > 0)
+			break;
+		start(q, now_ms);
+	}
 	/* The newest are sent away: they can come back, and those before them have waited. */
 	while (b->nwaiting > h->config.max_waiting) {
 		struct http_call *const q = TAILQ_LAST(&b->waiting, requests);
@@ -272,7 +325,8 @@ call_done(struct http_call *q, enum err err, const char *cause)
 	struct http_response r = answer_of(q, now_ms);
 	char error[512];
 
-	if (err == E_OK) {
+	r.whole = err == E_OK;
+	if (r.whole) {
 		r.err = http_err_of_status(r.status);
 		snprintf(error, sizeof(error), "%s: status %d", q->where, r.status);
 		r.retry_after_ms = http_retry_after_ms(http_header(&r, "Retry-After"),
@@ -315,6 +369,7 @@ answer_of(const struct http_call *q, int64_t now_ms)
 		.error = "",
 		.host = q->host,
 		.duration_ms = now_ms - q->asked_ms,
+		.answered_ms = q->answered_ms,
 		.waited_ms = (q->started_ms != 0 ? q->started_ms : now_ms) - q->asked_ms,
 		.sent = q->sent,
 		.transfer = q->easy,

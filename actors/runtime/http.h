@@ -10,7 +10,8 @@
  * request is copied. Callbacks come from the loop, never from inside http_send. Nothing is ever
  * sent twice: a request that may have reached the server and got no answer is E_UNKNOWN unless
  * asking again is harmless (GET, HEAD). Redirects are answers, not followed. A secret is never in
- * an error text: no header, no query, no user name.
+ * an error text: no header, no query, no user name. A request whose deadline has passed, or whose caller
+ * withdraws its consent (may_begin), is not sent: this is decided when its first byte is about to leave.
  */
 #ifndef MUSTER_HTTP_H
 #define MUSTER_HTTP_H
@@ -60,6 +61,15 @@ struct http_tls {
 	bool		 insecure;		/* verifies nothing; the caller logs it */
 };
 
+/*
+ * AWS Signature Version 4, made by curl. The caller names the Content-Type; a session token goes into the
+ * headers, too: X-Amz-Security-Token.
+ */
+struct http_sigv4 {
+	const char	*scope;			/* "aws:amz:<region>:<service>" */
+	const char	*access_key, *secret_key;
+};
+
 struct http_request {
 	const char		 *method;	/* upper case */
 	const char		 *url;		/* http or https, without user name */
@@ -69,13 +79,21 @@ struct http_request {
 	const char		 *bearer;	/* token of Authorization: Bearer; our copies are wiped */
 	size_t			  bearer_len;
 	const char		 *basic;	/* base64 of user:password: Authorization: Basic; the same */
+	const struct http_sigv4	 *sigv4;
 	/* A kept connection serves only requests with the same of it: what was rotated connects anew. */
 	const struct http_tls	 *tls;
 	const char		 *proxy;	/* NULL: from the environment; "": none */
 	const char		 *bucket;	/* rate limit to count under; NULL: the URL's host[:port] */
 	int64_t			  timeout_ms, connect_timeout_ms;
 	size_t			  max_body, max_headers;
+	bool			  harmless;	/* changes nothing at the server, as a GET */
+	bool			  secret;	/* the body of the answer is wiped after `done` */
 	bool			  gzip;		/* never on a watch: the encoder may hold events back */
+	/*
+	 * False: it is not sent. Called when its turn has come, and again when it is connected and about to
+	 * be sent: a process that was stopped in between finds out here. NULL: it may.
+	 */
+	bool			(*may_begin)(void *arg);
 	/* The head of the answer is there, the body to come. The final answer only, of any status. */
 	void			(*on_start)(int status, const char *content_type, void *arg);
 	/*
@@ -91,6 +109,7 @@ struct http_request {
 struct http_response {
 	enum err	 err;			/* of the way, or of the status of a whole answer */
 	int		 status;		/* 0: none came */
+	bool		 whole;			/* a whole answer came: err is that of its status */
 	const char	*body;			/* NUL-terminated; "" if not whole, or streamed */
 	size_t		 body_len;
 	const char	*content_type;		/* or "" */
@@ -98,6 +117,7 @@ struct http_response {
 	const char	*error;			/* "GET https://host/path: cause"; "" when err is E_OK */
 	const char	*host;			/* host[:port] */
 	int64_t		 duration_ms;		/* since http_send */
+	int64_t		 answered_ms;		/* when its headers came, of clock_mono_ms; 0: they did not */
 	int64_t		 waited_ms;		/* of it, for its turn */
 	bool		 sent;			/* the server may have received it */
 	void		*transfer;
@@ -117,6 +137,8 @@ void http_cancel(struct http *h, uint64_t id);
  * 0 per second: no limit.
  */
 void http_limit(struct http *h, const char *bucket, double per_second, double burst);
+/* Nothing of the bucket starts before that time of clock_mono_ms; never earlier than by a call before. */
+void http_pause(struct http *h, const char *bucket, int64_t until_ms);
 /* A header of the answer, or NULL. Valid during `done`. */
 const char *http_header(const struct http_response *r, const char *name);
 

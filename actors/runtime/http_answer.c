@@ -96,9 +96,11 @@ http_retry_after_ms(const char *value, const char *date, int64_t wall_ms)
 
 		if (until == -1)
 			return 0;
-		wait_ms = (int64_t)until * 1000 - (now == -1 ? wall_ms : (int64_t)now * 1000);
+		/* Years beyond a billion are dates, too: the seconds are clamped before they become more. */
+		const int64_t left_s = (int64_t)until - (now == -1 ? wall_ms / 1000 : (int64_t)now);
+		if (left_s < 0)
+			return 0;
+		wait_ms = left_s < HTTP_RETRY_AFTER_MAX_MS / 1000 ? left_s * 1000 : HTTP_RETRY_AFTER_MAX_MS;
 	}
-	if (wait_ms < 0)
-		return 0;
 	return wait_ms < HTTP_RETRY_AFTER_MAX_MS ? wait_ms : HTTP_RETRY_AFTER_MAX_MS;
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "clock.h"
 #include "obj.h"
 
 /* Only memory can fail here: the values were checked, and curl copies the strings. */
@@ -33,6 +34,7 @@ static bool refuse(struct http_call *, const char *, const char *);
 static bool add_header(struct http_call *, const char *, size_t);
 static bool has_header(const char *const *, const char *);
 static size_t on_body(char *, size_t, size_t, void *);
+static void grow_answer(struct http_call *, size_t);
 static size_t on_header(char *, size_t, size_t, void *);
 static void call_on_start(const struct http_call *);
 static int on_ready_to_send(void *, char *, char *, int, int);
@@ -69,6 +71,8 @@ http_dispose(struct http_call *q)
 	curl_slist_free_all(q->connect_to);
 	if (q->deadline != NULL)
 		event_free(q->deadline);
+	if (q->secret && q->answer != NULL)
+		explicit_bzero(q->answer, q->answer_cap);
 	free(q->body);
 	free(q->answer);
 	free(q->host);
@@ -91,7 +95,7 @@ set_target(struct http_call *q, const struct http_request *r)
 	const bool ok = (method_ok || refuse(q, "method is not in upper case letters", NULL))
 	    && take_url(q, r, u);
 	curl_url_cleanup(u);
-	q->harmless = strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0;
+	q->harmless = r->harmless || strcmp(q->method, "GET") == 0 || strcmp(q->method, "HEAD") == 0;
 	return ok;
 }
 
@@ -172,10 +176,19 @@ set_headers(struct http_call *q, const struct http_request *r)
 		return false;
 	if (r->basic != NULL && !authorize(q, "Basic", r->basic, strlen(r->basic)))
 		return false;
-	/* curl would wait a second for "100 Continue", and call every body a form. */
-	add_header(q, "Expect:", 7);
-	if (!has_header(r->headers, "Content-Type"))
-		add_header(q, "Content-Type:", 13);
+	if (r->sigv4 != NULL) {
+		SET(q, CURLOPT_AWS_SIGV4, r->sigv4->scope);
+		SET(q, CURLOPT_USERNAME, r->sigv4->access_key);
+		SET(q, CURLOPT_PASSWORD, r->sigv4->secret_key);
+	} else {
+		/*
+		 * curl would wait a second for "100 Continue", and call every body a form. It would sign
+		 * these two lines, and not send them: the signature would be wrong.
+		 */
+		add_header(q, "Expect:", 7);
+		if (!has_header(r->headers, "Content-Type"))
+			add_header(q, "Content-Type:", 13);
+	}
 	SET(q, CURLOPT_HTTPHEADER, q->headers);
 	SET(q, CURLOPT_USERAGENT, q->http->user_agent);
 	return true;
@@ -207,7 +220,7 @@ set_body(struct http_call *q, const struct http_request *r)
 		return;
 	}
 	/* Even an empty POST has a length; a GET or DELETE without body has none. */
-	if (r->body_len > 0 || (!q->harmless && strcmp(q->method, "DELETE") != 0)) {
+	if (r->body_len > 0 || (strcmp(q->method, "GET") != 0 && strcmp(q->method, "DELETE") != 0)) {
 		q->body_len = r->body_len;
 		q->body = obj_memdup(r->body, r->body_len);
 		SET(q, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)q->body_len);
@@ -259,6 +272,7 @@ set_pem(struct http_call *q, CURLoption option, const void *pem, size_t len)
 static void
 set_limits(struct http_call *q, const struct http_request *r)
 {
+	q->secret = r->secret;
 	q->max_body = r->max_body != 0 ? r->max_body : HTTP_MAX_BODY;
 	q->max_headers = r->max_headers != 0 ? r->max_headers : HTTP_MAX_HEADERS;
 	SET(q, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -347,14 +361,32 @@ on_body(char *data, size_t one, size_t n, void *arg)
 		snprintf(q->cause, sizeof(q->cause), "body is larger than %zu bytes", q->max_body);
 		return 0;
 	}
-	if (q->answer_len + n + 1 > q->answer_cap) {
-		q->answer_cap = (q->answer_len + n) * 2 + 1;
-		q->answer = obj_realloc(q->answer, q->answer_cap);
-	}
+	if (q->answer_len + n + 1 > q->answer_cap)
+		grow_answer(q, (q->answer_len + n) * 2 + 1);
 	memcpy(q->answer + q->answer_len, data, n);
 	q->answer_len += n;
 	q->answer[q->answer_len] = '\0';
+	if (q->secret)
+		explicit_bzero(data, n);	/* curl's buffer: it reads these bytes no more */
 	return n;
+}
+
+static void
+grow_answer(struct http_call *q, size_t cap)
+{
+	q->answer_cap = cap;
+	if (!q->secret) {
+		q->answer = obj_realloc(q->answer, cap);
+		return;
+	}
+	char *const larger = obj_alloc(cap);	/* realloc could leave a copy behind that nobody wipes */
+
+	if (q->answer != NULL) {
+		memcpy(larger, q->answer, q->answer_len);
+		explicit_bzero(q->answer, q->answer_len);
+		free(q->answer);
+	}
+	q->answer = larger;
 }
 
 static size_t
@@ -373,6 +405,7 @@ on_header(char *data, size_t one, size_t n, void *arg)
 		q->headers_ended = false;	/* a new answer, after a 100 */
 	else if ((data[0] == '\r' || data[0] == '\n') && !q->headers_ended) {
 		q->headers_ended = true;	/* trailers may follow */
+		q->answered_ms = clock_mono_ms();
 		call_on_start(q);
 	}
 	return n;
@@ -407,6 +440,8 @@ on_ready_to_send(void *arg, char *peer, char *local, int peer_port, int local_po
 		snprintf(q->cause, sizeof(q->cause), "the connection died before the answer; not sent again");
 		return CURL_PREREQFUNC_ABORT;
 	}
+	if (!http_may_begin(q))
+		return CURL_PREREQFUNC_ABORT;
 	q->sent = true;
 	return CURL_PREREQFUNC_OK;
 }

@@ -56,10 +56,16 @@ on_socket_wanted(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
 {
 	struct http *const h = arg;
 	struct watched_socket *s = known;
+	struct http_call *q = NULL;
 	const short events = (short)(EV_PERSIST | ((what & CURL_POLL_IN) != 0 ? EV_READ : 0)
 	    | ((what & CURL_POLL_OUT) != 0 ? EV_WRITE : 0));
 
-	(void)easy;
+	/* NULL: a handle of curl's own, which closes idle connections. */
+	curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&q);
+	if (q != NULL && what != CURL_POLL_REMOVE)
+		q->fd = fd;
+	else if (q != NULL && q->fd == fd)
+		q->fd = CURL_SOCKET_BAD;
 	if (s != NULL && what == CURL_POLL_REMOVE) {
 		curl_multi_assign(h->multi, fd, NULL);
 		forget(h, s);

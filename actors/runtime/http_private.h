@@ -24,6 +24,7 @@ struct http_call {
 	enum stand		 stand;
 	uint64_t		 id;
 	CURL			*easy;
+	curl_socket_t		 fd;			/* that curl watches for it */
 	struct curl_slist	*headers, *connect_to;	/* curl keeps pointers into both */
 	char			*body;			/* ours to send */
 	size_t			 body_len;
@@ -36,12 +37,14 @@ struct http_call {
 	char			 cause[128];		/* text of the verdict */
 	char			 curl_error[CURL_ERROR_SIZE];
 	struct event		*deadline;
-	int64_t			 asked_ms, started_ms;
+	int64_t			 asked_ms, started_ms, answered_ms;
 	int64_t			 timeout_ms;
 	enum err		 verdict;		/* why it cannot go on; else E_OK */
 	bool			 harmless;		/* may be sent again: changes nothing */
+	bool			 secret;		/* answer is wiped */
 	bool			 sent;
 	bool			 headers_ended;
+	bool			(*may_begin)(void *);
 	void			(*on_start)(int, const char *, void *);
 	bool			(*on_data)(const void *, size_t, void *);
 	void			(*done)(const struct http_response *, void *);
@@ -77,6 +80,8 @@ struct http {
 
 /* http.c: curl is done with q. */
 void http_ended(struct http_call *q, CURLcode code);
+/* http.c: false when it is too late for q, or may_begin refuses it; the verdict is set then. */
+bool http_may_begin(struct http_call *q);
 
 /* http_loop.c: curl's sockets and timer on the event loop. */
 void http_loop_open(struct http *h);

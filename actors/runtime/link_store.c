@@ -40,9 +40,7 @@ struct consumer_slot {
 struct link_store {
 	uint32_t	 magic;
 #define LINK_STORE_MAGIC	0x56494557u
-	struct keytab	*keys;
-	struct link_value	*entries;	/* by key id */
-	uint32_t	 cap;
+	struct keytab	*keys;		/* struct link_value */
 	struct consumer_slot	 slots[LINK_STORE_SLOTS];
 	uint32_t	 used_slots;	/* mask */
 	uint64_t	 version, count, hash;
@@ -52,7 +50,7 @@ struct link_store {
 };
 
 static enum err put(struct link_store *, struct body_item *, bool, bool *);
-static struct link_value *entry_of(struct link_store *, uint32_t);
+static struct link_value *entry_of(const struct link_store *, uint32_t);
 static void entry_store(struct link_store *, struct link_value *, const struct body_item *);
 static void entry_bury(struct link_store *, uint32_t);
 static void mark(struct link_store *, uint32_t, uint32_t);
@@ -70,7 +68,7 @@ link_store_new(void)
 	struct link_store *v;
 
 	OBJ_NEW(v, LINK_STORE_MAGIC);
-	v->keys = keytab_new(0);
+	v->keys = keytab_new(sizeof(struct link_value));
 	return v;
 }
 
@@ -82,13 +80,12 @@ link_store_free(struct link_store **vp)
 	if (*vp == NULL)
 		return;
 	OBJ_TAKE(v, vp, LINK_STORE_MAGIC);
-	for (uint32_t id = 0; id < keytab_ids(v->keys); id++)
-		record_clear(&v->entries[id].value);
+	KEYTAB_EACH(v->keys, id)
+		record_clear(&entry_of(v, id)->value);
 	for (int s = 0; s < LINK_STORE_SLOTS; s++) {
 		free(v->slots[s].queue.ids);
 		free(v->slots[s].gones);
 	}
-	free(v->entries);
 	keytab_free(&v->keys);
 	OBJ_FREE(v);
 }
@@ -123,9 +120,9 @@ link_store_remove(struct link_store *v, struct wire_str key, uint64_t trace)
 {
 	OBJ_CHECK(v, LINK_STORE_MAGIC);
 	const uint32_t id = keytab_find(v->keys, key.p, key.len);
-	if (id == KEYTAB_NONE || v->entries[id].gone)
+	if (id == KEYTAB_NONE || entry_of(v, id)->gone)
 		return false;
-	struct link_value *e = &v->entries[id];
+	struct link_value *e = entry_of(v, id);
 	v->hash ^= link_store_item_hash(keytab_hash(v->keys, id), e->value.version);
 	v->count--;
 	v->tombstones++;
@@ -160,8 +157,8 @@ link_store_attach(struct link_store *v)
 			continue;
 		slot->used = true;
 		v->used_slots |= 1u << s;
-		for (uint32_t id = 0; id < keytab_ids(v->keys); id++) {
-			if (keytab_key(v->keys, id, NULL) != NULL && !v->entries[id].gone)
+		KEYTAB_EACH(v->keys, id) {
+			if (!entry_of(v, id)->gone)
 				mark(v, id, 1u << s);
 		}
 		slot->snapshot = slot->queue.len;
@@ -178,12 +175,10 @@ link_store_detach(struct link_store *v, int s)
 
 	MUST(slot->used);
 	for (uint32_t i = 0; i < slot->gones_len; i++)
-		v->entries[slot->gones[(slot->gones_head + i) % slot->gones_cap].id].unacked--;
-	for (uint32_t id = 0; id < keytab_ids(v->keys); id++) {
-		if (keytab_key(v->keys, id, NULL) == NULL)
-			continue;
-		v->entries[id].dirty &= ~bit;
-		v->entries[id].known &= ~bit;
+		entry_of(v, slot->gones[(slot->gones_head + i) % slot->gones_cap].id)->unacked--;
+	KEYTAB_EACH(v->keys, id) {
+		entry_of(v, id)->dirty &= ~bit;
+		entry_of(v, id)->known &= ~bit;
 		entry_bury(v, id);
 	}
 	free(slot->queue.ids);
@@ -208,7 +203,7 @@ link_store_peek(const struct link_store *v, int s, uint32_t max_keys, struct bod
 	*items = 0;
 	while (keys < max_keys && keys < q->len) {
 		const uint32_t id = ring_at(q, keys);
-		const struct link_value *e = &v->entries[id];
+		const struct link_value *e = entry_of(v, id);
 
 		if (e->gone && (e->known >> s & 1) == 0) {	/* came and went unseen */
 			keys++;
@@ -234,7 +229,7 @@ link_store_commit(struct link_store *v, int s, uint32_t keys, uint64_t seq)
 	MUST(keys <= slot->queue.len);
 	for (uint32_t i = 0; i < keys; i++) {
 		const uint32_t id = ring_at(&slot->queue, 0);
-		struct link_value *e = &v->entries[id];
+		struct link_value *e = entry_of(v, id);
 
 		slot->queue.head = (slot->queue.head + 1) % slot->queue.cap;
 		slot->queue.len--;
@@ -265,7 +260,7 @@ link_store_acked(struct link_store *v, int s, uint64_t seq)
 
 		slot->gones_head = (slot->gones_head + 1) % slot->gones_cap;
 		slot->gones_len--;
-		v->entries[id].unacked--;
+		entry_of(v, id)->unacked--;
 		entry_bury(v, id);
 	}
 }
@@ -277,11 +272,11 @@ link_store_read_now(struct link_store *v, int s, struct wire_str key, struct bod
 
 	MUST(v->slots[s].used);
 	const uint32_t id = keytab_find(v->keys, key.p, key.len);
-	if (id == KEYTAB_NONE || (v->entries[id].gone && (v->entries[id].known & bit) == 0))
+	if (id == KEYTAB_NONE || (entry_of(v, id)->gone && (entry_of(v, id)->known & bit) == 0))
 		return false;
 	item_of(v, id, out);
 	if (!out->gone) {
-		v->entries[id].known |= bit;
+		entry_of(v, id)->known |= bit;
 		unqueue_last(v, s, id);
 	}
 	return true;
@@ -292,7 +287,7 @@ link_store_get(const struct link_store *v, struct wire_str key, struct body_item
 {
 	const uint32_t id = keytab_find(v->keys, key.p, key.len);
 
-	if (id == KEYTAB_NONE || v->entries[id].gone)
+	if (id == KEYTAB_NONE || entry_of(v, id)->gone)
 		return false;
 	item_of(v, id, out);
 	return true;
@@ -303,7 +298,7 @@ link_store_queued(const struct link_store *v, int s, struct wire_str key)
 {
 	const uint32_t id = keytab_find(v->keys, key.p, key.len);
 
-	return id != KEYTAB_NONE && (v->entries[id].dirty >> s & 1) != 0;
+	return id != KEYTAB_NONE && (entry_of(v, id)->dirty >> s & 1) != 0;
 }
 
 uint64_t
@@ -327,7 +322,7 @@ link_store_tombstones(const struct link_store *v)
 size_t
 link_store_bytes(const struct link_store *v)
 {
-	size_t n = sizeof(*v) + keytab_bytes(v->keys) + v->cap * sizeof(*v->entries) + v->blob_bytes;
+	size_t n = sizeof(*v) + keytab_bytes(v->keys) + v->blob_bytes;
 
 	for (int s = 0; s < LINK_STORE_SLOTS; s++) {
 		n += v->slots[s].queue.cap * sizeof(*v->slots[s].queue.ids)
@@ -339,13 +334,12 @@ link_store_bytes(const struct link_store *v)
 void
 link_store_each(const struct link_store *v, void (*fn)(const struct body_item *, void *), void *arg)
 {
-	for (uint32_t id = 0; id < keytab_ids(v->keys); id++) {
+	KEYTAB_EACH(v->keys, id) {
 		struct body_item item;
 
-		if (keytab_key(v->keys, id, NULL) == NULL || v->entries[id].gone)
-			continue;
 		item_of(v, id, &item);
-		fn(&item, arg);
+		if (!item.gone)
+			fn(&item, arg);
 	}
 }
 
@@ -396,16 +390,9 @@ put(struct link_store *v, struct body_item *item, bool force, bool *changed)
 }
 
 static struct link_value *
-entry_of(struct link_store *v, uint32_t id)
+entry_of(const struct link_store *v, uint32_t id)
 {
-	if (id >= v->cap) {
-		const uint32_t cap = id < 16 ? 16 : id + id / 2;
-
-		v->entries = obj_realloc(v->entries, cap * sizeof(*v->entries));
-		memset(v->entries + v->cap, 0, (cap - v->cap) * sizeof(*v->entries));
-		v->cap = cap;
-	}
-	return &v->entries[id];
+	return keytab_value(v->keys, id);
 }
 
 static void
@@ -416,17 +403,17 @@ entry_store(struct link_store *v, struct link_value *e, const struct body_item *
 	v->blob_bytes += record_bytes(&e->value);
 }
 
-/* A tombstone that no consumer needs any more is freed. */
+/* A tombstone that no consumer needs any more is freed, unless `compact` has done so already. */
 static void
 entry_bury(struct link_store *v, uint32_t id)
 {
-	struct link_value *e = &v->entries[id];
-
+	if (keytab_key(v->keys, id, NULL) == NULL)
+		return;
+	struct link_value *e = entry_of(v, id);
 	if (!e->gone || e->dirty != 0 || e->unacked != 0)
 		return;
 	v->blob_bytes -= record_bytes(&e->value);
 	record_clear(&e->value);
-	*e = (struct link_value){ 0 };
 	v->tombstones--;
 	keytab_remove(v->keys, id);
 }
@@ -434,7 +421,7 @@ entry_bury(struct link_store *v, uint32_t id)
 static void
 mark(struct link_store *v, uint32_t id, uint32_t slots)
 {
-	struct link_value *e = &v->entries[id];
+	struct link_value *e = entry_of(v, id);
 
 	for (uint32_t fresh = slots & ~e->dirty; fresh != 0; fresh &= fresh - 1)
 		ring_push(&v->slots[__builtin_ctz(fresh)].queue, id);
@@ -445,7 +432,7 @@ mark(struct link_store *v, uint32_t id, uint32_t slots)
 static void
 mark_gone(struct link_store *v, uint32_t id)
 {
-	const struct link_value *e = &v->entries[id];
+	const struct link_value *e = entry_of(v, id);
 
 	mark(v, id, e->known);
 	for (uint32_t ghosts = e->dirty & ~e->known; ghosts != 0; ghosts &= ghosts - 1) {
@@ -471,7 +458,7 @@ compact(struct link_store *v, int s)
 
 	for (uint32_t i = slot->snapshot; i < len; i++) {
 		const uint32_t id = ring_at(&slot->queue, i);
-		struct link_value *e = &v->entries[id];
+		struct link_value *e = entry_of(v, id);
 
 		if (e->gone && (e->known >> s & 1) == 0) {
 			e->dirty &= ~(1u << s);
@@ -493,13 +480,13 @@ unqueue_last(struct link_store *v, int s, uint32_t id)
 	if (slot->queue.len <= slot->snapshot || ring_at(&slot->queue, slot->queue.len - 1) != id)
 		return;
 	slot->queue.len--;
-	v->entries[id].dirty &= ~(1u << s);
+	entry_of(v, id)->dirty &= ~(1u << s);
 }
 
 static void
 item_of(const struct link_store *v, uint32_t id, struct body_item *out)
 {
-	const struct link_value *e = &v->entries[id];
+	const struct link_value *e = entry_of(v, id);
 	size_t len;
 	const char *key = keytab_key(v->keys, id, &len);
 

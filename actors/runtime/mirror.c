@@ -1,8 +1,6 @@
 /* actors/runtime/mirror.c - the consumer's copy, swept and never emptied. */
 #include "mirror.h"
 
-#include <string.h>
-
 #include "keytab.h"
 #include "obj.h"
 #include "record.h"
@@ -16,15 +14,15 @@ struct mirrored {
 struct mirror {
 	uint32_t	 magic;
 #define MIRROR_MAGIC	0x4d495252u
-	struct keytab	*keys;
-	struct mirrored	*copies;	/* by key id */
-	uint32_t	 cap, generation;
+	struct keytab	*keys;		/* struct mirrored */
+	uint32_t	 generation;
 	uint64_t	 hash;
 	size_t		 blob_bytes;
 };
 
 static void store(struct mirror *, uint32_t, const struct body_item *);
 static void drop(struct mirror *, uint32_t, mirror_fn *, void *);
+static struct mirrored *copy_of(const struct mirror *, uint32_t);
 static void item_of(const struct mirror *, uint32_t, struct body_item *);
 
 struct mirror *
@@ -33,7 +31,7 @@ mirror_new(void)
 	struct mirror *m;
 
 	OBJ_NEW(m, MIRROR_MAGIC);
-	m->keys = keytab_new(0);
+	m->keys = keytab_new(sizeof(struct mirrored));
 	return m;
 }
 
@@ -45,9 +43,8 @@ mirror_free(struct mirror **mp)
 	if (*mp == NULL)
 		return;
 	OBJ_TAKE(m, mp, MIRROR_MAGIC);
-	for (uint32_t id = 0; id < keytab_ids(m->keys); id++)
-		record_clear(&m->copies[id].value);
-	free(m->copies);
+	KEYTAB_EACH(m->keys, id)
+		record_clear(&copy_of(m, id)->value);
 	keytab_free(&m->keys);
 	OBJ_FREE(m);
 }
@@ -71,7 +68,7 @@ mirror_apply(struct mirror *m, const struct body_item *item, mirror_fn *fn, void
 	enum mirror_change kind = MIRROR_ADDED;
 	bool silent = false;
 	if (id != KEYTAB_NONE) {
-		const struct record *old = &m->copies[id].value;
+		const struct record *old = &copy_of(m, id)->value;
 
 		if (!record_same_uid(old, item)) {
 			drop(m, id, fn, arg);
@@ -91,8 +88,8 @@ mirror_apply(struct mirror *m, const struct body_item *item, mirror_fn *fn, void
 void
 mirror_sweep(struct mirror *m, mirror_fn *fn, void *arg)
 {
-	for (uint32_t id = 0; id < keytab_ids(m->keys); id++) {
-		if (keytab_key(m->keys, id, NULL) != NULL && m->copies[id].mark != m->generation)
+	KEYTAB_EACH(m->keys, id) {
+		if (copy_of(m, id)->mark != m->generation)
 			drop(m, id, fn, arg);
 	}
 }
@@ -107,11 +104,9 @@ mirror_clear(struct mirror *m, mirror_fn *fn, void *arg)
 void
 mirror_each(const struct mirror *m, mirror_fn *fn, void *arg)
 {
-	for (uint32_t id = 0; id < keytab_ids(m->keys); id++) {
+	KEYTAB_EACH(m->keys, id) {
 		struct body_item item;
 
-		if (keytab_key(m->keys, id, NULL) == NULL)
-			continue;
 		item_of(m, id, &item);
 		fn(MIRROR_UPDATED, &item, arg);
 	}
@@ -143,20 +138,14 @@ mirror_hash(const struct mirror *m)
 size_t
 mirror_bytes(const struct mirror *m)
 {
-	return sizeof(*m) + keytab_bytes(m->keys) + m->cap * sizeof(*m->copies) + m->blob_bytes;
+	return sizeof(*m) + keytab_bytes(m->keys) + m->blob_bytes;
 }
 
 static void
 store(struct mirror *m, uint32_t id, const struct body_item *item)
 {
-	if (id >= m->cap) {
-		const uint32_t cap = id < 16 ? 16 : id + id / 2;
+	struct mirrored *c = copy_of(m, id);
 
-		m->copies = obj_realloc(m->copies, cap * sizeof(*m->copies));
-		memset(m->copies + m->cap, 0, (cap - m->cap) * sizeof(*m->copies));
-		m->cap = cap;
-	}
-	struct mirrored *c = &m->copies[id];
 	if (c->value.blob != NULL)
 		m->hash ^= link_store_item_hash(keytab_hash(m->keys, id), c->value.version);
 	m->blob_bytes -= record_bytes(&c->value);
@@ -173,17 +162,22 @@ drop(struct mirror *m, uint32_t id, mirror_fn *fn, void *arg)
 	struct body_item item;
 
 	item_of(m, id, &item);
-	struct mirrored c = m->copies[id];
+	struct mirrored c = *copy_of(m, id);
 	char *key = obj_memdup(item.key.p, item.key.len);
 	item.key.p = key;
 	m->hash ^= link_store_item_hash(keytab_hash(m->keys, id), c.value.version);
 	m->blob_bytes -= record_bytes(&c.value);
-	m->copies[id] = (struct mirrored){ 0 };
 	keytab_remove(m->keys, id);
 	item.gone = true;
 	fn(MIRROR_GONE, &item, arg);
 	record_clear(&c.value);
 	free(key);
+}
+
+static struct mirrored *
+copy_of(const struct mirror *m, uint32_t id)
+{
+	return keytab_value(m->keys, id);
 }
 
 static void
@@ -192,5 +186,5 @@ item_of(const struct mirror *m, uint32_t id, struct body_item *out)
 	size_t len;
 	const char *key = keytab_key(m->keys, id, &len);
 
-	*out = record_item(&m->copies[id].value, key, len);
+	*out = record_item(&copy_of(m, id)->value, key, len);
 }

@@ -2,14 +2,13 @@
  * actors/runtime/process.c - CPU, memory, descriptors of this process, under the names Prometheus
  * clients use.
  */
-#include "process.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "actor_private.h"
 #include "clock.h"
 #include "stat.h"
 

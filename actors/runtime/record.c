@@ -5,7 +5,6 @@
 
 #include "obj.h"
 
-static bool same(const uint8_t *, uint32_t, const void *, uint32_t);
 static uint8_t *append(uint8_t *, const void *, uint32_t);
 
 void
@@ -33,20 +32,22 @@ record_clear(struct record *r)
 bool
 record_same_uid(const struct record *r, const struct body_item *item)
 {
-	return same(r->blob, r->uid_len, item->uid.p, item->uid.len);
+	return wire_str_same((struct wire_str){ (const char *)r->blob, r->uid_len }, item->uid);
 }
 
 bool
 record_same_rv(const struct record *r, const struct body_item *item)
 {
-	return same(r->blob + r->uid_len, r->rv_len, item->rv.p, item->rv.len);
+	return wire_str_same((struct wire_str){ (const char *)r->blob + r->uid_len, r->rv_len }, item->rv);
 }
 
 bool
 record_same_value(const struct record *r, const struct body_item *item)
 {
-	return r->type == item->type
-	    && same(r->blob + r->uid_len + r->rv_len, r->value_len, item->value.p, item->value.len);
+	const size_t len = r->value_len;
+
+	return r->type == item->type && len == item->value.len
+	    && (len == 0 || memcmp(r->blob + r->uid_len + r->rv_len, item->value.p, len) == 0);
 }
 
 struct body_item
@@ -67,12 +68,6 @@ size_t
 record_bytes(const struct record *r)
 {
 	return r->blob == NULL ? 0 : r->uid_len + r->rv_len + r->value_len + 1u;
-}
-
-static bool
-same(const uint8_t *a, uint32_t a_len, const void *b, uint32_t b_len)
-{
-	return a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0);
 }
 
 static uint8_t *

@@ -51,7 +51,6 @@ static struct {
 
 static void queue(struct stat_series *);
 static void report(const struct stat_series *, void (*)(const struct stat_view *, void *), void *);
-static void remove_series(struct stat_series *);
 static size_t nbuckets(enum stat_id);
 
 struct stat_series *
@@ -182,8 +181,10 @@ stat_changed(void (*fn)(const struct stat_view *, void *), void *arg)
 		s->reported = !gone;
 		if (!gone || was_reported)
 			report(s, fn, arg);
-		if (gone && !s->queued)
-			remove_series(s);
+		if (gone && !s->queued) {
+			keytab_remove(registry[s->id], s->key);
+			free(s);
+		}
 	}
 }
 
@@ -191,10 +192,10 @@ void
 stat_reset(void)
 {
 	for (enum stat_id id = 0; id < STAT_MAX; id++) {
-		for (uint32_t k = 0; registry[id] != NULL && k < keytab_ids(registry[id]); k++) {
-			if (keytab_key(registry[id], k, NULL) != NULL)
-				free(*(struct stat_series **)keytab_value(registry[id], k));
-		}
+		if (registry[id] == NULL)
+			continue;
+		KEYTAB_EACH(registry[id], k)
+			free(*(struct stat_series **)keytab_value(registry[id], k));
 		keytab_free(&registry[id]);
 	}
 	changed.head = NULL;
@@ -231,13 +232,6 @@ report(const struct stat_series *s, void (*fn)(const struct stat_view *, void *)
 		.buckets = pairs, .nbuckets = 2 * nbuckets(s->id),
 	};
 	fn(&view, arg);
-}
-
-static void
-remove_series(struct stat_series *s)
-{
-	keytab_remove(registry[s->id], s->key);
-	free(s);
 }
 
 static size_t

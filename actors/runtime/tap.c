@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "envelope.h"
+#include "keytab.h"
 #include "log.h"
 #include "obj.h"
 #include "socket.h"
@@ -33,11 +34,6 @@ struct tap_copy {
 	uint8_t		bytes[];
 };
 
-struct prefix {
-	char	text[TOPIC_MAX];
-	size_t	len;
-};
-
 struct tap {
 	uint32_t		 magic;
 #define TAP_MAGIC	0x54415021u
@@ -45,8 +41,7 @@ struct tap {
 	uint64_t		 incarnation;
 	struct socket		*socket;
 	struct event		*later;		/* the rest of a flood of subscriptions */
-	struct prefix		 prefixes[PREFIXES_MAX];	/* what readers subscribed to */
-	size_t			 nprefixes;
+	struct keytab		*prefixes;	/* what readers subscribed to */
 	uint64_t		 seq[TAP_DIRECTIONS][LINK_MAX][MSG_MAX];
 	msgpack_sbuffer		 meta, redacted;
 	struct msg_arena	 arena;
@@ -62,6 +57,7 @@ static void on_later(evutil_socket_t, short, void *);
 static bool take(struct tap *, bool *);
 static bool subscribe(struct tap *, const char *, size_t, bool);
 static void recompute(struct tap *);
+static bool matches(const struct tap *, const char *, size_t);
 static bool redact(struct tap *, const void *, size_t);
 static bool send_record(struct tap *, const char *, size_t, const void *, size_t);
 static void release(void *, void *);
@@ -84,6 +80,7 @@ tap_open(struct event_base *base, const char *run_dir, enum role r, uint64_t inc
 		OBJ_FREE(t);
 		return NULL;
 	}
+	t->prefixes = keytab_new(0);
 	t->later = evtimer_new(base, on_later, t);
 	MUST(t->later != NULL);
 	msgpack_sbuffer_init(&t->meta);
@@ -104,6 +101,7 @@ tap_close(struct tap **tp)
 	OBJ_TAKE(t, tp, TAP_MAGIC);
 	memset(tap_subscribed, 0, sizeof(tap_subscribed));
 	event_free(t->later);
+	keytab_free(&t->prefixes);
 	socket_free(&t->socket);
 	msgpack_sbuffer_destroy(&t->meta);
 	msgpack_sbuffer_destroy(&t->redacted);
@@ -245,21 +243,15 @@ take(struct tap *t, bool *changed)
 static bool
 subscribe(struct tap *t, const char *text, size_t len, bool on)
 {
-	size_t i = 0;
+	const uint32_t id = keytab_find(t->prefixes, text, len);
+	const bool changes =
+	    on ? id == KEYTAB_NONE && keytab_count(t->prefixes) < PREFIXES_MAX : id != KEYTAB_NONE;
 
-	while (i < t->nprefixes && (t->prefixes[i].len != len || memcmp(t->prefixes[i].text, text, len) != 0))
-		i++;
-	if (on && i == t->nprefixes && t->nprefixes < PREFIXES_MAX) {
-		t->prefixes[i].len = len;
-		memcpy(t->prefixes[i].text, text, len);
-		t->nprefixes++;
-		return true;
-	}
-	if (!on && i < t->nprefixes) {
-		t->prefixes[i] = t->prefixes[--t->nprefixes];
-		return true;
-	}
-	return false;
+	if (changes && on)
+		keytab_add(t->prefixes, text, len, NULL);
+	else if (changes)
+		keytab_remove(t->prefixes, id);
+	return changes;
 }
 
 static void
@@ -272,16 +264,23 @@ recompute(struct tap *t)
 				const size_t len = tap_topic(topic, sizeof(topic),
 				    (enum tap_direction)d, t->role, (enum link)l, (enum msg)m);
 
-				tap_subscribed[d][l][m] = false;
-				for (size_t i = 0; i < t->nprefixes && !tap_subscribed[d][l][m]; i++) {
-					const struct prefix *p = &t->prefixes[i];
-
-					tap_subscribed[d][l][m] =
-					    p->len <= len && memcmp(p->text, topic, p->len) == 0;
-				}
+				tap_subscribed[d][l][m] = matches(t, topic, len);
 			}
 		}
 	}
+}
+
+static bool
+matches(const struct tap *t, const char *topic, size_t len)
+{
+	KEYTAB_EACH(t->prefixes, id) {
+		size_t n;
+		const char *prefix = keytab_key(t->prefixes, id, &n);
+
+		if (n <= len && memcmp(prefix, topic, n) == 0)
+			return true;
+	}
+	return false;
 }
 
 #else

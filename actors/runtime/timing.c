@@ -2,35 +2,6 @@
 #include "timing.h"
 
 #include "obj.h"
-#include "link_store.h"
-
-struct timing {
-	uint32_t	 magic;
-#define TIMING_MAGIC	0x54494d45u
-	notify_time	*observe;
-	int64_t		 since_us[LINK_STORE_SLOTS];	/* of the oldest change that is queued; 0: none is */
-};
-
-struct timing *
-timing_new(notify_time *observe)
-{
-	struct timing *t;
-
-	OBJ_NEW(t, TIMING_MAGIC);
-	t->observe = observe;
-	return t;
-}
-
-void
-timing_free(struct timing **tp)
-{
-	struct timing *t;
-
-	if (*tp == NULL)
-		return;
-	OBJ_TAKE(t, tp, TIMING_MAGIC);
-	OBJ_FREE(t);
-}
 
 void
 timing_changed(struct timing *t, int64_t now_us)

@@ -14,11 +14,13 @@
 #include <stdint.h>
 
 #include "actor.h"
+#include "link_store.h"
 
-struct timing;
+struct timing {
+	notify_time	*observe;			/* NULL: not measured */
+	int64_t		 since_us[LINK_STORE_SLOTS];	/* of the oldest change that is queued; 0: none is */
+};
 
-struct timing *timing_new(notify_time *observe);
-void timing_free(struct timing **tp);
 void timing_changed(struct timing *t, int64_t now_us);
 /* A frame of deltas went to consumer i; its types as a mask. */
 void timing_sent(struct timing *t, size_t i, enum role consumer, uint64_t types, int64_t now_us);

@@ -45,9 +45,7 @@ struct list {
 struct workqueue {
 	uint32_t	 magic;
 #define WORKQUEUE_MAGIC	0x574f524bu
-	struct keytab	*keys;
-	struct item	*items;		/* by id */
-	uint32_t	 cap_items;
+	struct keytab	*keys;		/* struct item */
 	struct list	 lists[LIST_MAX];
 	uint32_t	*heap;		/* ids, earliest first */
 	uint32_t	 heap_count, cap_heap;
@@ -56,6 +54,7 @@ struct workqueue {
 	int64_t		 sum_working_ms;
 };
 
+static struct item *item_of(const struct workqueue *, uint32_t);
 static uint32_t intern(struct workqueue *, const char *, size_t);
 static void ready(struct workqueue *, uint32_t, int64_t);
 static void delay(struct workqueue *, uint32_t, int64_t);
@@ -77,7 +76,7 @@ workqueue_new(uint64_t seed)
 	struct workqueue *q;
 
 	OBJ_NEW(q, WORKQUEUE_MAGIC);
-	q->keys = keytab_new(0);
+	q->keys = keytab_new(sizeof(struct item));
 	q->random = seed;
 	for (enum place p = 0; p < LIST_MAX; p++)
 		q->lists[p] = (struct list){ .head = KEYTAB_NONE, .tail = KEYTAB_NONE };
@@ -93,7 +92,6 @@ workqueue_free(struct workqueue **qp)
 		return;
 	OBJ_TAKE(q, qp, WORKQUEUE_MAGIC);
 	keytab_free(&q->keys);
-	free(q->items);
 	free(q->heap);
 	OBJ_FREE(q);
 }
@@ -104,7 +102,7 @@ workqueue_add(struct workqueue *q, const char *key, size_t len, enum work_priori
 {
 	OBJ_CHECK(q, WORKQUEUE_MAGIC);
 	const uint32_t id = intern(q, key, len);
-	struct item *const it = &q->items[id];
+	struct item *const it = item_of(q, id);
 	const int64_t since_ms = it->at_ms;
 
 	it->trace = trace;
@@ -151,7 +149,7 @@ workqueue_add_after(struct workqueue *q, const char *key, size_t len, int64_t af
 		return;
 	}
 	const uint32_t id = intern(q, key, len);
-	struct item *const it = &q->items[id];
+	struct item *const it = item_of(q, id);
 	const int64_t at_ms = later(now_ms, after_ms);
 
 	it->trace = trace;
@@ -180,9 +178,9 @@ bool
 workqueue_next(struct workqueue *q, int64_t now_ms, struct work *out)
 {
 	OBJ_CHECK(q, WORKQUEUE_MAGIC);
-	while (q->heap_count > 0 && q->items[q->heap[0]].at_ms <= now_ms) {
+	while (q->heap_count > 0 && item_of(q, q->heap[0])->at_ms <= now_ms) {
 		const uint32_t due = q->heap[0];
-		const int64_t since_ms = q->items[due].at_ms;
+		const int64_t since_ms = item_of(q, due)->at_ms;
 
 		take_out(q, due);
 		ready(q, due, since_ms);
@@ -192,7 +190,7 @@ workqueue_next(struct workqueue *q, int64_t now_ms, struct work *out)
 
 	if (id == KEYTAB_NONE)
 		return false;
-	struct item *const it = &q->items[id];
+	struct item *const it = item_of(q, id);
 
 	*out = (struct work){
 		.trace = it->trace, .failures = it->failures, .waited_ms = now_ms - it->at_ms,
@@ -214,9 +212,9 @@ workqueue_finish(struct workqueue *q, const char *key, size_t len, enum work_res
 	OBJ_CHECK(q, WORKQUEUE_MAGIC);
 	const uint32_t id = keytab_find(q->keys, key, len);
 
-	MUST(id != KEYTAB_NONE && q->items[id].place == LIST_WORKING);
+	MUST(id != KEYTAB_NONE && item_of(q, id)->place == LIST_WORKING);
 	MUST(result == WORK_DONE || result == WORK_RETRY || result == WORK_AFTER);
-	struct item *const it = &q->items[id];
+	struct item *const it = item_of(q, id);
 
 	q->sum_working_ms -= it->at_ms;
 	take_out(q, id);
@@ -255,7 +253,7 @@ workqueue_due_ms(const struct workqueue *q, int64_t now_ms)
 		return now_ms;
 	if (q->heap_count == 0)
 		return INT64_MAX;
-	const int64_t due_ms = q->items[q->heap[0]].at_ms;
+	const int64_t due_ms = item_of(q, q->heap[0])->at_ms;
 	return due_ms > now_ms ? due_ms : now_ms;
 }
 
@@ -270,7 +268,7 @@ workqueue_stats(const struct workqueue *q)
 		.ready = q->lists[LIST_LIVE].count + q->lists[LIST_INITIAL].count,
 		.delayed = q->heap_count,
 		.working = working->count,
-		.oldest_working_ms = working->count == 0 ? 0 : q->items[working->head].at_ms,
+		.oldest_working_ms = working->count == 0 ? 0 : item_of(q, working->head)->at_ms,
 		.sum_working_ms = q->sum_working_ms,
 	};
 }
@@ -278,8 +276,13 @@ workqueue_stats(const struct workqueue *q)
 size_t
 workqueue_bytes(const struct workqueue *q)
 {
-	return sizeof(*q) + keytab_bytes(q->keys) + q->cap_items * sizeof(*q->items)
-	    + q->cap_heap * sizeof(*q->heap);
+	return sizeof(*q) + keytab_bytes(q->keys) + q->cap_heap * sizeof(*q->heap);
+}
+
+static struct item *
+item_of(const struct workqueue *q, uint32_t id)
+{
+	return keytab_value(q->keys, id);
 }
 
 static uint32_t
@@ -288,26 +291,22 @@ intern(struct workqueue *q, const char *key, size_t len)
 	bool added;
 	const uint32_t id = keytab_add(q->keys, key, len, &added);
 
-	if (id >= q->cap_items) {
-		q->cap_items = id < 16 ? 16 : id + id / 2;
-		q->items = obj_realloc(q->items, q->cap_items * sizeof(*q->items));
-	}
 	if (added)
-		q->items[id] = (struct item){ .place = NOWHERE, .expedited_ms = INT64_MIN / 2 };
+		*item_of(q, id) = (struct item){ .place = NOWHERE, .expedited_ms = INT64_MIN / 2 };
 	return id;
 }
 
 static void
 ready(struct workqueue *q, uint32_t id, int64_t since_ms)
 {
-	list_append(q, q->items[id].prio == WORK_LIVE ? LIST_LIVE : LIST_INITIAL, id);
-	q->items[id].at_ms = since_ms;
+	list_append(q, item_of(q, id)->prio == WORK_LIVE ? LIST_LIVE : LIST_INITIAL, id);
+	item_of(q, id)->at_ms = since_ms;
 }
 
 static void
 delay(struct workqueue *q, uint32_t id, int64_t until_ms)
 {
-	struct item *const it = &q->items[id];
+	struct item *const it = item_of(q, id);
 
 	MUST(it->place == NOWHERE);
 	if (q->heap_count == q->cap_heap) {
@@ -325,7 +324,7 @@ delay(struct workqueue *q, uint32_t id, int64_t until_ms)
 static void
 take_out(struct workqueue *q, uint32_t id)
 {
-	struct item *const it = &q->items[id];
+	struct item *const it = item_of(q, id);
 
 	if (it->place < LIST_MAX) {
 		list_remove(q, it->place, id);
@@ -336,7 +335,7 @@ take_out(struct workqueue *q, uint32_t id)
 		if (last != id) {
 			heap_put(q, hole, last);
 			heap_up(q, hole);
-			heap_down(q, q->items[last].heap_at);
+			heap_down(q, item_of(q, last)->heap_at);
 		}
 	}
 	it->place = NOWHERE;
@@ -346,13 +345,13 @@ static void
 list_append(struct workqueue *q, enum place p, uint32_t id)
 {
 	struct list *const l = &q->lists[p];
-	struct item *const it = &q->items[id];
+	struct item *const it = item_of(q, id);
 
 	MUST(it->place == NOWHERE);
 	it->place = p;
 	it->prev = l->tail;
 	it->next = KEYTAB_NONE;
-	*(l->tail == KEYTAB_NONE ? &l->head : &q->items[l->tail].next) = id;
+	*(l->tail == KEYTAB_NONE ? &l->head : &item_of(q, l->tail)->next) = id;
 	l->tail = id;
 	l->count++;
 }
@@ -361,17 +360,17 @@ static void
 list_remove(struct workqueue *q, enum place p, uint32_t id)
 {
 	struct list *const l = &q->lists[p];
-	const struct item *const it = &q->items[id];
+	const struct item *const it = item_of(q, id);
 
-	*(it->prev == KEYTAB_NONE ? &l->head : &q->items[it->prev].next) = it->next;
-	*(it->next == KEYTAB_NONE ? &l->tail : &q->items[it->next].prev) = it->prev;
+	*(it->prev == KEYTAB_NONE ? &l->head : &item_of(q, it->prev)->next) = it->next;
+	*(it->next == KEYTAB_NONE ? &l->tail : &item_of(q, it->next)->prev) = it->prev;
 	l->count--;
 }
 
 static bool
 heap_before(const struct workqueue *q, uint32_t a, uint32_t b)
 {
-	const struct item *const x = &q->items[a], *const y = &q->items[b];
+	const struct item *const x = item_of(q, a), *const y = item_of(q, b);
 
 	return x->at_ms != y->at_ms ? x->at_ms < y->at_ms : x->turn < y->turn;
 }
@@ -380,7 +379,7 @@ static void
 heap_put(struct workqueue *q, uint32_t at, uint32_t id)
 {
 	q->heap[at] = id;
-	q->items[id].heap_at = at;
+	item_of(q, id)->heap_at = at;
 }
 
 static void
@@ -418,7 +417,7 @@ heap_down(struct workqueue *q, uint32_t at)
 static void
 expedite(struct workqueue *q, uint32_t id, int64_t now_ms)
 {
-	struct item *const it = &q->items[id];
+	struct item *const it = item_of(q, id);
 	int64_t at_ms = it->expedited_ms + EXPEDITE_MS;
 
 	at_ms = at_ms > it->earliest_ms ? at_ms : it->earliest_ms;

@@ -23,14 +23,23 @@ struct pending_write {
 	enum op			 op;
 	int64_t			 requested_ms;
 	msgpack_sbuffer		 body;		/* packed, for the time it can be sent */
-	msgpack_sbuffer		 items;		/* of the answer, packed, as far as they have come */
-	uint64_t		 nitems;
+	/* The answer as far as it has come: copies of its frames, and what they decode to. */
+	struct msg_arena	 arena;
+	size_t			 bytes;
+	struct change		*items;
+	size_t			 nitems;
 	enum outcome		 refused;	/* OK: it is in the table */
 	uint32_t		 key;		/* hop_log_key of the object; 0: none */
 	write_done		*done;
 	void			*arg;
 };
 STAILQ_HEAD(pending_list, pending_write);
+
+/* The bodies of one frame of an answer. */
+struct frame_copy {
+	size_t		len;
+	uint8_t		bytes[];
+};
 
 struct write_client {
 	uint32_t		 magic;
@@ -41,18 +50,14 @@ struct write_client {
 	struct pending_list		 refused;	/* those that never got there */
 };
 
-static struct pending_write *pending_new(
-    enum link, const struct write_request *, write_done *, void *, int64_t);
 static void pending_free(struct pending_write *);
-static void pack(struct pending_write *, const struct write_request *, int64_t);
-static void note_requested(struct bus *, struct pending_write *, const struct write_request *);
-static void note_done(struct bus *, const struct pending_write *, const struct write_result *);
+static struct body_write body_of(uint64_t, const struct write_request *, int64_t);
 static struct wire_str text(const char *);
 static void end(struct bus *, int64_t);
-static struct pending_write *find(struct write_client *, uint64_t);
+static struct pending_write *find(struct bus *, uint64_t);
 static void finish(struct bus *, struct pending_write *, struct write_result);
 static void finish_unanswered(struct bus *, struct pending_write *, enum outcome);
-static bool open_items(struct pending_write *, struct change *, union msg_body *, struct msg_arena *);
+static void wipe(void *);
 
 uint64_t
 bus_write(struct bus *b, enum link l, const struct write_request *w, write_done *done, void *arg)
@@ -68,15 +73,20 @@ bus_write(struct bus *b, enum link l, const struct write_request *w, write_done 
 		STAILQ_INIT(&b->write_client->refused);
 	}
 	struct write_client *all = b->write_client;
-	struct pending_write *pending = pending_new(l, w, done, arg, now_ms);
-	pending->id = ++all->last_id;
-	note_requested(b, pending, w);
+	struct pending_write *pending = obj_alloc(sizeof(*pending));
+	*pending = (struct pending_write){ .id = ++all->last_id, .link = l, .op = w->op, .trace = w->trace,
+		.requested_ms = now_ms, .done = done, .arg = arg };
+	msgpack_sbuffer_init(&pending->body);
+	msg_arena_init(&pending->arena);
+	const union msg_body body = { .write = body_of(pending->id, w, now_ms + w->timeout_ms) };
+	pending->key =
+	    bus_hop_write(b, HOP_WRITE_REQUESTED, l, link_table[l].binder, &body.write, w->trace);
 	if (w->body_len > WRITE_BODY_MAX)
 		pending->refused = OUTCOME_INVALID;
 	else if (!write_table_add(&all->table, pending->id, l, now_ms + w->timeout_ms))
 		pending->refused = OUTCOME_BUSY;
 	if (pending->refused == OUTCOME_OK) {
-		pack(pending, w, now_ms);
+		msg_pack(&pending->body, MSG_WRITE, &body);
 		STAILQ_INSERT_TAIL(&all->waiting, pending, next);
 	} else {
 		STAILQ_INSERT_TAIL(&all->refused, pending, next);
@@ -114,14 +124,14 @@ write_client_send(struct bus *b, struct bus_in *i, int64_t now_ms)
 {
 	uint64_t id;
 
-	if (b->write_client == NULL || !in_live(i))
+	if (b->write_client == NULL || i->session.state != IN_LIVE)
 		return INT64_MAX;
-	while ((id = write_table_due(&b->write_client->table, in_link(i), now_ms)) != 0) {
-		const struct pending_write *pending = find(b->write_client, id);
+	while ((id = write_table_due(&b->write_client->table, i->link, now_ms)) != 0) {
+		const struct pending_write *pending = find(b, id);
 
 		msgpack_sbuffer_clear(&b->buffer);
 		frame_begin(&b->buffer, &(struct envelope){
-		    .type = MSG_WRITE, .epoch = in_epoch(i), .seq = id, .trace = pending->trace });
+		    .type = MSG_WRITE, .epoch = i->session.epoch, .seq = id, .trace = pending->trace });
 		MUST(msgpack_sbuffer_write(&b->buffer, pending->body.data, pending->body.size) == 0);
 		if (!in_send(i, MSG_WRITE))
 			return now_ms + RETRY_MS;
@@ -130,20 +140,44 @@ write_client_send(struct bus *b, struct bus_in *i, int64_t now_ms)
 	return INT64_MAX;
 }
 
-const char *
-write_client_item(struct bus *b, enum link l, uint64_t id, const union msg_body *item)
+struct msg_arena *
+write_client_keep(struct bus *b, enum link l, struct frame *f)
 {
-	struct pending_write *pending = b->write_client == NULL ? NULL : find(b->write_client, id);
+	struct pending_write *pending = find(b, f->env.seq);
+
+	if (pending == NULL || pending->link != l)
+		return &b->arena;
+	pending->bytes += f->left;
+	if (pending->bytes > ANSWER_MAX_BYTES)	/* write_client_item refuses it */
+		return &b->arena;
+	struct frame_copy *copy = msg_arena_alloc(&pending->arena, sizeof(*copy) + f->left);
+	MUST(msgpack_zone_push_finalizer(&pending->arena.zone, wipe, copy));
+	copy->len = f->left;
+	f->next = memcpy(copy->bytes, f->next, f->left);
+	return &pending->arena;
+}
+
+const char *
+write_client_item(struct bus *b, uint64_t id, const struct change *item)
+{
+	struct pending_write *pending = find(b, id);
 
 	if (b->write_client == NULL || id > b->write_client->last_id)
 		return "answers what was never asked";
 	if (pending == NULL)	/* we have given it up; the mirror takes the object all the same */
 		return NULL;
-	if (pending->link != l)
+	if (pending->link != item->link)
 		return "answers what was not sent";
-	msg_pack(&pending->items, MSG_RESULT_ITEMS, item);
-	pending->nitems++;
-	return pending->items.size <= ANSWER_MAX_BYTES ? NULL : "answer larger than 32 MiB";
+	if (pending->bytes > ANSWER_MAX_BYTES)
+		return "answer larger than 32 MiB";
+	const size_t n = pending->nitems++;
+	if ((n & (n - 1)) == 0)		/* as many as there is room for */
+		pending->items = obj_realloc(pending->items, (n * 2 + 1) * sizeof(*pending->items));
+	pending->items[n] = *item;
+	if (item->value != NULL)
+		pending->items[n].value = memcpy(msg_arena_alloc(&pending->arena, sizeof(*item->value)),
+		    item->value, sizeof(*item->value));
+	return NULL;
 }
 
 const char *
@@ -155,27 +189,20 @@ write_client_result(struct bus *b, enum link l, const union msg_body *any)
 		return "answers what was never asked";
 	if (r->outcome >= OUTCOME_MAX || r->status > 999)
 		return "no such outcome";
-	struct pending_write *pending = find(b->write_client, r->id);
+	struct pending_write *pending = find(b, r->id);
 	if (pending == NULL)
 		return NULL;
 	if (pending->link != l || !write_table_answered(&b->write_client->table, r->id))
 		return "answers what was not sent";
-	/* From here on it ends, whatever may be wrong with its items. */
-	struct msg_arena arena;
-	struct change *items = obj_alloc((pending->nitems + 1) * sizeof(*items));
-	union msg_body *values = obj_alloc((pending->nitems + 1) * sizeof(*values));
-	msg_arena_init(&arena);
-	const bool whole = r->items == pending->nitems && open_items(pending, items, values, &arena);
+	const bool whole = r->items == pending->nitems;
 	if (whole)
 		finish(b, pending, (struct write_result){
 		    .outcome = (enum outcome)r->outcome, .status = (unsigned)r->status, .reason = r->reason,
 		    .message = r->message, .causes = r->causes, .rv = r->rv,
-		    .retry_after_ms = r->retry_after_ms, .items = items, .nitems = pending->nitems });
+		    .retry_after_ms = r->retry_after_ms, .skipped = r->skipped, .items = pending->items,
+		    .nitems = pending->nitems });
 	else
 		finish_unanswered(b, pending, OUTCOME_UNKNOWN);
-	msg_arena_free(&arena);
-	free(values);
-	free(items);
 	return whole ? NULL : "an answer that is not whole";
 }
 
@@ -217,83 +244,38 @@ end(struct bus *b, int64_t now_ms)
 		STAILQ_REMOVE_HEAD(&refused, next);
 		finish_unanswered(b, pending, pending->refused);
 	}
-	for (int n = 0; n < WRITES_PER_SENDER; n++) {
+	for (int n = 0; n < REQUESTS_PER_SENDER; n++) {
 		if ((id = write_table_ended(&all->table, now_ms, &how)) == 0)
 			break;
-		finish_unanswered(b, find(all, id), how);
+		finish_unanswered(b, find(b, id), how);
 	}
 }
 
 /* ---- One write ---- */
 
-static struct pending_write *
-pending_new(enum link l, const struct write_request *w, write_done *done, void *arg, int64_t now_ms)
-{
-	struct pending_write *pending = obj_alloc(sizeof(*pending));
-
-	pending->link = l;
-	pending->op = w->op;
-	pending->trace = w->trace;
-	pending->requested_ms = now_ms;
-	pending->done = done;
-	pending->arg = arg;
-	msgpack_sbuffer_init(&pending->body);
-	msgpack_sbuffer_init(&pending->items);
-	return pending;
-}
-
 static void
 pending_free(struct pending_write *pending)
 {
-	/* The body may be a Secret's. */
+	/* The body may be a Secret's; so may an answer's frame be, which `wipe` clears. */
 	if (pending->body.size > 0)
 		explicit_bzero(pending->body.data, pending->body.size);
-	if (pending->items.size > 0)
-		explicit_bzero(pending->items.data, pending->items.size);
 	msgpack_sbuffer_destroy(&pending->body);
-	msgpack_sbuffer_destroy(&pending->items);
+	msg_arena_free(&pending->arena);
+	free(pending->items);
 	free(pending);
 }
 
-static void
-pack(struct pending_write *pending, const struct write_request *w, int64_t now_ms)
+static struct body_write
+body_of(uint64_t id, const struct write_request *w, int64_t deadline_ms)
 {
-	const union msg_body body = { .write = {
-		.id = pending->id, .op = (uint64_t)w->op,
+	return (struct body_write){
+		.id = id, .op = (uint64_t)w->op,
 		.group = text(w->group), .version = text(w->version),
 		.resource = text(w->resource), .ns = text(w->ns), .name = text(w->name),
 		.subresource = text(w->subresource), .uid = text(w->uid), .rv = text(w->rv),
-		.labels = text(w->labels), .fields = text(w->fields), .deadline_ms = now_ms + w->timeout_ms,
+		.labels = text(w->labels), .fields = text(w->fields), .deadline_ms = deadline_ms,
 		.body = { .p = w->body, .len = (uint32_t)w->body_len },
-	} };
-
-	msg_pack(&pending->body, MSG_WRITE, &body);
-}
-
-/* For `muster trace` (hop_log.h). An Event is about another object than it names: no hop. */
-static void
-note_requested(struct bus *b, struct pending_write *pending, const struct write_request *w)
-{
-	char key[OBJECT_KEY_MAX + 1], what[HOP_TEXT + 1];
-
-	if (w->op == OP_EVENT || !object_key(key, sizeof(key), w->resource, text(w->ns).p, text(w->name).p))
-		return;
-	pending->key = hop_log_key(key, strlen(key));
-	bus_hop_order(what, w->op, text(w->subresource));
-	bus_hop(b, &(struct bus_hop){ .what = HOP_WRITE_REQUESTED, .link = pending->link,
-	    .peer = link_table[pending->link].binder, .hash = pending->key, .trace = w->trace,
-	    .text = what });
-}
-
-static void
-note_done(struct bus *b, const struct pending_write *pending, const struct write_result *r)
-{
-	char what[HOP_TEXT + 1];
-
-	bus_hop_outcome(what, r->outcome, r->status);
-	bus_hop(b, &(struct bus_hop){ .what = HOP_WRITE_DONE, .link = pending->link,
-	    .peer = link_table[pending->link].binder, .hash = pending->key, .rv = r->rv,
-	    .trace = pending->trace, .text = what });
+	};
 }
 
 static struct wire_str
@@ -303,15 +285,17 @@ text(const char *s)
 }
 
 static struct pending_write *
-find(struct write_client *all, uint64_t id)
+find(struct bus *b, uint64_t id)
 {
-	struct pending_write *pending;
+	struct pending_write *pending = NULL;
 
-	STAILQ_FOREACH(pending, &all->waiting, next) {
-		if (pending->id == id)
-			return pending;
+	if (b->write_client != NULL) {
+		STAILQ_FOREACH(pending, &b->write_client->waiting, next) {
+			if (pending->id == id)
+				break;
+		}
 	}
-	return NULL;
+	return pending;
 }
 
 /* The one place that calls `done`. */
@@ -321,7 +305,7 @@ finish(struct bus *b, struct pending_write *pending, struct write_result r)
 	char labels[160] = "";
 	struct write_client *all = b->write_client;
 
-	if (find(all, pending->id) != NULL)
+	if (find(b, pending->id) != NULL)
 		STAILQ_REMOVE(&all->waiting, pending, pending_write, next);
 	stat_label(labels, sizeof(labels), "link", link_table[pending->link].name);
 	stat_label(labels, sizeof(labels), "op", op_table[pending->op].name);
@@ -332,7 +316,9 @@ finish(struct bus *b, struct pending_write *pending, struct write_result r)
 	r.id = pending->id;
 	r.op = pending->op;
 	r.trace = pending->trace;
-	note_done(b, pending, &r);
+	bus_hop_outcome(b, (struct bus_hop){ .what = HOP_WRITE_DONE, .link = pending->link,
+	    .peer = link_table[pending->link].binder, .hash = pending->key, .rv = r.rv, .trace = r.trace },
+	    r.outcome, r.status);
 	log_set_trace(pending->trace);
 	b->owner.wrote(&r, pending->done, pending->arg, b->owner.arg);
 	log_set_trace(0);
@@ -348,30 +334,10 @@ finish_unanswered(struct bus *b, struct pending_write *pending, enum outcome how
 	    .message = text(message), .causes = text(""), .rv = text("") });
 }
 
-/* They were checked when they came; here they are read once more, as views that last as long as `done`. */
-static bool
-open_items(struct pending_write *pending, struct change *items, union msg_body *values,
-    struct msg_arena *arena)
+static void
+wipe(void *arg)
 {
-	const char *p = pending->items.data;
-	size_t left = pending->items.size, used;
+	struct frame_copy *const copy = arg;
 
-	for (uint64_t n = 0; n < pending->nitems; n++, p += used, left -= used) {
-		union msg_body body;
-
-		if (!msg_unpack(MSG_RESULT_ITEMS, p, left, &used, arena, &body))
-			return false;
-		const struct body_item *item = &body.item;
-		items[n] = (struct change){
-			.kind = item->gone ? CHANGE_GONE : CHANGE_UPDATED, .link = pending->link,
-			.from = link_table[pending->link].binder, .key = item->key, .uid = item->uid,
-			.rv = item->rv, .trace = item->trace, .type = msg_by_number(item->type),
-		};
-		if (item->gone)
-			continue;
-		if (!msg_unpack_value(items[n].type, item->value.p, item->value.len, arena, &values[n]))
-			return false;
-		items[n].value = &values[n];
-	}
-	return true;
+	explicit_bzero(copy->bytes, copy->len);
 }

@@ -6,9 +6,6 @@
  * over the same socket as the deltas, so that a mirror never goes back. An answer that cannot be
  * sent ends the session, and its outcome is unknown.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "bus_private.h"
 #include "obj.h"
 #include "utf8.h"
@@ -40,12 +37,10 @@ struct batch {
 };
 
 static const char *refusal(const struct consumer *, const struct envelope *, const struct body_write *);
-static struct open_write *open_write(struct bus *, enum link, uint64_t, const struct body_write *, uint64_t);
+static uint64_t open_write(struct write_server *, const struct open_write *);
 static bool is_open(const struct write_server *, enum link, uint64_t, uint64_t);
 static struct open_write *find(struct bus *, uint64_t, struct consumer **);
 static void forget(struct write_server *, size_t);
-static uint32_t note_received(struct bus *, enum link, enum role, const struct body_write *, uint64_t);
-static void note_result(struct bus *, const struct batch *, const struct body_result *);
 static bool batch_add(struct batch *, const struct body_item *);
 static bool batch_flush(struct batch *);
 static struct wire_str clip(struct wire_str, uint32_t);
@@ -76,10 +71,10 @@ write_server_take(struct bus *b, enum link l, struct consumer *c, const struct e
 		OBJ_NEW(b->write_server, WRITE_SERVER_MAGIC);
 	if (is_open(b->write_server, l, c->session.epoch, w->id))
 		return "a write with the id of another";
-	struct open_write *const mine = open_write(b, l, c->session.epoch, w, env->trace);
-	mine->from = c->role;
-	mine->key = note_received(b, l, c->role, w, env->trace);
-	b->owner.write(&(struct write_in){ .from = c->role, .link = l, .id = w->id, .handle = mine->handle,
+	const uint64_t handle = open_write(b->write_server, &(struct open_write){
+	    .id = w->id, .epoch = c->session.epoch, .link = l, .trace = env->trace, .from = c->role,
+	    .key = bus_hop_write(b, HOP_WRITE_RECEIVED, l, c->role, w, env->trace) });
+	b->owner.write(&(struct write_in){ .from = c->role, .link = l, .id = w->id, .handle = handle,
 	    .trace = env->trace, .deadline_ms = w->deadline_ms, .body = w }, b->owner.arg);
 	return NULL;
 }
@@ -138,7 +133,7 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 		return;
 	const enum link l = batch.write->link;
 	for (size_t i = 0; i < nkeys; i++) {
-		if (link_store_read_now(out_store(b->outs[l]), batch.to->slot, wire_str_of(keys[i]), &item)
+		if (link_store_read_now(b->outs[l]->store, batch.to->slot, wire_str_of(keys[i]), &item)
 		    && !batch_add(&batch, &item))
 			return;
 	}
@@ -152,11 +147,11 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 	body.result.message = clip(r->message, MESSAGE_MAX);
 	body.result.causes = clip(r->causes, CAUSES_MAX);
 	body.result.rv = clip(r->rv, LINK_STORE_KEY_MAX);
-	msgpack_sbuffer_clear(&b->buffer);
-	frame_begin(&b->buffer, &(struct envelope){ .type = MSG_RESULT, .epoch = batch.write->epoch,
-	    .seq = batch.write->id, .trace = batch.write->trace });
-	msg_pack(&b->buffer, MSG_RESULT, &body);
-	note_result(b, &batch, &body.result);
+	bus_frame(b, &(struct envelope){ .type = MSG_RESULT, .epoch = batch.write->epoch,
+	    .seq = batch.write->id, .trace = batch.write->trace }, &body);
+	bus_hop_outcome(b, (struct bus_hop){ .what = HOP_RESULT, .link = l, .peer = batch.to->role,
+	    .hash = batch.write->key, .rv = body.result.rv, .trace = batch.write->trace },
+	    (enum outcome)r->outcome, (unsigned)r->status);
 	forget(b->write_server, (size_t)(batch.write - b->write_server->open));
 	out_send(b->outs[l], batch.to, MSG_RESULT);
 }
@@ -178,19 +173,17 @@ refusal(const struct consumer *c, const struct envelope *env, const struct body_
 	return NULL;
 }
 
-static struct open_write *
-open_write(struct bus *b, enum link l, uint64_t epoch, const struct body_write *w, uint64_t trace)
+/* Its handle. */
+static uint64_t
+open_write(struct write_server *all, const struct open_write *w)
 {
-	struct write_server *all = b->write_server;
-
 	if (all->len == all->cap) {
 		all->cap = all->cap * 2 + 16;
 		all->open = obj_realloc(all->open, all->cap * sizeof(*all->open));
 	}
-	all->open[all->len] = (struct open_write){
-		.handle = ++all->last_handle, .id = w->id, .epoch = epoch, .link = l, .trace = trace,
-	};
-	return &all->open[all->len++];
+	all->open[all->len] = *w;
+	all->open[all->len++].handle = ++all->last_handle;
+	return all->last_handle;
 }
 
 /* That session has a write of this id without an answer. */
@@ -225,37 +218,6 @@ static void
 forget(struct write_server *all, size_t i)
 {
 	all->open[i] = all->open[--all->len];
-}
-
-/* ---- For `muster trace` (hop_log.h) ---- */
-
-static uint32_t
-note_received(struct bus *b, enum link l, enum role from, const struct body_write *w, uint64_t trace)
-{
-	char resource[OBJECT_KEY_MAX + 1], ns[OBJECT_KEY_MAX + 1], name[OBJECT_KEY_MAX + 1];
-	char key[OBJECT_KEY_MAX + 1], what[HOP_TEXT + 1];
-
-	if (w->op == OP_EVENT)	/* about another object than it names */
-		return 0;
-	snprintf(resource, sizeof(resource), "%.*s", (int)w->resource.len, w->resource.p);
-	snprintf(ns, sizeof(ns), "%.*s", (int)w->ns.len, w->ns.p);
-	snprintf(name, sizeof(name), "%.*s", (int)w->name.len, w->name.p);
-	if (!object_key(key, sizeof(key), resource, ns, name))
-		return 0;
-	bus_hop_order(what, (enum op)w->op, w->subresource);
-	bus_hop(b, &(struct bus_hop){ .what = HOP_WRITE_RECEIVED, .link = l, .peer = from,
-	    .key = wire_str_of(key), .trace = trace, .text = what });
-	return hop_log_key(key, strlen(key));
-}
-
-static void
-note_result(struct bus *b, const struct batch *batch, const struct body_result *r)
-{
-	char what[HOP_TEXT + 1];
-
-	bus_hop_outcome(what, (enum outcome)r->outcome, (unsigned)r->status);
-	bus_hop(b, &(struct bus_hop){ .what = HOP_RESULT, .link = batch->write->link, .peer = batch->to->role,
-	    .hash = batch->write->key, .rv = r->rv, .trace = batch->write->trace, .text = what });
 }
 
 /* ---- Sending ---- */

@@ -32,7 +32,7 @@ struct write_entry {
 };
 
 struct write_table {
-	struct write_entry	entries[WRITES_PER_SENDER];
+	struct write_entry	entries[REQUESTS_PER_SENDER];
 };
 
 /* Ids ascend and are never 0. False: the table is full. */

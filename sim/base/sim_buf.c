@@ -1,6 +1,7 @@
 /* sim/base/sim_buf.c - bytes that grow. */
 #include "sim_buf.h"
 
+#include <event2/buffer.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -56,10 +57,19 @@ sim_buf_json(struct sim_buf *b, const json_t *value)
 void
 sim_buf_quote(struct sim_buf *b, const char *s)
 {
-	json_t *const text = json_string(s);
+	json_auto_t *text = json_string(s);
 
 	sim_buf_json(b, text);
-	json_decref(text);
+}
+
+void
+sim_buf_json_into(struct evbuffer *out, const json_t *value)
+{
+	struct sim_buf b = { 0 };
+
+	sim_buf_json(&b, value);
+	evbuffer_add(out, b.bytes, b.len);
+	sim_buf_free(&b);
 }
 
 void

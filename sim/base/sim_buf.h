@@ -18,4 +18,8 @@ void sim_buf_json(struct sim_buf *b, const json_t *value);
 void sim_buf_quote(struct sim_buf *b, const char *s);
 void sim_buf_free(struct sim_buf *b);
 
+struct evbuffer;
+/* The same, at the end of a buffer of libevent. */
+void sim_buf_json_into(struct evbuffer *out, const json_t *value);
+
 #endif

@@ -16,13 +16,19 @@ const char *sim_json_text(const json_t *object, const char *key);
 json_t *sim_json_at(const json_t *object, const char *path);
 const char *sim_json_text_at(const json_t *object, const char *path);
 int64_t sim_json_int_at(const json_t *object, const char *path, int64_t absent);
-/* The member, made an empty object where it is missing. Borrowed. */
+/* The member, made an empty object (an empty array) where it is missing. Borrowed. */
 json_t *sim_json_branch(json_t *object, const char *key);
+json_t *sim_json_list(json_t *object, const char *key);
+/* The first element whose member is that text; NULL: none. Borrowed. */
+json_t *sim_json_find(const json_t *array, const char *key, const char *text);
 
 /* For qsort of an array of const char *. */
 int sim_json_compare_texts(const void *a, const void *b);
-/* Bytes as base64, a text. New reference. */
+/* A text in which U+FFFD stands for each byte that is no UTF-8, as Go writes it. A new reference. */
+json_t *sim_json_utf8(const char *text);
+/* Bytes as base64, and a text in lower case. New references. */
 json_t *sim_json_base64(const void *bytes, size_t len);
+json_t *sim_json_lower(const char *text);
 
 static inline const json_t *
 meta_of(const json_t *object)

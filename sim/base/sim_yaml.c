@@ -27,11 +27,9 @@ sim_yaml_parse(const char *text, size_t len, char *err, size_t size)
 
 	if (whole != NULL)
 		return whole;
-	json_t *const all = parse(text, len, 1, err, size);
-	json_t *const first = all == NULL ? NULL
+	json_auto_t *all = parse(text, len, 1, err, size);
+	return all == NULL ? NULL
 	    : json_array_size(all) == 0 ? json_null() : json_incref(json_array_get(all, 0));
-	json_decref(all);
-	return first;
 }
 
 json_t *
@@ -46,26 +44,21 @@ parse(const char *text, size_t len, size_t documents, char *err, size_t size)
 {
 	const struct yaml_limits limits = { .depth = DEPTH_MAX, .documents = documents };
 	struct yaml_tree *tree = yaml_tree_read(text, len, &limits);
-	json_t *all = json_array();
+	json_auto_t *all = json_array();
+	bool fine = tree->mistake == YAML_FINE;
 
-	if (tree->mistake != YAML_FINE) {
-		json_decref(all);
-		all = fail(err, size, tree->mistake_line,
+	if (!fine)
+		fail(err, size, tree->mistake_line,
 		    tree->mistake == YAML_SYNTAX ? tree->mistake_text : "nested too deep");
-	}
-	for (size_t i = 0; all != NULL && i < tree->ndocuments; i++) {
-		json_t *const doc = to_json(tree->documents[i].root, err, size);
+	for (size_t i = 0; fine && i < tree->ndocuments; i++) {
+		json_auto_t *doc = to_json(tree->documents[i].root, err, size);
 
-		if (doc == NULL) {
-			json_decref(all);
-			all = NULL;
-		} else if (!json_is_null(doc)) {
+		fine = doc != NULL;
+		if (fine && !json_is_null(doc))
 			json_array_append(all, doc);
-		}
-		json_decref(doc);
 	}
 	yaml_tree_free(&tree);
-	return all;
+	return fine ? json_incref(all) : NULL;
 }
 
 static json_t *

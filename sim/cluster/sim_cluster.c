@@ -27,24 +27,15 @@ struct sim_cluster {
 	struct openshift	*rollout;
 };
 
-/* What can happen to a Node. change: in place; false: nothing changed. */
-struct cluster_op {
-	const char	 *name;
-	unsigned	  weight;	/* in the churn, of all weights */
-	bool		(*change)(struct sim_cluster *w, json_t *node, const json_t *command,
-	    const char *now);
-};
+/* Changes a Node in place. */
+typedef void change_fn(struct sim_cluster *w, json_t *node, const json_t *command, const char *now);
+static change_fn beat, label, annotate, taint, flap, make_ready, make_unready, cordon;
 
-static bool beat(struct sim_cluster *, json_t *, const json_t *, const char *);
-static bool label(struct sim_cluster *, json_t *, const json_t *, const char *);
-static bool annotate(struct sim_cluster *, json_t *, const json_t *, const char *);
-static bool taint(struct sim_cluster *, json_t *, const json_t *, const char *);
-static bool flap(struct sim_cluster *, json_t *, const json_t *, const char *);
-static bool make_ready(struct sim_cluster *, json_t *, const json_t *, const char *);
-static bool make_unready(struct sim_cluster *, json_t *, const json_t *, const char *);
-static bool cordon(struct sim_cluster *, json_t *, const json_t *, const char *);
-
-static const struct cluster_op ops[] = {
+static const struct cluster_op {
+	const char	*name;
+	unsigned	 weight;	/* in the churn, of all weights */
+	change_fn	*change;
+} ops[] = {
 	{ "heartbeat", 70, beat },
 	{ "label",     10, label },
 	{ "annotate",   0, annotate },
@@ -163,7 +154,7 @@ do_to_nodes(struct sim_cluster *w, const json_t *command, char *err, size_t size
 		    name);
 		return -1;
 	}
-	json_t *const names = targets(w, command, err, size);
+	json_auto_t *names = targets(w, command, err, size);
 	if (names == NULL)
 		return -1;
 	size_t i;
@@ -174,9 +165,7 @@ do_to_nodes(struct sim_cluster *w, const json_t *command, char *err, size_t size
 		else
 			apply(w, op, json_string_value(target), command);
 	}
-	const long n = (long)json_array_size(names);
-	json_decref(names);
-	return n;
+	return (long)json_array_size(names);
 }
 
 static void
@@ -186,9 +175,8 @@ add(struct sim_cluster *w)
 
 	while (sim_storage_get(w->nodes, sim_node_name(w->next, name)) != NULL)
 		w->next++;
-	json_t *const node = sim_cluster_node(w, name);
+	json_auto_t *node = sim_cluster_node(w, name);
 	sim_store_put(w->sim->store, w->nodes, node);
-	json_decref(node);
 }
 
 static void
@@ -199,10 +187,9 @@ apply(struct sim_cluster *w, const struct cluster_op *op, const char *name, cons
 
 	if (b == NULL)
 		return;
-	json_t *const node = sim_blob_parse(b, w->nodes->form);
-	if (op->change(w, node, command, sim_now(now)))
-		sim_store_put(w->sim->store, w->nodes, node);
-	json_decref(node);
+	json_auto_t *node = sim_blob_parse(b, w->nodes->form);
+	op->change(w, node, command, sim_now(now));
+	sim_store_put(w->sim->store, w->nodes, node);
 }
 
 /* One change of the churn. */
@@ -260,7 +247,7 @@ static json_t *
 targets(struct sim_cluster *w, const json_t *command, char *err, size_t size)
 {
 	const json_t *const names = json_object_get(command, "names");
-	json_t *const out = json_array();
+	json_auto_t *out = json_array();
 	size_t i;
 	json_t *name;
 
@@ -269,31 +256,29 @@ targets(struct sim_cluster *w, const json_t *command, char *err, size_t size)
 
 		if (text == NULL || sim_storage_get(w->nodes, text) == NULL) {
 			snprintf(err, size, "names: there is no node \"%s\"", text != NULL ? text : "?");
-			json_decref(out);
 			return NULL;
 		}
 		json_array_append(out, name);
 	}
 	if (names != NULL)
-		return out;
+		return json_incref(out);
 	const int64_t all = (int64_t)w->nodes->n, count = sim_json_int_at(command, "count", all);
 	const size_t first = count < all ? random_below(&w->sim->seed, w->nodes->n) : 0;
 	for (size_t n = 0; n < w->nodes->n && (int64_t)n < count; n++)
 		json_array_append_new(
 		    out, json_string(sim_blob_name(w->nodes->objects[(first + n) % w->nodes->n])));
-	return out;
+	return json_incref(out);
 }
 
-static bool
+static void
 beat(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
 	(void)w, (void)command;
 	sim_node_beat(node, now);
-	return true;
 }
 
 /* {"key": ..., "value": ...}; by itself a counter in a label of its own. */
-static bool
+static void
 label(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
 	const char *const key = sim_json_text(command, "key"), *const value = sim_json_text(command, "value");
@@ -307,10 +292,9 @@ label(struct sim_cluster *w, json_t *node, const json_t *command, const char *no
 		json_object_del(labels, key);
 	else
 		json_object_set_new(labels, key, json_string(value));
-	return true;
 }
 
-static bool
+static void
 annotate(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
 	const char *const key = sim_json_text(command, "key");
@@ -319,55 +303,42 @@ annotate(struct sim_cluster *w, json_t *node, const json_t *command, const char 
 	(void)w;
 	json_object_set_new(annotations, key[0] != '\0' ? key : "sim.muster.dev/touched",
 	    json_string(key[0] != '\0' ? sim_json_text(command, "value") : now));
-	return true;
 }
 
-static bool
+static void
 taint(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
-	size_t i;
-	json_t *t;
-	bool there = false;
+	static const char key[] = "sim.muster.dev/maintenance";
 
 	(void)w, (void)command, (void)now;
-	json_array_foreach(sim_json_at(node, "spec.taints"), i, t)
-		there |= strcmp(sim_json_text(t, "key"), "sim.muster.dev/maintenance") == 0;
-	sim_node_set_taint(node, "sim.muster.dev/maintenance", "NoSchedule", !there);
-	return true;
+	sim_node_set_taint(node, key, "NoSchedule",
+	    sim_json_find(sim_json_at(node, "spec.taints"), "key", key) == NULL);
 }
 
-static bool
+static void
 flap(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
-	size_t i;
-	json_t *c;
-	bool ready = false;
+	const json_t *const ready = sim_json_find(sim_json_at(node, "status.conditions"), "type", "Ready");
 
 	(void)w, (void)command;
-	json_array_foreach(sim_json_at(node, "status.conditions"), i, c) ready |=
-	    strcmp(sim_json_text(c, "type"), "Ready") == 0
-	    && strcmp(sim_json_text(c, "status"), "True") == 0;
-	sim_node_set_ready(node, !ready, now);
-	return true;
+	sim_node_set_ready(node, strcmp(sim_json_text(ready, "status"), "True") != 0, now);
 }
 
-static bool
+static void
 make_ready(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
 	(void)w, (void)command;
 	sim_node_set_ready(node, true, now);
-	return true;
 }
 
-static bool
+static void
 make_unready(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
 	(void)w, (void)command;
 	sim_node_set_ready(node, false, now);
-	return true;
 }
 
-static bool
+static void
 cordon(struct sim_cluster *w, json_t *node, const json_t *command, const char *now)
 {
 	json_t *const spec = sim_json_branch(node, "spec");
@@ -377,5 +348,4 @@ cordon(struct sim_cluster *w, json_t *node, const json_t *command, const char *n
 		json_object_del(spec, "unschedulable");
 	else
 		json_object_set_new(spec, "unschedulable", json_true());
-	return true;
 }

@@ -34,7 +34,6 @@ struct sim_controllers {
 
 static void on_soon(evutil_socket_t, short, void *);
 static void refresh_crd(struct sim_controllers *, const char *);
-static bool is_marked(const struct sim_blob *);
 static bool same_spec(const struct sim_controllers *, const struct sim_change *);
 static bool end_namespaces(struct sim_controllers *);
 static size_t empty_namespace(struct sim_controllers *, const char *);
@@ -83,7 +82,8 @@ sim_controllers_enqueue(struct sim_controllers *k, const struct sim_change *c)
 	}
 	if (c->after == NULL || sim_blob_owners(c->after)[0] != '\0')
 		act = k->orphans = true;
-	if ((c->storage == k->namespaces || c->storage == k->pods) && c->after != NULL && is_marked(c->after))
+	if ((c->storage == k->namespaces || c->storage == k->pods) && c->after != NULL
+	    && sim_blob_is_marked(c->after))
 		act = k->going = true;
 	if (act)
 		event_active(k->soon, 0, 0);
@@ -104,11 +104,10 @@ on_soon(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	OBJ_CHECK(k, CONTROLLERS_MAGIC);
 	while (json_array_size(k->changed_crds) > 0) {
-		json_t *const name = json_incref(json_array_get(k->changed_crds, 0));
+		json_auto_t *name = json_incref(json_array_get(k->changed_crds, 0));
 
 		json_array_remove(k->changed_crds, 0);
 		refresh_crd(k, json_string_value(name));
-		json_decref(name);
 	}
 	if (k->orphans) {
 		k->orphans = false;
@@ -138,20 +137,11 @@ refresh_crd(struct sim_controllers *k, const char *name)
 			sim_watches_end(k->sim->watches, st);
 		return;
 	}
-	json_t *const crd = sim_blob_parse(b, k->crds->form);
+	json_auto_t *crd = sim_blob_parse(b, k->crds->form);
 	sim_registry_add_crd(k->sim->registry, crd);
-	json_t *const established = sim_crd_established(crd, sim_now(now));
+	json_auto_t *established = sim_crd_established(crd, sim_now(now));
 	if (established != NULL)
 		sim_store_put(k->sim->store, k->crds, established);
-	json_decref(established);
-	json_decref(crd);
-}
-
-/* Has it a deletionTimestamp? Metadata stands first in the bytes, so this needs no parser. */
-static bool
-is_marked(const struct sim_blob *b)
-{
-	return memmem(b->bytes, b->meta_len, "\"deletionTimestamp\":", 20) != NULL;
 }
 
 /* A write that leaves the spec of a CRD alone (its status is ours) is nothing new. */
@@ -160,12 +150,9 @@ same_spec(const struct sim_controllers *k, const struct sim_change *c)
 {
 	if (c->before == NULL || c->after == NULL)
 		return false;
-	json_t *const a = sim_blob_parse(c->before, k->crds->form),
-		      *const b = sim_blob_parse(c->after, k->crds->form);
-	const bool same = json_equal(json_object_get(a, "spec"), json_object_get(b, "spec"));
-	json_decref(a);
-	json_decref(b);
-	return same;
+	json_auto_t *a = sim_blob_parse(c->before, k->crds->form);
+	json_auto_t *b = sim_blob_parse(c->after, k->crds->form);
+	return json_equal(json_object_get(a, "spec"), json_object_get(b, "spec"));
 }
 
 /* True while one is still there. */
@@ -177,7 +164,7 @@ end_namespaces(struct sim_controllers *k)
 	for (size_t i = k->namespaces->n; i-- > 0;) {
 		struct sim_blob *const b = k->namespaces->objects[i];
 
-		if (!is_marked(b))
+		if (!sim_blob_is_marked(b))
 			continue;
 		if (empty_namespace(k, sim_blob_name(b)) > 0)
 			left = true;
@@ -191,22 +178,20 @@ end_namespaces(struct sim_controllers *k)
 static size_t
 empty_namespace(struct sim_controllers *k, const char *ns)
 {
-	json_t *const at_once = json_pack("{s:i}", "gracePeriodSeconds", 0);
 	size_t left = 0;
 
-	for (size_t i = 0; i < sim_store_nstorages(k->sim->store); i++) {
-		struct sim_storage *const st = sim_store_nth(k->sim->store, i);
+	for (size_t i = 0; i < k->sim->store->n; i++) {
+		struct sim_storage *const st = k->sim->store->storages[i];
 
 		if (st->form == NULL || !st->form->namespaced)
 			continue;
 		struct sim_snapshot *snap = sim_store_snapshot(k->sim->store, st, ns, 0);
 		for (size_t n = 0; n < snap->n; n++) {
-			sim_object_delete(k->sim, st, snap->objects[n], at_once);
+			sim_object_delete(k->sim, st, snap->objects[n], true);
 			left += sim_storage_get(st, sim_blob_key(snap->objects[n])) != NULL;
 		}
 		sim_snapshot_free(&snap);
 	}
-	json_decref(at_once);
 	return left;
 }
 
@@ -214,16 +199,15 @@ empty_namespace(struct sim_controllers *k, const char *ns)
 static bool
 end_pods(struct sim_controllers *k)
 {
-	json_t *const at_once = json_pack("{s:i}", "gracePeriodSeconds", 0);
 	const int64_t now_us = clock_wall_ms() * 1000;
 	bool left = false;
 
 	for (size_t i = k->pods->n; i-- > 0;) {
 		struct sim_blob *const b = k->pods->objects[i];
 
-		if (!is_marked(b))
+		if (!sim_blob_is_marked(b))
 			continue;
-		json_t *const pod = sim_blob_parse(b, k->pods->form);
+		json_auto_t *pod = sim_blob_parse(b, k->pods->form);
 		const char *const marked = sim_json_text_at(pod, "metadata.deletionTimestamp");
 		const int64_t grace_us = sim_json_int_at(pod, "metadata.deletionGracePeriodSeconds",
 		    0) * 1000000;
@@ -234,9 +218,7 @@ end_pods(struct sim_controllers *k)
 		if (json_array_size(sim_json_at(pod, "metadata.finalizers")) > 0 || now_us < due_us)
 			left = true;
 		else
-			sim_object_delete(k->sim, k->pods, b, at_once);
-		json_decref(pod);
+			sim_object_delete(k->sim, k->pods, b, true);
 	}
-	json_decref(at_once);
 	return left;
 }

@@ -7,68 +7,63 @@
 #include "sim/kube/store/sim_store.h"
 #include "sim_controllers.h"
 
-static bool anybody_owned(const struct sim_store *);
-static struct keytab *living(const struct sim_store *);
+static void add_owners(struct keytab *, const struct sim_storage *);
+static void mark_living(struct keytab *, const struct sim_storage *);
 static bool is_orphan(const struct sim_blob *, const struct keytab *);
 
 void
 sim_collect_orphans(struct simulator *s)
 {
-	if (!anybody_owned(s->store))
-		return;
-	struct keytab *alive = living(s->store);
-	for (size_t i = 0; i < sim_store_nstorages(s->store); i++) {
-		struct sim_storage *const st = sim_store_nth(s->store, i);
+	struct sim_store *const store = s->store;
+	/* The uids that an object names as its owner's, and whether such an object is there. */
+	struct keytab *owners = keytab_new(sizeof(bool));
+
+	for (size_t i = 0; i < store->n; i++)
+		add_owners(owners, store->storages[i]);
+	for (size_t i = 0; keytab_count(owners) > 0 && i < store->n; i++)
+		mark_living(owners, store->storages[i]);
+	for (size_t i = 0; keytab_count(owners) > 0 && i < store->n; i++) {
+		struct sim_storage *const st = store->storages[i];
 
 		/* Backwards: a deletion moves only what was visited already. */
 		for (size_t n = st->n; n-- > 0;) {
-			if (is_orphan(st->objects[n], alive))
-				sim_object_delete(s, st, st->objects[n], NULL);
+			if (is_orphan(st->objects[n], owners))
+				sim_object_delete(s, st, st->objects[n], false);
 		}
 	}
-	keytab_free(&alive);
+	keytab_free(&owners);
+}
+
+static void
+add_owners(struct keytab *owners, const struct sim_storage *st)
+{
+	for (size_t n = 0; n < st->n; n++) {
+		for (const char *o = sim_blob_owners(st->objects[n]); o[0] != '\0'; o += strlen(o) + 1)
+			keytab_add(owners, o, strlen(o), NULL);
+	}
+}
+
+static void
+mark_living(struct keytab *owners, const struct sim_storage *st)
+{
+	for (size_t n = 0; n < st->n; n++) {
+		const char *const uid = sim_blob_uid(st->objects[n]);
+		const uint32_t id = keytab_find(owners, uid, strlen(uid));
+
+		if (id != KEYTAB_NONE)
+			*(bool *)keytab_value(owners, id) = true;
+	}
 }
 
 static bool
-anybody_owned(const struct sim_store *store)
-{
-	for (size_t i = 0; i < sim_store_nstorages(store); i++) {
-		const struct sim_storage *const st = sim_store_nth(store, i);
-
-		for (size_t n = 0; n < st->n; n++) {
-			if (sim_blob_owners(st->objects[n])[0] != '\0')
-				return true;
-		}
-	}
-	return false;
-}
-
-static struct keytab *
-living(const struct sim_store *store)
-{
-	struct keytab *const alive = keytab_new(0);
-
-	for (size_t i = 0; i < sim_store_nstorages(store); i++) {
-		const struct sim_storage *const st = sim_store_nth(store, i);
-
-		for (size_t n = 0; n < st->n; n++) {
-			const char *const uid = sim_blob_uid(st->objects[n]);
-
-			keytab_add(alive, uid, strlen(uid), NULL);
-		}
-	}
-	return alive;
-}
-
-static bool
-is_orphan(const struct sim_blob *b, const struct keytab *alive)
+is_orphan(const struct sim_blob *b, const struct keytab *owners)
 {
 	const char *owner = sim_blob_owners(b);
 
 	if (owner[0] == '\0')
 		return false;
 	for (; owner[0] != '\0'; owner += strlen(owner) + 1) {
-		if (keytab_find(alive, owner, strlen(owner)) != KEYTAB_NONE)
+		if (*(bool *)keytab_value(owners, keytab_find(owners, owner, strlen(owner))))
 			return false;
 	}
 	return true;

@@ -26,13 +26,12 @@ sim_load_namespaces(struct simulator *s)
 	const struct sim_resource *const r = sim_registry_find(s->registry, "", "v1", "namespaces");
 
 	for (size_t i = 0; i < NITEMS(names); i++) {
-		json_t *const ns = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}}", "apiVersion", "v1",
+		json_auto_t *ns = json_pack("{s:s, s:s, s:{s:s, s:{s:s}}}", "apiVersion", "v1",
 		    "kind", "Namespace", "metadata", "name", names[i], "labels",
 		    "kubernetes.io/metadata.name", names[i]);
 		char err[256] = "";
 
 		MUST(sim_object_create(s, r, ns, err, sizeof(err)) != NULL);
-		json_decref(ns);
 	}
 }
 
@@ -76,7 +75,7 @@ load_file(struct simulator *s, const char *path, char *err, size_t size)
 	char *const text = read_file(path, &len, err, size);
 	if (text == NULL)
 		return false;
-	json_t *const all = sim_yaml_parse_all(text, len, why, sizeof(why));
+	json_auto_t *all = sim_yaml_parse_all(text, len, why, sizeof(why));
 	free(text);
 	bool fine = all != NULL;
 	json_array_foreach(all, i, document) {
@@ -88,7 +87,6 @@ load_file(struct simulator *s, const char *path, char *err, size_t size)
 		json_object_del(document, "status");
 		fine = sim_object_create(s, crds, document, why, sizeof(why)) != NULL;
 	}
-	json_decref(all);
 	if (!fine)
 		snprintf(err, size, "%s: %s", path, why);
 	return fine;

@@ -32,7 +32,6 @@ static json_t *status_of(const char *, const struct sim_node_spec *);
 static json_t *conditions_of(const char *);
 static void add_managed_fields(json_t *, const char *);
 static void add_image(json_t *);
-static json_t *find_condition(json_t *, const char *);
 
 const char *
 sim_node_name(size_t number, char buf[NODE_NAME_MAX])
@@ -73,7 +72,7 @@ sim_node_images(size_t bytes)
 
 	while (json_array_size(images) < IMAGES_FEWEST)
 		add_image(images);
-	json_t *const sample = sim_node_new(&(struct sim_node_spec){ .number = 1,
+	json_auto_t *sample = sim_node_new(&(struct sim_node_spec){ .number = 1,
 	    .uid = "00000000-0000-4000-8000-000000000000",
 	    .now = "2026-01-01T00:00:00Z",
 	    .images = images, .managed = true });
@@ -81,7 +80,6 @@ sim_node_images(size_t bytes)
 	for (size_t have = text.len; have < bytes; have += IMAGE_BYTES)
 		add_image(images);
 	sim_buf_free(&text);
-	json_decref(sample);
 	return images;
 }
 
@@ -98,7 +96,7 @@ sim_node_beat(json_t *node, const char *now)
 void
 sim_node_set_ready(json_t *node, bool ready, const char *now)
 {
-	json_t *const c = find_condition(node, "Ready");
+	json_t *const c = sim_json_find(sim_json_at(node, "status.conditions"), "type", "Ready");
 	const char *const status = ready ? "True" : "Unknown";
 
 	sim_node_beat(node, now);
@@ -116,14 +114,10 @@ void
 sim_node_set_taint(json_t *node, const char *key, const char *effect, bool there)
 {
 	json_t *const spec = sim_json_branch(node, "spec");
-	json_t *taints = json_object_get(spec, "taints");
+	json_t *const taints = sim_json_list(spec, "taints");
 	size_t i;
 	json_t *t;
 
-	if (taints == NULL) {
-		taints = json_array();
-		json_object_set_new(spec, "taints", taints);
-	}
 	json_array_foreach(taints, i, t) {
 		if (strcmp(sim_json_text(t, "key"), key) == 0) {
 			json_array_remove(taints, i);
@@ -204,10 +198,9 @@ add_managed_fields(json_t *node, const char *now)
 	json_t *value;
 
 	JSON_EACH(sim_json_at(node, "metadata.labels"), key, value) {
-		json_t *const name = json_sprintf("f:%s", key);
+		json_auto_t *name = json_sprintf("f:%s", key);
 
 		json_object_set_new(f_labels, json_string_value(name), json_object());
-		json_decref(name);
 	}
 	json_object_set_new(fields, "f:metadata", json_pack("{s:o, s:{s:{}, s:{}}}", "f:labels", f_labels,
 	    "f:annotations", ".", "f:volumes.kubernetes.io/controller-managed-attach-detach"));
@@ -229,17 +222,4 @@ add_image(json_t *images)
 	    json_sprintf("registry.sim.internal/team-%zu/service-%zu@sha256:%064zx", i % 7, i, i * 7919 + 1),
 	    json_sprintf("registry.sim.internal/team-%zu/service-%zu:v1.%zu.0", i % 7, i, i % 40),
 	    "sizeBytes", (json_int_t)31457280 + (json_int_t)i * 65536));
-}
-
-static json_t *
-find_condition(json_t *node, const char *type)
-{
-	size_t i;
-	json_t *c;
-
-	json_array_foreach(sim_json_at(node, "status.conditions"), i, c) {
-		if (strcmp(sim_json_text(c, "type"), type) == 0)
-			return c;
-	}
-	return NULL;
 }

@@ -37,6 +37,8 @@ static const struct fault_key {
 	{ "resource",    TEXT,      false, AT(resource),    ANY },
 	{ "name",        TEXT,      false, AT(name),        ANY },
 	{ "user_agent",  TEXT,      false, AT(user_agent),  ANY },
+	{ "api",         TEXT,      false, AT(api),         ANY },
+	{ "class",       TEXT,      false, AT(class),       ANY },
 	{ "event",       TEXT,      false, AT(event),       EVENTS },
 	{ "count",       WHOLE,     true,  AT(count),       ANY },
 	{ "after",       WHOLE,     true,  AT(after),       ANY },
@@ -46,9 +48,10 @@ static const struct fault_key {
 	{ "message",     LONG_TEXT, false, AT(text),        OF(STATUS) | OF(ERROR_IN_STREAM) },
 	{ "retry_after", TEXT,      false, AT(retry_after), OF(STATUS) },
 	{ "body",        TEXT,      false, AT(mode),        OF(STATUS) },
-	{ "ms",          WHOLE,     true,  AT(amount),      OF(LATENCY) | OF(LATE_ANSWER) },
+	{ "ms",          WHOLE,     true,  AT(amount),      OF(LATENCY) | OF(LATE_ANSWER) | OF(LATE_EFFECT) },
 	{ "seconds",     DIFFERENCE, true, AT(amount),      OF(DATE_OFFSET) },
 	{ "rv",          WHOLE,     true,  AT(amount),      OF(STALE) },
+	{ "behind",      WHOLE,     true,  AT(behind),      OF(STALE) },
 	{ "bytes",       WHOLE,     true,  AT(amount),      OF(CUT) | OF(THROTTLE) | OF(HUGE_HEADERS) | OF(STALL) },
 	{ "how",         TEXT,      false, AT(mode),        OF(CUT) },
 	{ "mode",        TEXT,      false, AT(mode),        OF(NO_WATCHLIST) },
@@ -61,10 +64,11 @@ static const struct given {
 	int64_t		 amount;
 	const char	*reason, *modes[4];
 } givens[FAULT_MAX] = {
-	[FAULT_STATUS] = { .code = 503, .modes = { "status", "html", "empty" } },
+	[FAULT_STATUS] = { .code = 503, .modes = { "status", "html", "empty", "text" } },
 	[FAULT_ERROR_IN_STREAM] = { .code = 500, .reason = "InternalError" },
 	[FAULT_LATENCY] = { .amount = 1000 },
 	[FAULT_LATE_ANSWER] = { .amount = 1000 },
+	[FAULT_LATE_EFFECT] = { .amount = 1000 },
 	[FAULT_DATE_OFFSET] = { .amount = 3600 },
 	[FAULT_HUGE_HEADERS] = { .amount = 256 * 1024 },
 	[FAULT_THROTTLE] = { .amount = 1 },
@@ -96,6 +100,7 @@ sim_fault_from_json(const json_t *spec, char *err, size_t size)
 	x = obj_alloc(sizeof(*x));
 	x->kind = (enum sim_fault_kind)k;
 	x->count = 1;
+	x->behind = 1;
 	x->code = givens[k].code;
 	x->amount = givens[k].amount;
 	snprintf(x->reason, sizeof(x->reason), "%s", givens[k].reason != NULL ? givens[k].reason : "");

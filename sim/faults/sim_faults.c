@@ -143,6 +143,9 @@ strike(struct sim_fault *x, const struct sim_fault_subject *s)
 static bool
 matches(const struct sim_fault *x, const struct sim_fault_subject *s)
 {
+	if (strcmp(x->api, s->api != NULL ? s->api : "") != 0
+	    || (x->class[0] != '\0' && (s->class == NULL || strcmp(x->class, s->class) != 0)))
+		return false;
 	return (x->verb[0] == '\0' || in_list(x->verb, s->verb))
 	    && (x->resource[0] == '\0' || strcmp(x->resource, s->resource) == 0
 	    || strcmp(x->resource, s->qualified) == 0)

@@ -20,6 +20,7 @@
 	F(UNAUTHORIZED,    "unauthorized",    CALL)		\
 	F(LATENCY,         "latency",         CALL)		\
 	F(LATE_ANSWER,     "late_answer",     CALL)		\
+	F(LATE_EFFECT,     "late_effect",     CALL)		\
 	F(LOST,            "lost",            CALL)		\
 	F(STALE,           "stale",           CALL)		\
 	F(RV_TOO_LARGE,    "rv_too_large",    CALL)		\
@@ -58,6 +59,8 @@ struct sim_fault {
 	char			 verb[FAULT_TEXT_MAX], resource[FAULT_TEXT_MAX], name[FAULT_TEXT_MAX];
 	char			 user_agent[FAULT_TEXT_MAX];	/* its beginning */
 	char			 event[FAULT_TEXT_MAX];		/* ADDED, MODIFIED or DELETED */
+	char			 api[FAULT_TEXT_MAX];		/* a provider; "": the Kubernetes API */
+	char			 class[FAULT_TEXT_MAX];		/* of a provider's calls */
 	int64_t			 count, after;			/* count -1: for ever */
 	bool			 now;				/* open watches are hit at once */
 	/* How: each kind reads what it needs. */
@@ -66,12 +69,14 @@ struct sim_fault {
 	char			 mode[FAULT_TEXT_MAX];		/* body, how or mode, as the kind calls it */
 	char			*text;				/* message, or the bytes of malformed */
 	int64_t			 amount;			/* bytes, ms, seconds or rv */
+	int64_t			 behind;			/* changes of a provider's list */
 	uint64_t		 seen, hits;
 };
 
 /* What it may hit; "" where there is no such thing. */
 struct sim_fault_subject {
 	const char	*verb, *resource, *qualified, *name, *user_agent, *event;
+	const char	*api, *class;		/* of a provider; NULL: a request to the Kubernetes API */
 };
 
 /* The faults that hit one request; NULL: none of that kind. */

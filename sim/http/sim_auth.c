@@ -8,13 +8,10 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "keytab.h"
 #include "obj.h"
 #include "sim/sim_options.h"
 #include "sim_tls.h"
-
-struct auth_token {
-	char	*token, *user;
-};
 
 struct sim_auth {
 	uint32_t		 magic;
@@ -22,13 +19,10 @@ struct sim_auth {
 	const char		*file;
 	bool			 certificates, plain_http;
 	struct timespec		 changed;
-	struct auth_token	*tokens;
-	size_t			 n;
+	struct keytab		*tokens;	/* each with its user, a text of AUTH_USER_MAX */
 };
 
 static bool load(struct sim_auth *, char *, size_t);
-static void forget(struct sim_auth *);
-static const char *by_token(const struct sim_auth *, const char *);
 
 struct sim_auth *
 sim_auth_new(const struct sim_options *o, char *err, size_t size)
@@ -39,6 +33,7 @@ sim_auth_new(const struct sim_options *o, char *err, size_t size)
 	a->file = o->token_file;
 	a->certificates = o->client_ca != NULL;
 	a->plain_http = o->tls_cert == NULL;
+	a->tokens = keytab_new(AUTH_USER_MAX);
 	if (a->file != NULL && !load(a, err, size))
 		sim_auth_free(&a);
 	return a;
@@ -52,7 +47,7 @@ sim_auth_free(struct sim_auth **ap)
 	if (*ap == NULL)
 		return;
 	OBJ_TAKE(a, ap, AUTH_MAGIC);
-	forget(a);
+	keytab_free(&a->tokens);
 	OBJ_FREE(a);
 }
 
@@ -71,11 +66,11 @@ sim_auth_identify(struct sim_auth *a, struct evhttp_request *req, char user[AUTH
 	    && (st.st_mtim.tv_sec != a->changed.tv_sec || st.st_mtim.tv_nsec != a->changed.tv_nsec))
 		load(a, err, sizeof(err));
 	if (header != NULL && strncasecmp(header, "Bearer ", 7) == 0) {
-		const char *const name = by_token(a, header + 7);
+		const uint32_t id = keytab_find(a->tokens, header + 7, strlen(header + 7));
 
-		if (name != NULL)
-			snprintf(user, AUTH_USER_MAX, "%s", name);
-		return name != NULL;
+		if (id != KEYTAB_NONE)
+			memcpy(user, keytab_value(a->tokens, id), AUTH_USER_MAX);
+		return id != KEYTAB_NONE;
 	}
 	return a->plain_http
 	    || (a->certificates
@@ -86,7 +81,7 @@ sim_auth_identify(struct sim_auth *a, struct evhttp_request *req, char user[AUTH
 const char *
 sim_auth_first_token(const struct sim_auth *a)
 {
-	return a->n > 0 ? a->tokens[0].token : NULL;
+	return keytab_key(a->tokens, 0, NULL);
 }
 
 static bool
@@ -102,40 +97,22 @@ load(struct sim_auth *a, char *err, size_t size)
 			fclose(f);
 		return false;
 	}
-	forget(a);
+	keytab_free(&a->tokens);
+	a->tokens = keytab_new(AUTH_USER_MAX);
 	a->changed = st.st_mtim;
 	while (fgets(line, sizeof(line), f) != NULL) {
 		char *rest = line;
 		const char *const token = strsep(&rest, ",\r\n");
 		const char *const user = rest != NULL ? strsep(&rest, ",\r\n") : NULL;
 
+		bool added;
+
 		if (user == NULL || token[0] == '\0' || token[0] == '#')
 			continue;
-		a->tokens = obj_realloc(a->tokens, (a->n + 1) * sizeof(*a->tokens));
-		a->tokens[a->n++] = (struct auth_token){ obj_strdup(token), obj_strdup(user) };
+		const uint32_t id = keytab_add(a->tokens, token, strlen(token), &added);
+		if (added)
+			snprintf(keytab_value(a->tokens, id), AUTH_USER_MAX, "%s", user);
 	}
 	fclose(f);
 	return true;
-}
-
-static void
-forget(struct sim_auth *a)
-{
-	for (size_t i = 0; i < a->n; i++) {
-		free(a->tokens[i].token);
-		free(a->tokens[i].user);
-	}
-	free(a->tokens);
-	a->tokens = NULL;
-	a->n = 0;
-}
-
-static const char *
-by_token(const struct sim_auth *a, const char *token)
-{
-	for (size_t i = 0; i < a->n; i++) {
-		if (strcmp(a->tokens[i].token, token) == 0)
-			return a->tokens[i].user;
-	}
-	return NULL;
 }

@@ -13,6 +13,7 @@
 #include "sim/kube/sim_api.h"
 #include "sim/kube/store/sim_store.h"
 #include "sim/kube/store/sim_watch.h"
+#include "sim/provider/sim_providers.h"
 #include "sim/sim.h"
 #include "sim_audit.h"
 #include "sim_server.h"
@@ -24,7 +25,7 @@ typedef json_t *command_fn(struct simulator *s, const json_t *body, int64_t numb
 
 static command_fn list_faults, arm_faults, clear_faults, list_audit, clear_audit, compact,
     change_cluster, report_state,
-    disconnect, stop_listening, listen_again;
+    disconnect, stop_listening, listen_again, report_providers, change_providers;
 
 /* number: the query parameter that the command reads as a whole number. */
 static const struct {
@@ -43,6 +44,8 @@ static const struct {
 	{ EVHTTP_REQ_POST,   "/disconnect", "",   disconnect },
 	{ EVHTTP_REQ_POST,   "/down",    "",      stop_listening },
 	{ EVHTTP_REQ_POST,   "/up",      "",      listen_again },
+	{ EVHTTP_REQ_GET,    "/providers", "",    report_providers },
+	{ EVHTTP_REQ_POST,   "/providers", "",    change_providers },
 };
 
 static json_t *read_body(struct evhttp_request *, char *);
@@ -52,6 +55,7 @@ static json_t *each_of(
     struct simulator *, const json_t *, json_t *(*)(struct simulator *, const json_t *, char *), char *);
 static json_t *arm_one(struct simulator *, const json_t *, char *);
 static json_t *do_one(struct simulator *, const json_t *, char *);
+static json_t *change_provider(struct simulator *, const json_t *, char *);
 
 void
 sim_control_serve(struct evhttp_request *req, void *arg)
@@ -125,8 +129,8 @@ static json_t *
 compact(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
 	(void)body, (void)number, (void)why;
-	sim_store_compact(s->store);
-	return json_pack("{s:I}", "compacted", (json_int_t)sim_store_history(s->store)->forgotten);
+	sim_history_forget_all(&s->store->history);
+	return json_pack("{s:I}", "compacted", (json_int_t)s->store->history.forgotten);
 }
 
 static json_t *
@@ -139,19 +143,18 @@ change_cluster(struct simulator *s, const json_t *body, int64_t number, char why
 static json_t *
 report_state(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
 {
-	const struct sim_history *const h = sim_store_history(s->store);
+	const struct sim_history *const h = &s->store->history;
 	json_t *const objects = json_object();
 
 	(void)body, (void)number, (void)why;
-	for (size_t i = 0; i < sim_store_nstorages(s->store); i++) {
-		const struct sim_storage *const st = sim_store_nth(s->store, i);
-		json_t *const name =
+	for (size_t i = 0; i < s->store->n; i++) {
+		const struct sim_storage *const st = s->store->storages[i];
+		json_auto_t *name =
 		    json_sprintf("%s%s%s", st->plural, st->group[0] != '\0' ? "." : "", st->group);
 
 		json_object_set_new(objects, json_string_value(name), json_integer((json_int_t)st->n));
-		json_decref(name);
 	}
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "rv", (json_int_t)sim_store_rv(s->store),
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "rv", (json_int_t)s->store->rv,
 	    "compacted", (json_int_t)h->forgotten, "history", (json_int_t)h->n, "history_bytes",
 	    (json_int_t)h->old_bytes, "watches", (json_int_t)sim_watches_count(s->watches), "objects",
 	    objects);
@@ -183,29 +186,39 @@ listen_again(struct simulator *s, const json_t *body, int64_t number, char why[W
 	return NULL;
 }
 
+static json_t *
+report_providers(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)body, (void)number, (void)why;
+	return sim_providers_report(s->providers);
+}
+
+static json_t *
+change_providers(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)number;
+	return each_of(s, body, change_provider, why);
+}
+
 /* One object or an array of them; the answers likewise. What came before a wrong one is done. */
 static json_t *
 each_of(struct simulator *s, const json_t *body,
     json_t *(*fn)(struct simulator *, const json_t *, char *), char *why)
 {
-	json_t *const out = json_array();
+	json_auto_t *out = json_array();
 	size_t i;
 	json_t *one;
 
-	if (json_is_object(body)) {
-		json_decref(out);
+	if (json_is_object(body))
 		return fn(s, body, why);
-	}
 	json_array_foreach(body, i, one) {
 		json_t *const answer = fn(s, one, why);
 
-		if (answer == NULL) {
-			json_decref(out);
+		if (answer == NULL)
 			return NULL;
-		}
 		json_array_append_new(out, answer);
 	}
-	return out;
+	return json_incref(out);
 }
 
 static json_t *
@@ -226,8 +239,14 @@ do_one(struct simulator *s, const json_t *command, char *why)
 	json_t *const answer = sim_cluster_command(s->cluster, command, why, WHY_MAX);
 
 	if (answer != NULL)
-		json_object_set_new(answer, "rv", json_integer((json_int_t)sim_store_rv(s->store)));
+		json_object_set_new(answer, "rv", json_integer((json_int_t)s->store->rv));
 	return answer;
+}
+
+static json_t *
+change_provider(struct simulator *s, const json_t *command, char *why)
+{
+	return sim_providers_command(s->providers, command, why, WHY_MAX);
 }
 
 static json_t *
@@ -263,12 +282,9 @@ static void
 reply(struct evhttp_request *req, int code, json_t *body)
 {
 	struct evbuffer *const out = evbuffer_new();
-	struct sim_buf text = { 0 };
 
-	sim_buf_json(&text, body);
-	sim_buf_puts(&text, "\n");
-	evbuffer_add(out, text.bytes, text.len);
-	sim_buf_free(&text);
+	sim_buf_json_into(out, body);
+	evbuffer_add(out, "\n", 1);
 	json_decref(body);
 	evhttp_add_header(evhttp_request_get_output_headers(req), "Content-Type", "application/json");
 	evhttp_send_reply(req, code, NULL, out);

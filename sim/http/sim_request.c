@@ -8,13 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/queue.h>
-#include <time.h>
 
-#include "clock.h"
 #include "obj.h"
 #include "sim/base/sim_buf.h"
 #include "sim/kube/semantics/sim_semantics.h"
 #include "sim_audit.h"
+#include "sim_server.h"
 
 #define REQUEST_MAGIC	0x43414c4cu
 
@@ -23,18 +22,11 @@ struct bandwidth {
 	struct ev_token_bucket_cfg	*cfg;
 };
 
-struct delayed_request {
-	struct sim_request	*call;
-	sim_request_handler	*fn;
-};
-
 static void read_params(struct sim_request *);
 static const char *method_name(enum evhttp_cmd_type);
-static const char *phrase(int);
 static void hold(struct sim_request *, int, const char *, struct evbuffer *);
 static void let_go(struct sim_request *);
 static void add_headers(struct sim_request *, const char *);
-static void add_date(struct sim_request *, int64_t);
 static struct ev_token_bucket_cfg *rate_of(size_t);
 static void on_later(evutil_socket_t, short, void *);
 static void on_gone(struct evhttp_connection *, void *);
@@ -132,20 +124,19 @@ sim_request_throttle(struct sim_request *c, size_t bytes_per_second)
 void
 sim_request_delay(struct sim_request *c, int64_t ms, sim_request_handler *fn)
 {
-	struct delayed_request *const l = obj_alloc(sizeof(*l));
-
-	*l = (struct delayed_request){ c, fn };
-	c->delay = evtimer_new(c->sim->base, on_later, l);
+	c->then = fn;
+	c->delay = evtimer_new(c->sim->base, on_later, c);
 	MUST(c->delay != NULL);
 	const struct timeval wait = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 	evtimer_add(c->delay, &wait);
-	evhttp_connection_set_closecb(evhttp_request_get_connection(c->http), on_gone, l);
+	evhttp_connection_set_closecb(evhttp_request_get_connection(c->http), on_gone, c);
 }
 
 void
 sim_request_reply(struct sim_request *c, int code, const char *type, struct evbuffer *out)
 {
 	if (c->plan.of[FAULT_LOST] != NULL && code < 300) {
+		evbuffer_free(out);
 		sim_request_drop(c);
 		return;
 	}
@@ -155,7 +146,8 @@ sim_request_reply(struct sim_request *c, int code, const char *type, struct evbu
 	}
 	sim_audit_end(c->sim->audit, c->audit_row, code, c->rv);
 	add_headers(c, type);
-	evhttp_send_reply(c->http, code, phrase(code), out);
+	evhttp_send_reply(c->http, code, sim_server_phrase(code), out);
+	evbuffer_free(out);
 	sim_request_close(&c);
 }
 
@@ -169,15 +161,11 @@ void
 sim_request_reply_json_as(struct sim_request *c, int code, const char *type, json_t *body)
 {
 	struct evbuffer *const out = evbuffer_new();
-	struct sim_buf text = { 0 };
 
-	sim_buf_json(&text, body);
-	sim_buf_puts(&text, "\n");
-	evbuffer_add(out, text.bytes, text.len);
-	sim_buf_free(&text);
+	sim_buf_json_into(out, body);
+	evbuffer_add(out, "\n", 1);
 	json_decref(body);
 	sim_request_reply(c, code, type, out);
-	evbuffer_free(out);
 }
 
 void
@@ -203,7 +191,7 @@ sim_request_fail(struct sim_request *c, int code, const char *reason, const char
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	sim_request_reply_status(c, sim_semantics_failure(code, reason, text, NULL, "", NULL));
+	sim_request_reply_status(c, sim_semantics_failure(code, reason, "%s", text));
 }
 
 void
@@ -213,7 +201,6 @@ sim_request_reply_text(struct sim_request *c, int code, const char *text)
 
 	evbuffer_add(out, text, strlen(text));
 	sim_request_reply(c, code, "text/plain; charset=utf-8", out);
-	evbuffer_free(out);
 }
 
 void
@@ -234,26 +221,7 @@ sim_request_start_answer(struct sim_request *c, int code, const char *type)
 {
 	sim_audit_end(c->sim->audit, c->audit_row, code, c->rv);
 	add_headers(c, type);
-	evhttp_send_reply_start(c->http, code, phrase(code));
-}
-
-/* Of the codes that evhttp has other words for than Go. NULL: evhttp's. */
-static const char *
-phrase(int code)
-{
-	static const struct {
-		int		 code;
-		const char	*phrase;
-	} rows[] = {
-		{ 413, "Request Entity Too Large" }, { 415, "Unsupported Media Type" }, { 422, "Unprocessable Entity" },
-		{ 429, "Too Many Requests" }, { 504, "Gateway Timeout" },
-	};
-
-	for (size_t i = 0; i < NITEMS(rows); i++) {
-		if (rows[i].code == code)
-			return rows[i].phrase;
-	}
-	return NULL;
+	evhttp_send_reply_start(c->http, code, sim_server_phrase(code));
 }
 
 /* The deed is done; its answer takes its time. */
@@ -263,10 +231,7 @@ hold(struct sim_request *c, int code, const char *type, struct evbuffer *out)
 	const int64_t ms = c->plan.of[FAULT_LATE_ANSWER]->amount;
 
 	c->plan.of[FAULT_LATE_ANSWER] = NULL;
-	c->held = evbuffer_new();
-	MUST(c->held != NULL);
-	if (out != NULL)
-		evbuffer_add_buffer(c->held, out);
+	c->held = out;
 	c->held_code = code;
 	snprintf(c->held_type, sizeof(c->held_type), "%s", type);
 	sim_request_delay(c, ms, let_go);
@@ -281,7 +246,6 @@ let_go(struct sim_request *c)
 	memcpy(type, c->held_type, sizeof(type));
 	c->held = NULL;
 	sim_request_reply(c, c->held_code, type, out);
-	evbuffer_free(out);
 }
 
 static void
@@ -301,23 +265,10 @@ add_headers(struct sim_request *c, const char *type)
 		free(filler);
 	}
 	if (c->plan.of[FAULT_DATE_OFFSET] != NULL)
-		add_date(c, c->plan.of[FAULT_DATE_OFFSET]->amount);
+		sim_server_add_date(evhttp_request_get_output_headers(c->http),
+		    c->plan.of[FAULT_DATE_OFFSET]->amount);
 	if (c->plan.of[FAULT_THROTTLE] != NULL)
 		sim_request_throttle(c, (size_t)c->plan.of[FAULT_THROTTLE]->amount);
-}
-
-/* The clock of a server that is so many seconds ahead; without this evhttp writes the right time. */
-static void
-add_date(struct sim_request *c, int64_t seconds)
-{
-	const time_t then = (time_t)(clock_wall_ms() / 1000 + seconds);
-	char text[64];
-	struct tm tm;
-
-	if (gmtime_r(&then, &tm) == NULL)
-		return;
-	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
-	sim_request_add_header(c, "Date", text);
 }
 
 /* a=b&c=d, percent and plus decoded; a name alone has the value "". */
@@ -382,27 +333,25 @@ rate_of(size_t bytes_per_second)
 static void
 on_later(evutil_socket_t fd, short what, void *arg)
 {
-	struct delayed_request l = *(struct delayed_request *)arg;
+	struct sim_request *const c = arg;
 
 	(void)fd;
 	(void)what;
-	free(arg);
-	event_free(l.call->delay);
-	l.call->delay = NULL;
-	evhttp_connection_set_closecb(evhttp_request_get_connection(l.call->http), NULL, NULL);
-	l.fn(l.call);
+	event_free(c->delay);
+	c->delay = NULL;
+	evhttp_connection_set_closecb(evhttp_request_get_connection(c->http), NULL, NULL);
+	c->then(c);
 }
 
 /* The connection ended during the delay: there is no one to answer. */
 static void
 on_gone(struct evhttp_connection *connection, void *arg)
 {
-	struct delayed_request *const l = arg;
+	struct sim_request *c = arg;
 
 	(void)connection;
-	sim_audit_end(l->call->sim->audit, l->call->audit_row, 0, 0);
-	if (evhttp_request_get_connection(l->call->http) == NULL)
-		evhttp_request_free(l->call->http);
-	sim_request_close(&l->call);
-	free(l);
+	sim_audit_end(c->sim->audit, c->audit_row, 0, 0);
+	if (evhttp_request_get_connection(c->http) == NULL)
+		evhttp_request_free(c->http);
+	sim_request_close(&c);
 }

@@ -23,6 +23,9 @@
 struct evbuffer;
 struct event;
 
+struct sim_request;
+typedef void sim_request_handler(struct sim_request *c);
+
 struct sim_request {
 	uint32_t			 magic;
 	struct simulator		*sim;
@@ -40,12 +43,11 @@ struct sim_request {
 	uint64_t			 audit_row;
 	uint64_t			 rv;		/* for the audit: of what was written or listed */
 	struct event			*delay;
+	sim_request_handler		*then;		/* after it */
 	struct evbuffer			*held;		/* an answer that waits, with its head */
 	int				 held_code;
 	char				 held_type[128];
 };
-
-typedef void sim_request_handler(struct sim_request *c);
 
 struct sim_request *sim_request_new(struct simulator *s, struct evhttp_request *req);
 
@@ -65,7 +67,7 @@ void sim_request_throttle(struct sim_request *c, size_t bytes_per_second);
 /* ms later, fn gets the request. */
 void sim_request_delay(struct sim_request *c, int64_t ms, sim_request_handler *fn);
 
-/* Takes what is in out. */
+/* Takes out. */
 void sim_request_reply(struct sim_request *c, int code, const char *type, struct evbuffer *out);
 void sim_request_reply_json(struct sim_request *c, int code, json_t *body);	/* takes body */
 void sim_request_reply_json_as(struct sim_request *c, int code, const char *type, json_t *body);

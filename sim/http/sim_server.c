@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
 #include <event2/listener.h>
@@ -10,7 +11,9 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "clock.h"
 #include "obj.h"
 #include "sim_tls.h"
 
@@ -90,6 +93,49 @@ const char *
 sim_server_url(const struct sim_server *s)
 {
 	return s->url;
+}
+
+void
+sim_server_break(struct evhttp_connection *connection, bool reset)
+{
+	/* Dissolving the association is what sends an RST at once (tcp(7)). */
+	const struct sockaddr none = { .sa_family = AF_UNSPEC };
+
+	if (reset)
+		(void)!connect(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), &none,
+		    sizeof(none));
+	evhttp_connection_free(connection);
+}
+
+void
+sim_server_add_date(struct evkeyvalq *headers, int64_t ahead_s)
+{
+	const time_t then = (time_t)(clock_wall_ms() / 1000 + ahead_s);
+	char text[64];
+	struct tm tm;
+
+	if (gmtime_r(&then, &tm) == NULL)
+		return;
+	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	evhttp_add_header(headers, "Date", text);
+}
+
+const char *
+sim_server_phrase(int code)
+{
+	static const struct {
+		int		 code;
+		const char	*phrase;
+	} rows[] = {
+		{ 413, "Request Entity Too Large" }, { 415, "Unsupported Media Type" },
+		{ 422, "Unprocessable Entity" }, { 429, "Too Many Requests" }, { 504, "Gateway Timeout" },
+	};
+
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		if (rows[i].code == code)
+			return rows[i].phrase;
+	}
+	return NULL;
 }
 
 /* "127.0.0.1:80", "[::1]:80", ":80". evutil_parse_sockaddr_port refuses port 0. */

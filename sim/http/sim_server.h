@@ -4,9 +4,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct event_base;
+struct evhttp_connection;
 struct evhttp_request;
+struct evkeyvalq;
 struct sim_server;
 struct sim_tls;
 
@@ -24,5 +27,12 @@ const char *sim_server_url(const struct sim_server *s);
  */
 void sim_server_stop(struct sim_server *s);
 bool sim_server_resume(struct sim_server *s);
+
+/* Ends one connection and its request, in the middle of an answer if there is one; reset: with an RST. */
+void sim_server_break(struct evhttp_connection *connection, bool reset);
+/* The clock of a server that is so many seconds ahead; without this evhttp writes the right time. */
+void sim_server_add_date(struct evkeyvalq *headers, int64_t ahead_s);
+/* The text of the codes for which evhttp has other words than Go; NULL: evhttp's. */
+const char *sim_server_phrase(int code);
 
 #endif

@@ -5,10 +5,10 @@
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <zlib.h>
 
 #include "obj.h"
+#include "sim_server.h"
 
 enum { GZIP_WINDOW = 15 + 16, GZIP_MEMORY = 8, COMPRESSED = 16 * 1024 };
 
@@ -135,17 +135,10 @@ sim_stream_end(struct sim_stream **sp, enum sim_ending how)
 		compress_plain(s, Z_FINISH);
 		evhttp_send_reply_chunk(req, s->coded);
 	}
-	if (how == ENDING_RESET && connection != NULL) {
-		/* Dissolving the association is what sends an RST at once (tcp(7)). */
-		const struct sockaddr none = { .sa_family = AF_UNSPEC };
-
-		(void)!connect(bufferevent_getfd(evhttp_connection_get_bufferevent(connection)), &none,
-		    sizeof(none));
-	}
 	if (how == ENDING_CLEAN || connection == NULL)
 		evhttp_send_reply_end(req);
 	else
-		evhttp_connection_free(connection);
+		sim_server_break(connection, how == ENDING_RESET);
 	destroy(&s);
 }
 

@@ -76,9 +76,7 @@ sim_api_serve(struct evhttp_request *req, void *arg)
 const char *
 sim_request_key(const struct sim_request *c, char *buf, size_t size)
 {
-	snprintf(buf, size, "%s%s%s", c->resource->namespaced ? c->route.ns : "",
-	    c->resource->namespaced ? "/" : "", c->route.name);
-	return buf;
+	return sim_resource_key(c->resource, c->route.ns, c->route.name, buf, size);
 }
 
 static void
@@ -242,8 +240,9 @@ answer_fault(struct sim_request *c, const struct sim_fault *f)
 		evbuffer_add_printf(out,
 		    "<html><head><title>%d %s</title></head><body><h1>%d %s</h1></body></html>\r\n",
 		    f->code, reason, f->code, reason);
-	sim_request_reply(c, f->code, "text/html", out);
-	evbuffer_free(out);
+	else if (strcmp(f->mode, "text") == 0 && f->text != NULL)
+		evbuffer_add(out, f->text, strlen(f->text));
+	sim_request_reply(c, f->code, strcmp(f->mode, "text") == 0 ? "application/json" : "text/html", out);
 }
 
 static const char *

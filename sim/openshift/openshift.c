@@ -181,8 +181,7 @@ move(struct openshift *r, struct openshift_fleet_node *n, json_t *moved, json_t 
 static void
 advance(struct openshift *r, struct openshift_fleet_node *n, enum openshift_step to)
 {
-	json_t *const node = openshift_get(r->node_store, n->name);
-	json_t *const before = json_deep_copy(node);
+	json_auto_t *node = openshift_get(r->node_store, n->name), *before = json_deep_copy(node);
 	char now[SIM_TIME_MAX], boot[SIM_UID_MAX];
 
 	openshift_node_take_step(node, to, &(struct openshift_node_change){
@@ -192,8 +191,6 @@ advance(struct openshift *r, struct openshift_fleet_node *n, enum openshift_step
 	});
 	if (!json_equal(before, node))
 		sim_store_put(r->sim->store, r->node_store, node);
-	json_decref(before);
-	json_decref(node);
 	n->step = to;
 	n->may_start = false;
 	n->left_ms = (double)random_jitter(&r->sim->seed, openshift_step_row(to)->lasts_ms);
@@ -236,21 +233,18 @@ after_last(const struct openshift *r)
 static void
 settle_pool(struct openshift *r, const struct openshift_pool *p, const char *now)
 {
-	json_t *const pool = openshift_get(r->pool_store, p->name);
-	json_t *const before = json_deep_copy(pool);
+	json_auto_t *pool = openshift_get(r->pool_store, p->name), *before = json_deep_copy(pool);
 
 	openshift_pool_set_status(pool, p, now);
 	if (!json_equal(before, pool))
 		sim_store_put(r->sim->store, r->pool_store, pool);
-	json_decref(before);
-	json_decref(pool);
 }
 
 /* The control plane must be there, and every other pool that is not paused. */
 static void
 settle_version(struct openshift *r, const char *now)
 {
-	json_t *const cv = openshift_get(r->version_store, "version");
+	json_auto_t *cv = openshift_get(r->version_store, "version");
 	bool complete = cv != NULL;
 
 	for (size_t i = 0; i < r->npools; i++) {
@@ -261,5 +255,4 @@ settle_version(struct openshift *r, const char *now)
 	}
 	if (complete && openshift_version_finish(cv, now))
 		sim_store_put(r->sim->store, r->version_store, cv);
-	json_decref(cv);
 }

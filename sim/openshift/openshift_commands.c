@@ -32,8 +32,7 @@ struct command_error {
 typedef long command_fn(struct openshift *r, json_t *command, json_t *answer,
     const struct command_error *why);
 
-static command_fn openshift, roll, step, pause_pool, unpause_pool, change_pool, degrade, recover, stick,
-    unstick, join_nodes;
+static command_fn openshift, roll, step, set_paused, change_pool, degrade, recover, set_stuck, join_nodes;
 
 static const struct {
 	const char	*op;
@@ -43,13 +42,13 @@ static const struct {
 	{ "openshift", openshift, true },
 	{ "rollout", roll, false },
 	{ "step", step, false },
-	{ "pause", pause_pool, false },
-	{ "unpause", unpause_pool, false },
+	{ "pause", set_paused, false },
+	{ "unpause", set_paused, false },
 	{ "pool", change_pool, false },
 	{ "degrade", degrade, false },
 	{ "recover", recover, false },
-	{ "stick", stick, false },
-	{ "unstick", unstick, false },
+	{ "stick", set_stuck, false },
+	{ "unstick", set_stuck, false },
 	{ "join", join_nodes, false },
 };
 
@@ -62,10 +61,8 @@ static bool read_command(const json_t *, int, const json_error_t *, const struct
 static long refuse(const struct command_error *, const char *, ...) __attribute__((format(printf, 2, 3)));
 static bool is_max_unavailable(const json_t *);
 static json_t *named(struct openshift *, const json_t *, const struct command_error *);
-static long each_node(struct openshift *, json_t *, bool (*)(struct simulator *, const char *),
-    const struct command_error *);
-static long set_paused(struct openshift *, json_t *, bool, const struct command_error *);
 static const struct openshift_fleet_node *find_node(const struct openshift *, const char *);
+static int compare_name(const void *, const void *);
 
 bool
 openshift_has_command(const char *op)
@@ -93,33 +90,27 @@ openshift_command(struct openshift *r, const json_t *command, char *err, size_t 
 			  : "there is no OpenShift; begin with --openshift or {\"op\": \"openshift\"}");
 		return NULL;
 	}
-	json_t *const copy = json_deep_copy(command), *const answer = json_object();
+	json_auto_t *copy = json_deep_copy(command), *answer = json_object();
 	if (r->on)
 		openshift_fleet_refresh(r);
 	const long n = commands[i].run(r, copy, answer, &why);
-	json_decref(copy);
-	if (n < 0) {
-		json_decref(answer);
+	if (n < 0)
 		return NULL;
-	}
 	openshift_update_status(r);
 	json_object_set_new(answer, "changed", json_integer(n));
-	return answer;
+	return json_incref(answer);
 }
 
 bool
 openshift_begin(struct openshift *r, char *err, size_t size)
 {
 	const struct sim_options *const o = r->sim->options;
-	json_t *const command = json_pack("{s:s, s:I, s:I, s:I, s:s}", "op", "openshift", "masters",
+	json_auto_t *command = json_pack("{s:s, s:I, s:I, s:I, s:s}", "op", "openshift", "masters",
 	    (json_int_t)o->masters, "infra", (json_int_t)o->infra, "workers", (json_int_t)o->workers,
 	    "version", o->release);
-	json_t *const answer = openshift_command(r, command, err, size);
-	const bool fine = answer != NULL;
+	json_auto_t *answer = openshift_command(r, command, err, size);
 
-	json_decref(answer);
-	json_decref(command);
-	return fine;
+	return answer != NULL;
 }
 
 static long
@@ -149,7 +140,7 @@ openshift(struct openshift *r, json_t *command, json_t *answer, const struct com
 	if (!openshift_crds_install(r->sim, why->text, why->size))
 		return -1;
 	char now[SIM_TIME_MAX];
-	json_t *const most = max != NULL ? json_incref(max) : json_integer(1);
+	json_auto_t *most = max != NULL ? json_incref(max) : json_integer(1);
 	free(r->version);
 	r->version = obj_strdup(version);
 	openshift_create(r, r->version_store, openshift_version_new(version, sim_now(now)));
@@ -160,7 +151,6 @@ openshift(struct openshift *r, json_t *command, json_t *answer, const struct com
 		if (i != ROLE_INFRA || wanted[i] > 0)
 			openshift_make_pool(r, name, openshift_pool_role_selector(name), most);
 	}
-	json_decref(most);
 	openshift_update_status(r);
 	const size_t n = openshift_give_roles(r, wanted);
 	openshift_start(r);
@@ -180,7 +170,7 @@ roll(struct openshift *r, json_t *command, json_t *answer, const struct command_
 		return -1;
 	if (version != NULL && (version[0] == '\0' || strlen(version) > VERSION_MAX))
 		return refuse(why, "rollout: version: 1 to %d characters", VERSION_MAX);
-	json_t *const cv = openshift_get(r->version_store, "version");
+	json_auto_t *cv = openshift_get(r->version_store, "version");
 	if (version != NULL && cv == NULL)
 		return refuse(why, "rollout: there is no ClusterVersion \"version\"");
 	if (version != NULL) {
@@ -189,7 +179,6 @@ roll(struct openshift *r, json_t *command, json_t *answer, const struct command_
 		free(r->version);
 		r->version = obj_strdup(version);
 	}
-	json_decref(cv);
 	/* Without a version it is a change of configuration only: other configs, same version. */
 	r->manual = manual;
 	const size_t n = r->npools;
@@ -225,20 +214,6 @@ step(struct openshift *r, json_t *command, json_t *answer, const struct command_
 }
 
 static long
-pause_pool(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
-{
-	(void)answer;
-	return set_paused(r, command, true, why);
-}
-
-static long
-unpause_pool(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
-{
-	(void)answer;
-	return set_paused(r, command, false, why);
-}
-
-static long
 change_pool(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op, *name;
@@ -257,20 +232,18 @@ change_pool(struct openshift *r, json_t *command, json_t *answer, const struct c
 	if (selector != NULL && parsed == NULL)
 		return refuse(why, "pool: selector: %s", err);
 	selector_free(&parsed);
-	json_t *const pool = openshift_get(r->pool_store, name);
 	if (gone) {
-		json_decref(pool);
 		if (sim_store_remove(r->sim->store, r->pool_store, name) == 0)
 			return refuse(why, "pool: there is no pool \"%s\"", name);
 		return 1;
 	}
+	json_t *const pool = openshift_get(r->pool_store, name);
 	if (pool == NULL) {
-		json_t *const most = max != NULL ? json_incref(max) : json_integer(1);
+		json_auto_t *most = max != NULL ? json_incref(max) : json_integer(1);
 		json_t *const whom = selector != NULL ? json_incref(selector)
 		    : openshift_pool_role_selector(name);
 
 		openshift_make_pool(r, name, whom, most);
-		json_decref(most);
 		return 1;
 	}
 	json_t *const spec = sim_json_branch(pool, "spec");
@@ -296,18 +269,16 @@ degrade(struct openshift *r, json_t *command, json_t *answer, const struct comma
 		return -1;
 	if (strcmp(state, "Degraded") != 0 && strcmp(state, "Unreconcilable") != 0)
 		return refuse(why, "degrade: state: Degraded or Unreconcilable, not \"%s\"", state);
-	json_t *const chosen = named(r, names, why);
+	json_auto_t *chosen = named(r, names, why);
 	if (chosen == NULL)
 		return -1;
 	json_array_foreach(chosen, i, name) {
 		json_t *const node = openshift_get(r->node_store, json_string_value(name));
 
-		openshift_node_degrade(node, state, reason);
+		openshift_node_set_state(node, state, reason);
 		openshift_put(r, r->node_store, node, false);
 	}
-	const long n = (long)json_array_size(chosen);
-	json_decref(chosen);
-	return n;
+	return (long)json_array_size(chosen);
 }
 
 static long
@@ -322,7 +293,7 @@ recover(struct openshift *r, json_t *command, json_t *answer, const struct comma
 	(void)answer;
 	if (!READ(command, why, "{s:s, s?o}", "op", &op, "names", &names))
 		return -1;
-	json_t *const chosen = named(r, names, why);
+	json_auto_t *chosen = named(r, names, why);
 	if (chosen == NULL)
 		return -1;
 	json_array_foreach(chosen, i, name) {
@@ -331,26 +302,11 @@ recover(struct openshift *r, json_t *command, json_t *answer, const struct comma
 		if (!f->facts.failing)
 			continue;
 		json_t *const node = openshift_get(r->node_store, f->name);
-		openshift_node_recover(node, f->step);
+		openshift_node_set_state(node, openshift_step_row(f->step)->state, "");
 		openshift_put(r, r->node_store, node, false);
 		n++;
 	}
-	json_decref(chosen);
 	return n;
-}
-
-static long
-stick(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
-{
-	(void)answer;
-	return each_node(r, command, openshift_pods_block, why);
-}
-
-static long
-unstick(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
-{
-	(void)answer;
-	return each_node(r, command, openshift_pods_unblock, why);
 }
 
 static long
@@ -409,14 +365,14 @@ is_max_unavailable(const json_t *value)
 static json_t *
 named(struct openshift *r, const json_t *names, const struct command_error *why)
 {
-	json_t *const all = json_array(), *name;
+	json_auto_t *all = json_array();
+	json_t *name;
 	size_t i;
 
 	for (i = 0; names == NULL && i < r->nnodes; i++)
 		json_array_append_new(all, json_string(r->nodes[i].name));
 	if (names == NULL)
-		return all;
-	json_decref(all);
+		return json_incref(all);
 	if (!json_is_array(names)) {
 		refuse(why, "names: a list of names of nodes");
 		return NULL;
@@ -434,8 +390,7 @@ named(struct openshift *r, const json_t *names, const struct command_error *why)
 
 /* The Pods of these nodes: one that no drain gets rid of, or one that gives way. */
 static long
-each_node(struct openshift *r, json_t *command, bool (*fn)(struct simulator *, const char *),
-    const struct command_error *why)
+set_stuck(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op;
 	json_t *names = NULL, *name;
@@ -443,52 +398,46 @@ each_node(struct openshift *r, json_t *command, bool (*fn)(struct simulator *, c
 	size_t i;
 	long n = 0;
 
+	(void)answer;
 	if (!READ(command, why, "{s:s, s:o}", "op", &op, "names", &names))
 		return -1;
-	json_t *const chosen = named(r, names, why);
+	json_auto_t *chosen = named(r, names, why);
 	if (chosen == NULL)
 		return -1;
 	json_array_foreach(chosen, i, name)
-		n += fn(r->sim, json_string_value(name));
-	json_decref(chosen);
+		n += (strcmp(op, "stick") == 0 ? openshift_pods_block : openshift_pods_unblock)(r->sim,
+		    json_string_value(name));
 	return n;
 }
 
 static long
-set_paused(struct openshift *r, json_t *command, bool paused, const struct command_error *why)
+set_paused(struct openshift *r, json_t *command, json_t *answer, const struct command_error *why)
 {
 	const char *op, *name;
 	json_error_t wrong;
 
+	(void)answer;
 	if (!READ(command, why, "{s:s, s:s}", "op", &op, "pool", &name))
 		return -1;
-	json_t *const pool = openshift_get(r->pool_store, name);
+	const bool paused = strcmp(op, "pause") == 0;
+	json_auto_t *pool = openshift_get(r->pool_store, name);
 	if (pool == NULL)
 		return refuse(why, "%s: there is no pool \"%s\"", op, name);
-	if (json_is_true(sim_json_at(pool, "spec.paused")) == paused) {
-		json_decref(pool);
+	if (json_is_true(sim_json_at(pool, "spec.paused")) == paused)
 		return 0;
-	}
 	json_object_set_new(sim_json_branch(pool, "spec"), "paused", json_boolean(paused));
-	openshift_put(r, r->pool_store, pool, true);
+	openshift_put(r, r->pool_store, json_incref(pool), true);
 	return 1;
 }
 
 static const struct openshift_fleet_node *
 find_node(const struct openshift *r, const char *name)
 {
-	size_t low = 0, high = r->nnodes;
+	return bsearch(name, r->nodes, r->nnodes, sizeof(*r->nodes), compare_name);
+}
 
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-		const int command = strcmp(r->nodes[middle].name, name);
-
-		if (command == 0)
-			return &r->nodes[middle];
-		if (command < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+static int
+compare_name(const void *name, const void *node)
+{
+	return strcmp(name, ((const struct openshift_fleet_node *)node)->name);
 }

@@ -21,14 +21,13 @@ openshift_crds_install(struct simulator *s, char *err, size_t size)
 {
 	const struct sim_resource *const r =
 	    sim_registry_find(s->registry, "apiextensions.k8s.io", "v1", "customresourcedefinitions");
-	json_t *const all = sim_yaml_parse_all(crds, sizeof(crds), err, size);
+	json_auto_t *all = sim_yaml_parse_all(crds, sizeof(crds), err, size);
 	bool fine = all != NULL;
 	size_t i;
 	json_t *crd;
 
 	json_array_foreach(all, i, crd)
 		fine = fine && (is_served(s, crd) || sim_object_create(s, r, crd, err, size) != NULL);
-	json_decref(all);
 	sim_controllers_run(s->controllers);
 	return fine;
 }

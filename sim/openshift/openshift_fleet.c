@@ -67,10 +67,9 @@ read_pools(struct openshift *r)
 	r->npools = r->pool_store->n;
 	r->pools = obj_alloc((r->npools + 1) * sizeof(*r->pools));
 	for (size_t i = 0; i < r->npools; i++) {
-		json_t *const object = sim_blob_parse(r->pool_store->objects[i], r->pool_store->form);
+		json_auto_t *object = sim_blob_parse(r->pool_store->objects[i], r->pool_store->form);
 
 		openshift_pool_read(&r->pools[i], object);
-		json_decref(object);
 	}
 }
 
@@ -109,7 +108,7 @@ read_nodes(struct openshift *r, bool pools_changed)
 static void
 take_node(struct openshift *r, struct openshift_fleet_node *n, const struct sim_blob *b)
 {
-	json_t *const object = sim_blob_parse(b, r->node_store->form);
+	json_auto_t *object = sim_blob_parse(b, r->node_store->form);
 
 	if (n->name == NULL) {
 		n->name = obj_strdup(sim_blob_name(b));
@@ -118,7 +117,6 @@ take_node(struct openshift *r, struct openshift_fleet_node *n, const struct sim_
 	openshift_node_facts_free(&n->facts);
 	openshift_node_facts_read(&n->facts, object);
 	n->rv = b->rv;
-	json_decref(object);
 }
 
 static int

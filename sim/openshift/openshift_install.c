@@ -21,14 +21,13 @@ void
 openshift_make_pool(struct openshift *r, const char *name, json_t *selector, json_t *max_unavailable)
 {
 	char config[CONFIG_NAME_MAX];
-	json_t *const sources = make_sources(r, name);
+	json_auto_t *sources = make_sources(r, name);
 
 	openshift_config_rendered_name(name, ++r->serial, config);
 	openshift_create(r, r->config_store, openshift_config_rendered(config, r->version));
 	json_t *const pool = openshift_pool_new(name, selector, max_unavailable, config);
 	openshift_pool_set_target(pool, config, sources);
 	openshift_create(r, r->pool_store, pool);
-	json_decref(sources);
 }
 
 size_t

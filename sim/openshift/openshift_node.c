@@ -112,8 +112,7 @@ openshift_node_join(json_t *node, const char *config)
 {
 	set_note(node, MCO_KEY("currentConfig"), config);
 	set_note(node, MCO_KEY("desiredConfig"), config);
-	set_note(node, MCO_KEY("state"), openshift_step_row(ROLLOUT_IDLE)->state);
-	set_note(node, MCO_KEY("reason"), "");
+	openshift_node_set_state(node, openshift_step_row(ROLLOUT_IDLE)->state, "");
 	set_note(node, MCO_KEY("controlPlaneTopology"), "HighlyAvailable");
 	set_drain(node, "uncordon-", config);
 	set_note(node, MCO_KEY("lastAppliedDrain"), note(node, MCO_KEY("desiredDrain")));
@@ -127,25 +126,17 @@ openshift_node_take_step(json_t *node, enum openshift_step step, const struct op
 }
 
 void
-openshift_node_degrade(json_t *node, const char *state, const char *reason)
+openshift_node_set_state(json_t *node, const char *state, const char *reason)
 {
 	set_note(node, MCO_KEY("state"), state);
 	set_note(node, MCO_KEY("reason"), reason);
-}
-
-void
-openshift_node_recover(json_t *node, enum openshift_step step)
-{
-	set_note(node, MCO_KEY("state"), openshift_step_row(step)->state);
-	set_note(node, MCO_KEY("reason"), "");
 }
 
 static void
 finish(json_t *node, const struct openshift_node_change *c)
 {
 	set_note(node, MCO_KEY("currentConfig"), c->config);
-	set_note(node, MCO_KEY("state"), "Done");
-	set_note(node, MCO_KEY("reason"), "");
+	openshift_node_set_state(node, "Done", "");
 }
 
 static void
@@ -158,8 +149,7 @@ static void
 work(json_t *node, const struct openshift_node_change *c)
 {
 	(void)c;
-	set_note(node, MCO_KEY("state"), "Working");
-	set_note(node, MCO_KEY("reason"), "");
+	openshift_node_set_state(node, "Working", "");
 }
 
 static void

@@ -39,7 +39,6 @@ struct openshift_node_change {
 	const char	*config, *boot_id, *now;
 };
 void openshift_node_take_step(json_t *node, enum openshift_step step, const struct openshift_node_change *c);
-void openshift_node_degrade(json_t *node, const char *state, const char *reason);
-void openshift_node_recover(json_t *node, enum openshift_step step);
+void openshift_node_set_state(json_t *node, const char *state, const char *reason);
 
 #endif

@@ -16,9 +16,7 @@ enum { NAME_MAX_LEN = 300, KEY_MAX_LEN = 320 };
 
 static struct sim_snapshot *evictable(struct simulator *, const char *);
 static bool may_stay(const json_t *);
-static bool is_going(const struct sim_blob *);
 static struct sim_storage *pods_of(struct simulator *);
-static struct sim_storage *budgets_of(struct simulator *);
 static const char *stuck_name(const char *, char[NAME_MAX_LEN]);
 static void make_ready(struct simulator *, const struct sim_blob *);
 static bool set_allowed(struct simulator *, const char *, int);
@@ -37,21 +35,18 @@ size_t
 openshift_pods_evict(struct simulator *s, const char *node, bool at_once)
 {
 	struct sim_snapshot *pods = evictable(s, node);
-	json_t *const options = at_once ? json_pack("{s:i}", "gracePeriodSeconds", 0) : NULL;
 	size_t n = 0;
 
 	for (size_t i = 0; i < pods->n; i++) {
 		/* One that is on its way out has been charged to its budget. */
-		if (is_going(pods->objects[i]))
+		if (sim_blob_is_marked(pods->objects[i]))
 			continue;
-		json_t *const refusal = sim_pdb_check(s, pods->objects[i], false);
+		json_auto_t *refusal = sim_pdb_check(s, pods->objects[i], false);
 		if (refusal == NULL) {
-			sim_object_delete(s, pods_of(s), pods->objects[i], options);
+			sim_object_delete(s, pods_of(s), pods->objects[i], at_once);
 			n++;
 		}
-		json_decref(refusal);
 	}
-	json_decref(options);
 	sim_snapshot_free(&pods);
 	return n;
 }
@@ -66,19 +61,17 @@ openshift_pods_block(struct simulator *s, const char *node)
 					    "poddisruptionbudgets");
 
 	stuck_name(node, name);
-	json_t *const pod = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:[{s:s, s:s}]}}",
+	json_auto_t *pod = json_pack("{s:s, s:s, s:{s:s, s:s, s:{s:s}}, s:{s:s, s:[{s:s, s:s}]}}",
 	    "apiVersion", "v1", "kind", "Pod", "metadata", "name", name, "namespace", "default",
 	    "labels", "sim.muster.dev/stuck", node, "spec", "nodeName", node, "containers", "name", "c",
 	    "image", "registry.sim.internal/stuck:v1");
-	json_t *const budget = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:i, s:{s:{s:s}}}}", "apiVersion",
+	json_auto_t *budget = json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:i, s:{s:{s:s}}}}", "apiVersion",
 	    "policy/v1", "kind", "PodDisruptionBudget", "metadata", "name", name, "namespace", "default",
 	    "spec", "minAvailable", 1, "selector", "matchLabels", "sim.muster.dev/stuck", node);
 	struct sim_blob *const made = sim_object_create(s, pods, pod, err, sizeof(err));
 	if (made != NULL)
 		make_ready(s, made);
 	sim_object_create(s, budgets, budget, err, sizeof(err));
-	json_decref(budget);
-	json_decref(pod);
 	return set_allowed(s, node, 0) || made != NULL;
 }
 
@@ -98,15 +91,10 @@ evictable(struct simulator *s, const char *node)
 
 	for (size_t i = 0; i < found->n; i++) {
 		const char *const on = sim_blob_field(found->objects[i], "spec.nodeName");
-		bool keep = on != NULL && strcmp(on, node) == 0;
+		const bool here = on != NULL && strcmp(on, node) == 0;
+		json_auto_t *pod = here ? sim_blob_parse(found->objects[i], st->form) : NULL;
 
-		if (keep) {
-			json_t *const pod = sim_blob_parse(found->objects[i], st->form);
-
-			keep = !may_stay(pod);
-			json_decref(pod);
-		}
-		if (keep)
+		if (here && !may_stay(pod))
 			found->objects[n++] = found->objects[i];
 		else
 			sim_blob_unref(&found->objects[i]);
@@ -135,25 +123,10 @@ may_stay(const json_t *pod)
 	return false;
 }
 
-/* Metadata stands first in the bytes, so this needs no parser. */
-static bool
-is_going(const struct sim_blob *pod)
-{
-	static const char mark[] = "\"deletionTimestamp\":";
-
-	return memmem(pod->bytes, pod->meta_len, mark, sizeof(mark) - 1) != NULL;
-}
-
 static struct sim_storage *
 pods_of(struct simulator *s)
 {
 	return sim_store_storage(s->store, "", "pods");
-}
-
-static struct sim_storage *
-budgets_of(struct simulator *s)
-{
-	return sim_store_storage(s->store, "policy", "poddisruptionbudgets");
 }
 
 static const char *
@@ -167,27 +140,26 @@ stuck_name(const char *node, char buf[NAME_MAX_LEN])
 static void
 make_ready(struct simulator *s, const struct sim_blob *b)
 {
-	json_t *const pod = sim_blob_parse(b, pods_of(s)->form);
+	json_auto_t *pod = sim_blob_parse(b, pods_of(s)->form);
 
 	json_object_set_new(pod, "status",
 	    json_pack("{s:s, s:[{s:s, s:s}]}", "phase", "Running", "conditions", "type", "Ready",
 		"status", "True"));
 	sim_store_put(s->store, pods_of(s), pod);
-	json_decref(pod);
 }
 
 /* The disruption controller's part: it has observed this budget; so many may be evicted. */
 static bool
 set_allowed(struct simulator *s, const char *node, int allowed)
 {
-	struct sim_storage *const st = budgets_of(s);
+	struct sim_storage *const st = sim_store_storage(s->store, "policy", "poddisruptionbudgets");
 	char name[NAME_MAX_LEN], key[KEY_MAX_LEN];
 
 	snprintf(key, sizeof(key), "default/%.299s", stuck_name(node, name));
 	const struct sim_blob *const b = sim_storage_get(st, key);
 	if (b == NULL)
 		return false;
-	json_t *const old = sim_blob_parse(b, st->form), *const new = json_deep_copy(old);
+	json_auto_t *old = sim_blob_parse(b, st->form), *new = json_deep_copy(old);
 	json_object_set_new(new, "status",
 	    json_pack("{s:I, s:i, s:i, s:i, s:i}", "observedGeneration",
 		(json_int_t)sim_json_int_at(new, "metadata.generation", 1), "disruptionsAllowed", allowed,
@@ -195,7 +167,5 @@ set_allowed(struct simulator *s, const char *node, int allowed)
 	const bool changed = !json_equal(old, new);
 	if (changed)
 		sim_store_put(s->store, st, new);
-	json_decref(old);
-	json_decref(new);
 	return changed;
 }

@@ -187,64 +187,43 @@ static void
 set_update_conditions(json_t *status, const struct openshift_pool *p, const char *now)
 {
 	const bool updated = openshift_pool_updated(p), degraded = p->degraded > 0;
+	char *const troubles = json_dumps(p->troubles, JSON_COMPACT);
 	char reason[80] = "";
-	struct {
-		json_t *updated, *updating, *nodes;
-	} text = { .updated = json_string(""), .updating = json_string(""), .nodes = json_string("") };
 
-	if (updated) {
-		json_decref(text.updated);
-		text.updated = json_sprintf("All nodes are updated with MachineConfig %s", p->target);
-	} else {
-		json_decref(text.updating);
-		text.updating = json_sprintf(p->paused
-			? "Pool is paused; will not update to MachineConfig %s"
-			: "All nodes are updating to MachineConfig %s", p->target);
-	}
-	if (degraded) {
-		char *const joined = json_dumps(p->troubles, JSON_COMPACT);
-
+	if (degraded)
 		snprintf(reason, sizeof(reason), "%zu nodes are reporting degraded status on sync",
 		    p->degraded);
-		json_decref(text.nodes);
-		text.nodes = json_string(joined);
-		free(joined);
-	}
 	set_condition(status, "RenderDegraded", false, "", json_string(""), now);
-	set_condition(status, "NodeDegraded", degraded, reason, text.nodes, now);
+	set_condition(status, "NodeDegraded", degraded, reason, json_string(degraded ? troubles : ""), now);
 	set_condition(status, "Degraded", degraded, "", json_string(""), now);
-	set_condition(status, "Updated", updated, "", text.updated, now);
-	set_condition(status, "Updating", !updated && !p->paused, "", text.updating, now);
+	set_condition(status, "Updated", updated, "", !updated ? json_string("")
+	    : json_sprintf("All nodes are updated with MachineConfig %s", p->target), now);
+	set_condition(status, "Updating", !updated && !p->paused, "", updated ? json_string("")
+	    : json_sprintf(p->paused ? "Pool is paused; will not update to MachineConfig %s"
+	    : "All nodes are updating to MachineConfig %s", p->target), now);
+	free(troubles);
 }
 
 /* The time moves only when the status turns. Takes the message. */
 static void
 set_condition(json_t *status, const char *type, bool is, const char *reason, json_t *message, const char *now)
 {
-	const char *const word = is ? "True" : "False", *since = now;
-	json_t *conditions = json_object_get(status, "conditions");
-	size_t i, at;
-	json_t *c;
-
-	if (conditions == NULL) {
-		conditions = json_array();
-		json_object_set_new(status, "conditions", conditions);
-	}
-	at = json_array_size(conditions);
-	json_array_foreach(conditions, i, c) {
-		if (strcmp(sim_json_text(c, "type"), type) != 0)
-			continue;
-		at = i;
-		if (strcmp(sim_json_text(c, "status"), word) == 0)
-			since = sim_json_text(c, "lastTransitionTime");
-	}
+	const char *const word = is ? "True" : "False";
+	json_t *const conditions = sim_json_list(status, "conditions");
+	json_t *const old = sim_json_find(conditions, "type", type);
+	const bool same = strcmp(sim_json_text(old, "status"), word) == 0;
 	json_t *const made = json_pack("{s:s, s:s, s:s, s:s, s:o}", "type", type, "status", word,
-	    "lastTransitionTime", since, "reason", reason, "message", message);
+	    "lastTransitionTime", same ? sim_json_text(old, "lastTransitionTime") : now, "reason", reason,
+	    "message", message);
+
 	MUST(made != NULL);
-	if (at < json_array_size(conditions))
-		json_array_set_new(conditions, at, made);
-	else
+	if (old == NULL) {
 		json_array_append_new(conditions, made);
+		return;
+	}
+	json_object_clear(old);
+	json_object_update(old, made);
+	json_decref(made);
 }
 
 /* 3 or "10%"; nothing is 1. */

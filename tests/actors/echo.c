@@ -24,7 +24,7 @@ struct touched {
 
 static void on_node(struct actor *, void *, const struct change *);
 static void on_nothing(struct actor *, void *, const struct change *);
-static void copy_values(const struct change *, void *);
+static void copy_values(const struct body_node *, struct touched *);
 static bool must_write(const struct touched *);
 static enum work_result work(struct actor *, void *, const struct work *, int64_t *);
 static write_done echoed;
@@ -53,7 +53,7 @@ on_node(struct actor *a, void *self, const struct change *c)
 	(void)self;
 	if (c->kind == CHANGE_GONE || c->initial)
 		return;
-	copy_values(c, &t);
+	copy_values(&c->value->node, &t);
 	if (must_write(&t))
 		actor_enqueue(a, c->key.p, c->key.len, WORK_LIVE, c->trace);
 }
@@ -65,14 +65,13 @@ on_nothing(struct actor *a, void *self, const struct change *c)
 }
 
 static void
-copy_values(const struct change *c, void *arg)
+copy_values(const struct body_node *node, struct touched *t)
 {
-	struct touched *const t = arg;
 	struct wire_str v;
 
-	map_get(c->value->node.labels, TOUCH, &v);
+	map_get(node->labels, TOUCH, &v);
 	snprintf(t->touch, sizeof(t->touch), "%.*s", (int)v.len, v.p);
-	map_get(c->value->node.echo, "echo", &v);
+	map_get(node->echo, "echo", &v);
 	snprintf(t->echo, sizeof(t->echo), "%.*s", (int)v.len, v.p);
 }
 
@@ -86,9 +85,14 @@ static enum work_result
 work(struct actor *a, void *self, const struct work *w, int64_t *after_ms)
 {
 	struct touched t;
+	struct change c;
+	union msg_body value;
 
 	(void)self, (void)after_ms;
-	if (!actor_get(a, LINK_KUBE_TEST_ECHO, w->key, w->len, copy_values, &t) || !must_write(&t))
+	if (!actor_read(a, LINK_KUBE_TEST_ECHO, w->key, w->len, &c, &value))
+		return WORK_DONE;
+	copy_values(&value.node, &t);
+	if (!must_write(&t))
 		return WORK_DONE;
 	json_t *body = json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ECHO, t.touch);
 	char *text = json_dumps(body, JSON_COMPACT);

@@ -215,9 +215,10 @@ report(void)
 static void
 try_open(const char *what, const char *path)
 {
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const int fd = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
-	fprintf(stderr, "open %s: %s\n", what, fd != -1 ? "opened" : strerrorname_np(errno));
+	fprintf(stderr, "open %s: %s\n", what,
+	    fd != -1 ? "opened" : path != NULL ? strerrorname_np(errno) : "unset");
 	if (fd != -1)
 		close(fd);
 }
@@ -343,6 +344,7 @@ open_files(void)
 	try_control_socket_as_orphan();
 	try_open("foreign", setting("path", ""));
 	try_open("own", setting("token-file", ""));
+	try_open("named", getenv("MUSTER_TEST_TOKEN_FILE"));
 	try_open("passwd", "/etc/passwd");
 	try_open("proc", "/proc/self/stat");
 }

@@ -2,14 +2,14 @@
  * tests/actors/kube.c - reads every kind that it may, and answers requests over a unix socket
  * (setting `socket`), one JSON object per line: what it holds, what it received, and writes.
  *
- *	{"op":"dump"}	{"fresh","synced","leader","until_ms",
+ *	{"op":"dump"}	{"fresh","synced","leader","until_ms","cluster_us" (null: not known yet),
  *			"kinds":{"nodes":{"state","version","detail","skipped"}},
  *			"objects":{"nodes/n1":{"uid","rv","type","fields"}}}
  *	{"op":"counts"}	{"added","updated","gone","gone_keys"}: the calls of its handlers since the start
  *	{"op":"write","tag","verb","group","version","resource","namespace","name","subresource",
  *	 "labels","fields","body","uid","rv","timeout_ms"}
  *			{"tag","id","outcome","status","reason","message","causes","rv",
- *			"retry_after_ms","objects"}
+ *			"retry_after_ms","objects","skipped"}
  *	{"op":"event",...,"type","reason","action","note"}: the same with an Event about the object
  *
  * A text of a write may also be an array of bytes, for what JSON cannot carry.
@@ -187,12 +187,15 @@ answer_dump(struct kube *k, const json_t *question, uint64_t conn)
 	struct object_dump p = {
 		.reader = actor_role(k->actor), .kinds = json_object(), .objects = json_object()
 	};
+	int64_t cluster_us;
 
 	(void)question, (void)conn;
+	const bool timed = actor_cluster_time_us(k->actor, k->link, &cluster_us);
 	actor_each(k->actor, k->link, add_to_dump, &p);
-	return json_pack("{s:b, s:b, s:b, s:I, s:o, s:o}", "fresh",
+	return json_pack("{s:b, s:b, s:b, s:I, s:o, s:o, s:o}", "fresh",
 	    k->synced && actor_fresh(k->actor, k->link), "synced", k->synced, "leader", p.leading,
-	    "until_ms", (json_int_t)p.until_ms, "kinds", p.kinds, "objects", p.objects);
+	    "until_ms", (json_int_t)p.until_ms, "cluster_us",
+	    timed ? json_integer(cluster_us) : json_null(), "kinds", p.kinds, "objects", p.objects);
 }
 
 static json_t *
@@ -291,11 +294,12 @@ wrote(struct actor *a, void *self, const struct write_result *r, void *arg)
 		json_object_set_new(object, "key", kube_text(r->items[i].key));
 		json_array_append_new(objects, object);
 	}
-	json_t *const result = json_pack("{s:o, s:I, s:s, s:i, s:o, s:o, s:o, s:o, s:I, s:o}",
+	json_t *const result = json_pack("{s:o, s:I, s:s, s:i, s:o, s:o, s:o, s:o, s:I, s:o, s:I}",
 	    "tag", pending->tag != NULL ? pending->tag : json_null(), "id", (json_int_t)r->id,
 	    "outcome", outcome_name(r->outcome), "status", (int)r->status, "reason", kube_text(r->reason),
 	    "message", kube_text(r->message), "causes", kube_text(r->causes), "rv", kube_text(r->rv),
-	    "retry_after_ms", (json_int_t)r->retry_after_ms, "objects", objects);
+	    "retry_after_ms", (json_int_t)r->retry_after_ms, "objects", objects,
+	    "skipped", (json_int_t)r->skipped);
 	kube_serve_answer(k->serve, pending->conn, result);
 	free(pending);
 }

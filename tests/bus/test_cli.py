@@ -98,6 +98,15 @@ def status_of_a_healthy_tree():
 
 
 @tap.case
+def an_output_that_cannot_be_written_is_a_failure():
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([MUSTER, "check", "--print-rbac"], stdout=full, stderr=subprocess.PIPE,
+                              text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (
+        1, "muster check: cannot write the output: No space left on device\n"), done
+
+
+@tap.case
 def status_as_json_is_the_answer_of_musterd():
     with Muster(one_actor(mode="ok")) as tree:
         tree.wait_running()

@@ -6,6 +6,7 @@ import ctypes
 import pathlib
 import re
 import sys
+import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import tap
@@ -86,6 +87,79 @@ def proxy_variables_reach_only_actors_that_make_http_calls():
         tree.wait_running()         # kube-watcher connects: its row allows TCP, and NO_PROXY is in force
         assert set(PROXIES) <= environment(tree.actor(WATCHER)["pid"])
         assert not set(PROXIES) & environment(tree.actor("test-kube-1")["pid"])
+
+
+@tap.case
+def a_variable_and_its_file_reach_the_actor_of_its_row_alone():
+    """F7, issue 11.4: rows of TEST_ENVIRONMENT in tests/actors/children.def name test-faulty."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        token = pathlib.Path(folder) / "token"
+        token.write_text("secret")
+        variables = {"MUSTER_TEST_TEXT": "s3cret", "MUSTER_TEST_TOKEN_FILE": str(token)}
+        for actor, has in (("test-faulty", True), ("test-faulty-core", False)):
+            reading = {actor: {"mode": "open-files", "path": str(token)}}
+            with Tree(reading, env=variables) as tree:
+                tree.wait_running()
+                tree.wait_log("open proc: ")
+                results = dict(re.findall(r"^open (\w+): (\w+)$", tree.log(), re.M))
+                got = set(variables) & environment(tree.actor(actor)["pid"])
+                assert got == (set(variables) if has else set()), got
+                assert results["named"] == ("opened" if has else "unset"), results
+                assert not tree.facts(level="warn"), tree.facts(level="warn")
+                assert "s3cret" not in tree.log()
+                if tree.supervisor()["confined"]:
+                    assert results["foreign"] == ("opened" if has else "EACCES"), results
+                assert tree.stop() == 0
+
+
+@tap.case
+def an_actor_cannot_read_the_environment_of_another():
+    """Neither of musterd, which has all variables, nor of the actor that got one."""
+    with Tree({"test-faulty": {}}, env={"MUSTER_TEST_TEXT": "s3cret"}) as tree:
+        tree.wait_running()
+        for pid in (tree.actor("test-faulty")["pid"], tree.musterd()):
+            before = tree.log().count("open foreign: ")
+            reading = {"mode": "open-files", "path": f"/proc/{pid}/environ"}
+            tree.change(test_faulty={}, test_faulty_core=reading)
+            assert tree.ask("reload") == {"ok": True}
+            tree.wait_log("open foreign: ", before + 1)
+            assert re.findall(r"^open foreign: (\w+)$", tree.log(), re.M)[-1] == "EACCES", pid
+
+
+@tap.case
+def a_file_that_a_variable_names_and_that_is_missing_is_reported_and_the_actor_runs():
+    cases = (("/nonexistent/token", {"path": "/nonexistent/token", "err": "No such file or directory"}),
+             ("/tmp", {"path": "/tmp", "err": "Is a directory"}),
+             ("eyJh.s3cret", {}))      # somebody put the token itself there: it is not shown
+    for value, wanted in cases:
+        with Tree({"test-faulty": {}}, env={"MUSTER_TEST_TOKEN_FILE": value}) as tree:
+            tree.wait_running()
+            fact, = tree.facts(level="warn", key="MUSTER_TEST_TOKEN_FILE")
+            assert fact["actor"] == "test-faulty" and fact["hint"], fact
+            assert {name: fact.get(name) for name in wanted} == wanted, fact
+            assert "s3cret" not in tree.log()
+
+
+@tap.case
+def a_lease_too_short_for_a_provider_mutation_is_refused():
+    """A8: by musterd, by `musterd --check`, by `muster check`, and by a reload, which changes nothing."""
+    watcher = {"leader-elect": True, "leader-elect-lease-duration": "12s"}
+    config = {"supervisor": USER, "actors": {"test-faulty": {}, WATCHER: watcher}}
+    for arguments in ([], ["--check"]):
+        code, output = run(*arguments, config=config)
+        assert code == EXIT_CONFIG, (code, output)
+        for words in ("kube-watcher.leader-elect-lease-duration of 12s", "kube-watcher.leader-elect (line",
+                      "test-faulty", "more than 12s"):
+            assert words in output, output
+    with Tree({"test-faulty": {}}) as tree:
+        tree.wait_running()
+        tree.change(test_faulty={}, kube_watcher=watcher)
+        answer = tree.ask("reload")
+        assert "leader-elect-lease-duration" in answer["error"] and "the old" in answer["error"], answer
+        assert WATCHER not in tree.actors() or tree.actor(WATCHER)["state"] == "off", tree.actors()
+        checked = tree.cli("check", str(tree.config))
+        assert (checked.returncode, checked.stdout) == (EXIT_CONFIG, ""), checked
+        assert answer["error"].startswith(checked.stderr.strip()), (checked.stderr, answer)
 
 
 if __name__ == "__main__":

@@ -143,14 +143,14 @@ writes_in_flight_are_limited(void **state)
 	(void)state;
 	write_rig_start(&wr);
 	struct write_peer *p = &wr.actors[0];
-	for (unsigned n = 0; n < WRITES_PER_SENDER + 3; n++)
+	for (unsigned n = 0; n < REQUESTS_PER_SENDER + 3; n++)
 		write_rig_request(&wr, OP_LIST, A, 10000);
-	RIG_UNTIL(&wr.rig, wr.watcher.nreceived == WRITES_PER_SENDER && p->nresults == 3);
+	RIG_UNTIL(&wr.rig, wr.watcher.nreceived == REQUESTS_PER_SENDER && p->nresults == 3);
 	for (unsigned n = 0; n < 3; n++)
 		assert_int_equal(p->results[n].outcome, OUTCOME_BUSY);
-	for (unsigned n = 0; n < WRITES_PER_SENDER; n++)
+	for (unsigned n = 0; n < REQUESTS_PER_SENDER; n++)
 		write_rig_answer(&wr, &wr.watcher.received[n], "2", "x");
-	RIG_UNTIL(&wr.rig, p->nresults == WRITES_PER_SENDER + 3);
+	RIG_UNTIL(&wr.rig, p->nresults == REQUESTS_PER_SENDER + 3);
 	for (unsigned n = 3; n < p->nresults; n++)
 		assert_int_equal(p->results[n].outcome, OUTCOME_OK);
 	write_rig_end(&wr);
@@ -172,9 +172,9 @@ write_again(struct write_peer *p, const struct write_result *r)
 static void
 fill(struct write_rig *wr)
 {
-	for (unsigned n = 0; n < WRITES_PER_SENDER; n++)
+	for (unsigned n = 0; n < REQUESTS_PER_SENDER; n++)
 		write_rig_request(wr, OP_MERGE, A, 10000);
-	RIG_UNTIL(&wr->rig, wr->watcher.nreceived == WRITES_PER_SENDER);
+	RIG_UNTIL(&wr->rig, wr->watcher.nreceived == REQUESTS_PER_SENDER);
 }
 
 static void
@@ -190,7 +190,7 @@ writing_again_at_once_blocks_no_other(void **state)
 	write_rig_request(&wr, OP_MERGE, A, 10000);
 	RIG_UNTIL(&wr.rig, p->nresults >= 3);
 	write_rig_answer(&wr, &wr.watcher.received[0], "2", "y");
-	RIG_UNTIL(&wr.rig, wr.watcher.nreceived == WRITES_PER_SENDER + 1);
+	RIG_UNTIL(&wr.rig, wr.watcher.nreceived == REQUESTS_PER_SENDER + 1);
 	write_rig_end(&wr);
 }
 
@@ -438,7 +438,7 @@ every_write_in_flight_ends(void **state)
 	p->on_result = write_again;
 	write_rig_request(&wr, OP_MERGE, A, 10000);
 	bus_end_writes(p->end.bus);
-	assert_int_equal(p->nresults, 1 + WRITES_PER_SENDER);
+	assert_int_equal(p->nresults, 1 + REQUESTS_PER_SENDER);
 	assert_int_equal(p->results[0].outcome, OUTCOME_BUSY);
 	for (unsigned n = 1; n < p->nresults; n++)
 		assert_int_equal(p->results[n].outcome, OUTCOME_UNKNOWN);

@@ -77,12 +77,6 @@ write_rig_session_ended(enum role from, void *arg)
 }
 
 static inline void
-write_rig_copy_rv(const struct change *c, void *arg)
-{
-	snprintf(arg, sizeof(((struct write_outcome *)0)->seen_rv), "%.*s", (int)c->rv.len, c->rv.p);
-}
-
-static inline void
 write_rig_on_result(const struct write_result *r, write_done *done, void *done_arg, void *arg)
 {
 	struct write_peer *p = ((struct rig_end *)arg)->context;
@@ -94,8 +88,10 @@ write_rig_on_result(const struct write_result *r, write_done *done, void *done_a
 		.nitems = r->nitems, .arg = done_arg };
 	snprintf(e->message, sizeof(e->message), "%.*s", (int)r->message.len, r->message.p);
 	snprintf(e->rv, sizeof(e->rv), "%.*s", (int)r->rv.len, r->rv.p);
-	if (done_arg != NULL)
-		bus_get(p->end.bus, p->link, wire_str_of(done_arg), write_rig_copy_rv, e->seen_rv);
+	struct change c;
+	union msg_body value;
+	if (done_arg != NULL && bus_read(p->end.bus, p->link, wire_str_of(done_arg), &c, &value))
+		snprintf(e->seen_rv, sizeof(e->seen_rv), "%.*s", (int)c.rv.len, c.rv.p);
 	if (p->on_result != NULL)
 		p->on_result(p, r);
 }

@@ -66,6 +66,8 @@ struct world_break {
 struct world {
 	const char		 *name;
 	const struct world_break *breaks;	/* each must be detected; ends with a NULL name */
+	uint64_t		  weight;	/* > 0: a history costs as much as so many of other worlds */
+	uint64_t		  points;	/* > 0: exhaustive, exactly the seeds 0 to points - 1 */
 	int64_t			  settle_ms, hold_ms;
 	void			*(*setup)(struct sim *sim);
 	bool			(*has_actions)(void *w);	/* some are still to come */
@@ -137,6 +139,7 @@ struct sim_pipe {
 enum sim_sent { SIM_SENT, SIM_FULL, SIM_UNREACHABLE };
 
 void sim_late_free(struct sim *sim);
+void sim_late_drop(struct sim *sim, const struct sim_pipe *p);	/* before a pipe is freed in a history */
 void sim_pipe_init(struct sim_pipe *p, struct sim_node *to, uint32_t max);
 void sim_pipe_free(struct sim_pipe *p);
 void sim_pipe_open(struct sim_pipe *p);

@@ -76,7 +76,7 @@ actor_act(struct kube_instance *in)
 	w->writes[write_id] = (struct kube_write_record){ .instance = in->index, .request = what };
 	const struct lease always = { .until_ms = INT64_MAX };
 	const struct plan_verdict v = plan_admit(&in->plan, &(struct plan_write){
-		.sender = ROLE_TEST_KUBE_1, .id = write_id, .op = what.op, .group = "", .resource = "nodes",
+		.sender = ROLE_TEST_KUBE_1, .op = what.op, .group = "", .resource = "nodes",
 		.subresource = "", .object = what.key,
 		.deadline_ms = w->sim->now_ms + 500 + (int64_t)sim_random(w->sim, 15000),
 	}, kube_broken(w, BREAK_KUBE_LEASE) ? &always : &in->lease, w->sim->now_ms);

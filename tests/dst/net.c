@@ -10,7 +10,7 @@ enum { STALL_MAX_MS = 3000, LATE_MAX_MS = 6000 };
 /* A frame that left its place in the pipe and is queued again later, if the connection is still the same. */
 struct sim_late {
 	struct sim_late	 *next, **link;
-	struct sim_pipe	 *pipe;
+	struct sim_pipe	 *pipe;		/* NULL: it was freed */
 	uint32_t	  life;
 	struct sim_frame  frame;
 };
@@ -143,6 +143,15 @@ sim_late_free(struct sim *sim)
 	}
 }
 
+void
+sim_late_drop(struct sim *sim, const struct sim_pipe *p)
+{
+	for (struct sim_late *l = sim->late; l != NULL; l = l->next) {
+		if (l->pipe == p)
+			l->pipe = NULL;
+	}
+}
+
 /* Takes ownership of frame.bytes. No frame overtakes another: a slow one delays those after it. */
 static void
 queue(struct sim *sim, struct sim_pipe *p, struct sim_frame frame)
@@ -208,7 +217,8 @@ arrive_late(struct sim *sim, void *arg, uint64_t n)
 	struct sim_late *l = arg;
 
 	(void)n;
-	if (l->pipe->open && l->pipe->life == l->life && l->pipe->len < l->pipe->max && !sim->faults_over) {
+	if (l->pipe != NULL && l->pipe->open && l->pipe->life == l->life && l->pipe->len < l->pipe->max
+	    && !sim->faults_over) {
 		SIM_TRACE(sim, "  net: a late frame arrives at %s", l->pipe->to->name);
 		queue(sim, l->pipe, copy(&l->frame));
 	}

@@ -213,7 +213,7 @@ break_enqueue(struct nodes_world *w, const struct body_item *item, const union m
 	else if (place >= FIRST_CONFIG)
 		s->muted = nodes_broken(w, NODES_BREAK_CONFIG);
 	else if (place >= FIRST_POOL && had != NULL && now != NULL) {
-		const struct wire_str was = wire_str_of(pool_selector_text(had));
+		const struct wire_str was = wire_str_of(had->selector);
 
 		s->muted = nodes_broken(w, NODES_BREAK_PAUSED_FLIP)
 		    && wire_str_compare(now->machine_config_pool.selector, was) == 0;
@@ -359,7 +359,7 @@ publish(struct nodes_world *w, struct wire_str key, struct fleet_state *out, str
 	if (nodes_broken(w, NODES_BREAK_MAP_ORDER) && out->type == MSG_NODE_STATE) {
 		for (const struct pool *p; (p = pools_next(fleet_pools(s->fleet), &cursor)) != NULL;) {
 			if (pool_matches(p, labels)) {
-				out->body.node_state.pool = wire_str_of(pool_name(p));
+				out->body.node_state.pool = wire_str_of(p->name);
 				break;
 			}
 		}

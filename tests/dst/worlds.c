@@ -5,6 +5,8 @@
 #include <stddef.h>
 
 #include "dst.h"
+#include "world_claims.h"
+#include "world_insight.h"
 #include "world_kube.h"
 #include "world_nodes.h"
 #include "world_session.h"
@@ -13,5 +15,7 @@ const struct world *const worlds[] = {
 	&session_world,
 	&kube_world,
 	&nodes_world,
+	&insight_world,
+	&claims_world, &claims_sweep_world,
 	NULL,
 };

@@ -59,10 +59,10 @@ write_value(FILE *out, const struct value_rule *rule, const char *value)
 static void
 write_section(FILE *out, const struct config *c, enum section s)
 {
-	static char flat[LIFELINE_MAX];
+	char *const flat = config_flat(c, schema_section_name(s));
 	const char *indent = s == SECTION_SUPERVISOR ? "  " : "    ";
 
-	MUST(config_flat(c, schema_section_name(s), flat, sizeof(flat)) < sizeof(flat));
+	MUST(strlen(flat) < LIFELINE_MAX);
 	for (char *line = flat, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
 		char *value = strchr(line, '=');
 
@@ -74,6 +74,7 @@ write_section(FILE *out, const struct config *c, enum section s)
 		write_value(out, &schema_settings[i].rule, value);
 		fputc('\n', out);
 	}
+	free(flat);
 }
 
 static char *
@@ -102,15 +103,14 @@ write_back(const struct config *c, size_t *len)
 static void
 check_same(const struct config *a, const struct config *b)
 {
-	static char flat_a[LIFELINE_MAX], flat_b[LIFELINE_MAX];
-
 	for (enum section s = 0; s < SECTION_MAX; s++) {
 		const char *name = schema_section_name(s);
 
 		MUST(config_enabled(a, name) == config_enabled(b, name));
-		MUST(config_flat(a, name, flat_a, sizeof(flat_a)) < sizeof(flat_a));
-		MUST(config_flat(b, name, flat_b, sizeof(flat_b)) < sizeof(flat_b));
+		char *const flat_a = config_flat(a, name), *const flat_b = config_flat(b, name);
 		MUST(strcmp(flat_a, flat_b) == 0);
+		free(flat_a);
+		free(flat_b);
 	}
 }
 

@@ -77,14 +77,15 @@ open_event(enum kind k, enum project_form form, const uint8_t *bytes, size_t len
 	char text[PROJECT_RV_MAX + 1];
 	bool end;
 
-	if (watch_event_open(form, exact, len, 0, &e, text, sizeof(text))) {
+	const char *const wrong = watch_event_open(form, exact, len, 0, &e);
+	if (wrong == NULL) {
 		MUST((const uint8_t *)e.object >= exact
 		    && (const uint8_t *)e.object + e.len + e.padding == exact + len);
 		project_twice(k, form, e.object, e.len);
 	} else {
-		check_words(text);
+		check_words(wrong);
 	}
-	if (watch_bookmark(form, exact, len, 0, text, sizeof(text), &end))
+	if (watch_bookmark(form, exact, len, text, sizeof(text), &end))
 		MUST(text[0] != '\0' && strlen(text) < sizeof(text));
 	free(exact);
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "keytab.h"
-#include "kube/splitter.h"
+#include "kube/splitter_private.h"
 #include "obj.h"
 #include "random.h"
 
@@ -57,7 +57,7 @@ split(enum splitter_shape shape, enum project_form form, const uint8_t *bytes, s
 		free(exact);
 	}
 	s->ended = splitter_end(c);
-	s->items = splitter_items(c);
+	s->items = c->items;
 	strncpy(s->error, splitter_error(c), sizeof(s->error) - 1);
 	strncpy(s->rv, splitter_list_rv(c), sizeof(s->rv) - 1);
 	strncpy(s->next, splitter_list_continue(c), sizeof(s->next) - 1);

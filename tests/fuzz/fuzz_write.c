@@ -25,7 +25,7 @@ enum { NOW_MS = 1000000, NOW_US = 1700000000 };
 static struct body_write
 read_write(const uint8_t *data, size_t size)
 {
-	struct body_write w = { .op = data[0] % (OP_MAX + 1), .id = 1, .deadline_ms = NOW_MS + 1000 };
+	struct body_write w = { .op = data[0] % (OP_MAX + 1), .deadline_ms = NOW_MS + 1000 };
 	struct wire_str *const lines[] = { &w.group, &w.version, &w.resource, &w.ns, &w.name, &w.subresource,
 		&w.uid, &w.rv, &w.labels, &w.fields };
 	const char *at = (const char *)data + 1, *const end = (const char *)data + size;
@@ -159,7 +159,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *const texts = call_copy(&a, SENDER, &w);
 	plan_init(&plan, 0, 1, 1, NOW_MS);
 	const struct plan_verdict v = plan_admit(&plan, &(struct plan_write){
-		.sender = SENDER, .id = 1, .op = a.op, .group = a.group, .resource = a.resource,
+		.sender = SENDER, .op = a.op, .group = a.group, .resource = a.resource,
 		.subresource = a.subresource, .object = 1, .deadline_ms = w.deadline_ms,
 	}, &lease, NOW_MS);
 	MUST(v.admitted || v.why[0] != '\0');

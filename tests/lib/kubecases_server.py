@@ -62,6 +62,35 @@ def objects_are_created_read_changed_and_deleted(server):
     assert server.kube.find("nodes", "crud") is None
 
 
+@case
+def bytes_that_are_no_UTF_8_name_nothing(server):
+    name, refused = (404, "NotFound", "\ufffd"), (400, "BadRequest", None)
+    rows = (
+        ("GET", "nodes/%ff", *name), ("DELETE", "nodes/%ff", *name), ("GET", "nodes/%ff/status", *name),
+        ("PATCH", "nodes/%ff", *name), ("GET", "namespaces/%ff", *name),
+        ("GET", "namespaces/a/pods/%ff", *name), ("POST", "namespaces/%ff/configmaps", *name),
+        ("PUT", "nodes/%ff", *refused),
+        ("GET", "nodes?labelSelector=%ff", *refused), ("GET", "nodes?fieldSelector=%ff", *refused),
+        ("GET", "nodes?fieldSelector=%ff%3D1", *refused), ("GET", "nodes?continue=%ff", *refused),
+        ("GET", "nodes?limit=%ff", *refused))
+    for method, path, code, reason, called in rows:
+        body = None if method in ("GET", "DELETE") else {"metadata": {"name": "x"}}
+        answer = server.kube.raw(method, f"api/v1/{path}", body=body,
+                                 content=kube.MERGE if method == "PATCH" else None)
+        status = answer.json()
+        assert (answer.code, status.get("reason")) == (code, reason), (method, path, answer)
+        assert status.get("details", {}).get("name") == called, (method, path, status)
+        assert code != 404 or '"\\xff" not found' in status["message"], (method, path, status)
+    for query in ("resourceVersionMatch=%ff&resourceVersion=1", "watch=1&resourceVersion=%ff",
+                  "resourceVersion=%ff", "%ff=1", "fieldSelector=metadata.name%3D%ff"):
+        assert server.kube.raw("GET", f"api/v1/nodes?{query}").code in (200, 400, 422, 500), query
+    made = server.kube.raw("POST", "api/v1/namespaces/default/configmaps?fieldManager=%ff",
+                           body={"metadata": {"name": "by-no-utf-8"}})
+    assert made.code == 201, made
+    server.kube.call("DELETE", "api/v1/namespaces/default/configmaps/by-no-utf-8")
+    assert server.kube.names("nodes") == []
+
+
 def unsorted(value, path="$"):
     """The paths of objects whose keys are not sorted."""
     if isinstance(value, dict):

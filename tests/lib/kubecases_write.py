@@ -279,6 +279,74 @@ def a_pod_is_evicted(server):
 
 
 @case
+def a_pod_leaves_with_the_grace_period_that_was_given(server):
+    def placed(name):
+        made = server.kube.create("pods", {**pod(name), "spec": {**pod(name)["spec"], "nodeName": "n1"}})
+        assert made["spec"]["terminationGracePeriodSeconds"] == 30
+        return made["metadata"]["uid"]
+
+    def grace(name):
+        return server.kube.get("pods", name)["metadata"].get("deletionGracePeriodSeconds")
+    server.kube.create("nodes", node("n1"))
+    uids = {name: placed(name) for name in ("p1", "p2", "p3", "p4")}
+    with KubeTree(server) as tree:
+        tree.wait_synced()
+        # The real server tries an eviction whose uid does not match for 10 s before it answers 409.
+        for verb, name, refused in (("evict", "p1", ("conflict", "unknown")), ("delete", "p2", "conflict")):
+            tree.write(verb, "pods", name, uid=NOBODY, body={"gracePeriodSeconds": 20}, expect=refused)
+            tree.write(verb, "pods", name, uid=uids[name], body={"gracePeriodSeconds": -1}, expect="invalid")
+            assert grace(name) is None
+            tree.write(verb, "pods", name, uid=uids[name], body={"gracePeriodSeconds": 20})
+            assert grace(name) == 20
+        tree.write("evict", "pods", "p3", uid=uids["p3"])
+        assert grace("p3") == 30, "its own"
+        tree.write("delete", "pods", "p4", uid=uids["p4"], body={"gracePeriodSeconds": 0})
+        assert server.kube.find("pods", "p4") is None
+        tree.wait_equal("pods")
+
+
+@case
+def a_live_kind_is_projected_for_its_reader_on_request(server):
+    """The Pods of one node, as a drain reads them: the second test actor is the reader."""
+    def placed(name, place, meta=None, **spec):
+        body = pod(name)
+        made = server.kube.create("pods", {**body, "metadata": {**body["metadata"], **(meta or {})},
+                                           "spec": {**body["spec"], "nodeName": place, **spec}})
+        return made["metadata"]["uid"]
+    server.kube.create("nodes", node("n2"))
+    uid = server.kube.create("nodes", node("n1"))["metadata"]["uid"]
+    owner = {"apiVersion": "v1", "kind": "Node", "name": "n1", "uid": uid, "controller": True}
+    uids = {"p1": placed("p1", "n1"), "p2": placed(
+        "p2", "n1", {"annotations": {"karpenter.sh/do-not-disrupt": "true", "other": "x"},
+                     "ownerReferences": [owner]},
+        terminationGracePeriodSeconds=7, tolerations=[{"key": "t", "operator": "Exists"}])}
+    placed("p3", "n2")
+    with KubeTree(server, readers=2) as tree:
+        tree.wait_synced()
+        tree.write("delete", "pods", "p1", uid=uids["p1"], body={"gracePeriodSeconds": 25})
+        answer = tree.write("list", "pods", namespace="", fields="spec.nodeName=n1", number=2)
+        assert answer["skipped"] == 0 and answer["rv"], answer
+        rows = {row["key"]: row for row in answer["objects"]}
+        assert sorted(rows) == ["pods/default/p1", "pods/default/p2"], rows
+        assert all(row["type"] == "NODE_POD" and row["uid"] == uids[row["fields"]["name"]]
+                   for row in rows.values()), rows
+        first, second = (rows[f"pods/default/{name}"]["fields"] for name in ("p1", "p2"))
+        assert first["deleted"] and first["delete_s"] == 25 and first["grace_s"] == 30, first
+        assert second["karpenter"] == {"do-not-disrupt": "true"} and not second["mirror"], second
+        assert second["owners"] == [["Node", "true"]] and second["grace_s"] == 7, second
+        assert ["t", "Exists", "", ""] in second["tolerations"] and not second["deleted"], second
+        answer = tree.write("get", "pods", "p2", number=2)
+        row, = answer["objects"]
+        assert row["type"] == "NODE_POD" and row["fields"] == second and answer["rv"] == row["rv"], answer
+        tree.write("get", "pods", "nobody", number=2, expect="not-found")
+        # It may read them, and nothing else.
+        tree.write("delete", "pods", "p2", uid=uids["p2"], number=2, expect="denied")
+        # Who watches the kind and does not read the live one gets what it watches.
+        row, = tree.write("get", "pods", "p2")["objects"]
+        assert row["type"] == "POD", row
+
+
+@case
 def a_deletion_with_another_uid_is_a_conflict(server):
     first = server.kube.create("nodes", node("n1"))
     with KubeTree(server) as tree:

@@ -357,6 +357,8 @@ class SimServer(Server):
         found = re.match(r"muster-sim: kube (https?://\S+) control (http://\S+)", line)
         assert found, f"muster-sim printed {line!r}"
         self.url, self.control = found.groups()
+        words = line.split()[1:]
+        self.urls = dict(zip(words[::2], words[1::2]))      # those of provider APIs among them
         self.addresses = [url.split("://")[1] for url in found.groups()]
         self.kube = self.client()
 

@@ -13,6 +13,7 @@ import time
 
 import tap
 from kube import KubeError
+from muster import wait_for
 
 _cases = []
 
@@ -72,6 +73,17 @@ def expect_error(code, reason, call, *arguments, **more):
         assert (error.code, error.reason) == (code, reason), f"wanted {code} {reason}, got {error}"
         return error
     raise AssertionError(f"wanted {code} {reason}, got {result}")
+
+
+def wait_right(server, user, verb, resource, group="", allowed=True):
+    """A server's authorizer has roles and bindings from watches of its own: what is written counts later."""
+    review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SubjectAccessReview", "spec": {
+        "user": user, "resourceAttributes": {"verb": verb, "group": group, "resource": resource}}}
+
+    def reviewed():
+        made = server.kube.call("POST", "apis/authorization.k8s.io/v1/subjectaccessreviews", body=review)
+        return made["status"]["allowed"] == allowed
+    wait_for(reviewed, f"{user} {'may' if allowed else 'may not'} {verb} {resource}")
 
 
 def pause(seconds):

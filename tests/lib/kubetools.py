@@ -1,4 +1,5 @@
-"""tests/lib/kubetools.py - the real peers: etcd, kube-apiserver, kubectl, built once, kept outside the tree.
+"""tests/lib/kubetools.py - the real peers: Kubernetes and programs on public Go modules, built once, kept
+outside the tree.
 
     python3 tests/lib/kubetools.py [TOOL...]     builds what is missing, prints where each tool is
     kubetools.path("kubectl")                    the same from a test, which is skipped when it cannot be had
@@ -44,32 +45,35 @@ class Missing(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class GoTool:
-    """A main package of a public module, or the one in `folder` of our tree, with its modules' versions."""
+    """A main package of a public module, or the one in `folder` of our tree, with its modules' versions.
+    toolchain: the Go that its modules need when GO_OLDEST is too old; Go fetches it like a module."""
     version: str
     modules: dict
     package: str = "."
     folder: str = ""
     ldflags: str = "-s -w"
+    toolchain: str = ""
 
     def recipe(self):
         sources = sorted((ROOT / self.folder).glob("*.go")) if self.folder else []
         return repr([self.version, sorted(self.modules.items()), self.package, self.ldflags,
-                     *(source.read_text() for source in sources)])
+                     *filter(None, [self.toolchain]), *(source.read_text() for source in sources)])
 
     def make(self, name, work):
         go = find_go()
         for source in (ROOT / self.folder).glob("*.go") if self.folder else ():
             shutil.copy(source, work)
         (work / "go.mod").write_text(self.go_mod(name))
-        every = _run(name, [go, "list", "-deps", self.package], work).split()
+        environment = _environment() | ({"GOTOOLCHAIN": f"go{self.toolchain}"} if self.toolchain else {})
+        every = _run(name, [go, "list", "-deps", self.package], work, environment).split()
         _run(name, [go, "build", "-v", "-trimpath", "-buildvcs=false", f"-ldflags={self.ldflags}",
-                    "-o", name, self.package], work, len(every))
+                    "-o", name, self.package], work, environment, len(every))
         for left in ("go.mod", "go.sum", *(path.name for path in work.glob("*.go"))):
             (work / left).unlink(missing_ok=True)
 
     def go_mod(self, name):
         """Kubernetes asks for its own libraries as v0.0.0: each is replaced by its published version."""
-        lines = [f"module muster.test/{name}", "go %d.%d.0" % GO_OLDEST,
+        lines = [f"module muster.test/{name}", f"go {self.toolchain or '%d.%d.0' % GO_OLDEST}",
                  *(f"require {path} {version}" for path, version in self.modules.items())]
         if "k8s.io/kubernetes" in self.modules:
             version = self.modules["k8s.io/kubernetes"]
@@ -94,7 +98,8 @@ class DebianTool:
         if shutil.which("apt-get") is None:
             raise Missing(f"{name} comes out of the Debian package {self.package}, and this is not Debian")
         try:
-            _run(name, ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", self.package], work)
+            _run(name, ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", self.package], work,
+                 _environment())
         except Missing:
             hint = f"try `apt-get update`; the package is {self.package}"
             raise Missing(f"{name} could not be fetched: {hint}") from None
@@ -122,10 +127,14 @@ TOOLS = {
     "etcd-debian": DebianTool("3.4", "etcd-server", "./usr/bin/etcd"),
     "kubectl": _kubernetes("kubectl"),
     "kube-apiserver": _kubernetes("kube-apiserver"),
+    "kube-scheduler": _kubernetes("kube-scheduler"),
     "clientgo": GoTool("0.35.4", {f"k8s.io/{library}": "v0.35.4" for library in
                                   ("api", "apimachinery", "client-go")}, folder="tests/real/go/clientgo"),
     "oracle": GoTool("0.35.4", {"k8s.io/apimachinery": "v0.35.4", "gopkg.in/inf.v0": "v0.9.1",
                                 "gopkg.in/evanphx/json-patch.v4": "v4.13.0"}, folder="tests/real/oracle"),
+    "linodego": GoTool("1.69.1", {"github.com/linode/linodego": "v1.69.1"}, folder="tests/real/go/linodego"),
+    "karpenter": GoTool("1.15.0", {"sigs.k8s.io/karpenter": "v1.15.0"}, folder="tests/real/go/karpenter",
+                        toolchain="1.26.9"),
     # bench/kube.py measures us beside it
     "node-cache": GoTool("0.23.3", {"sigs.k8s.io/controller-runtime": "v0.23.3", "k8s.io/api": "v0.35.4",
                                     "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/node-cache"),
@@ -236,9 +245,9 @@ class _lock:
         self.file.close()
 
 
-def _run(name, command, folder, packages=0):
+def _run(name, command, folder, environment, packages=0):
     """stdout of a command that must succeed. Its stderr is counted for the progress, and shown on failure."""
-    child = subprocess.Popen(command, cwd=folder, env=_environment(), stdin=subprocess.DEVNULL, text=True,
+    child = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=_lowly)
     lines, began = [], time.monotonic()
 

@@ -88,7 +88,10 @@ class Muster:
     def configure(self, config):
         if not isinstance(config, str):
             config = yaml({**config, "supervisor": {**USER, **config.get("supervisor", {})}})
-        self.config.write_text(config)
+        # By rename, as a kubelet replaces a file: a musterd that reads it just now sees a whole one.
+        written = self.config.with_suffix(".new")
+        written.write_text(config)
+        written.replace(self.config)
 
     def start(self):
         with open(self.log_path, "ab") as log:

@@ -9,6 +9,7 @@
 
 Without arguments every case runs; arguments choose those whose name contains one of them.
 """
+import concurrent.futures
 import sys
 import time
 import traceback
@@ -24,6 +25,22 @@ def case(function):
     """Adds a case. Its name is the function's, with spaces."""
     _cases.append((function.__name__.replace("_", " "), function))
     return function
+
+
+def side_by_side(*functions):
+    """Cases that spend their time waiting: the first one that runs starts all of them, in threads."""
+    begun = {}
+
+    def case_of(function):
+        def its_end():
+            if not begun:
+                pool = concurrent.futures.ThreadPoolExecutor(len(functions))
+                begun.update({each: pool.submit(each) for each in functions})
+            begun[function].result()
+        its_end.__name__ = function.__name__
+        return its_end
+    for function in functions:
+        case(case_of(function))
 
 
 def note(text):

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kube/splitter.h"
+#include "kube/splitter_private.h"
 #include "kube/status.h"
 #include "obj.h"
 
@@ -23,7 +23,8 @@ static enum kind
 kind_named(const char *name)
 {
 	for (unsigned k = 0; k < KIND_MAX; k++) {
-		if (strcmp(kind_table[k].kind, name) == 0)
+		/* One that is read live only has another projection of the same objects. */
+		if (kind_table[k].form != FORM_LIVE && strcmp(kind_table[k].kind, name) == 0)
 			return (enum kind)k;
 	}
 	fprintf(stderr, "no kind %s\n", name);
@@ -61,14 +62,15 @@ show_event(const void *bytes, size_t len, void *arg)
 
 	if (!job->watch)
 		return show_object(job, "ITEM", bytes, len, PROJECT_PADDING);
-	if (!watch_event_open(job->form, bytes, len, PROJECT_PADDING, &e, text, sizeof(text))) {
-		fprintf(stderr, "not an event: %s\n", text);
+	const char *const wrong = watch_event_open(job->form, bytes, len, PROJECT_PADDING, &e);
+	if (wrong != NULL) {
+		fprintf(stderr, "not an event: %s\n", wrong);
 		return false;
 	}
 	if (e.type < WATCH_BOOKMARK)
 		return show_object(job, names[e.type], e.object, e.len, e.padding);
 	if (e.type == WATCH_BOOKMARK) {
-		if (!watch_bookmark(job->form, e.object, e.len, e.padding, text, sizeof(text), &end))
+		if (!watch_bookmark(job->form, e.object, e.len, text, sizeof(text), &end))
 			return false;
 		printf("BOOKMARK %s %s\n", text, end ? "end" : "");
 		return true;
@@ -112,7 +114,7 @@ show_stream(struct job *job, const char *bytes, size_t len)
 	if (!ok)
 		fprintf(stderr, "%s\n", splitter_error(c));
 	else if (!job->watch)
-		printf("LIST %s %zu %s\n", splitter_list_rv(c), splitter_items(c), splitter_list_continue(c));
+		printf("LIST %s %zu %s\n", splitter_list_rv(c), c->items, splitter_list_continue(c));
 	splitter_free(&c);
 	return ok;
 }

@@ -6,6 +6,7 @@ muster-test: timeout=600
 import contextlib
 import json
 import pathlib
+import socket
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -56,6 +57,20 @@ def fault_21_an_unknown_host_name_is_logged_and_backed_off(server):
         assert_backs_off(tree, ELSEWHERE, "resolve")
         status = tree.actor(WATCHER)["status"]
         assert ELSEWHERE in status, f"muster status prints {status!r}"
+
+
+@case
+def fault_21_the_status_has_the_last_error_while_the_next_attempt_lasts(server):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with KubeTree(server, watcher=kubeconfig(server, "silent", url), env=proxied()) as tree:
+            silent.settimeout(60)
+            silent.accept()[0].close()
+            wait_for(lambda: url in tree.actor(WATCHER)["status"], "the error is in the status")
+            with silent.accept()[0]:
+                for _ in range(5):      # longer than a status lasts
+                    kubesuite.pause(0.5)
+                    assert url in tree.actor(WATCHER)["status"], tree.actor(WATCHER)["status"]
 
 
 @case

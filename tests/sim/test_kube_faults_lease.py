@@ -213,5 +213,25 @@ def fault_18_a_server_whose_clock_jumps_changes_no_leader(server):
         assert lease(server)["spec"]["leaseTransitions"] == 0
 
 
+@case
+def fault_18_cluster_time_follows_the_clock_of_the_server(server):
+    """Contract A9: every actor has it, also without election, whatever the clock of this machine is."""
+    server.kube.create("nodes", node("n1"))
+    with KubeTree(server, readers=2) as tree:
+        tree.wait_synced()
+
+        def ahead_s(number):
+            now_us = tree.dump(number)["cluster_us"]
+            return float("inf") if now_us is None else now_us / 1e6 - time.time()
+        for offset_s in (0, 3600, -3600, 0):
+            disarm(server)
+            if offset_s:
+                arm(server, "date_offset", seconds=offset_s, count=-1)
+            tree.write("get", "nodes", "n1")
+            for number in (1, 2):
+                tree.wait(lambda: abs(ahead_s(number) - offset_s) < 5,
+                          f"reader {number}: cluster time is {offset_s} s ahead")
+
+
 kubesuite.run(lambda: SimServer(users=USERS, tls=True),
               prepare=lambda server: server.install(kubecrds.widgets()))

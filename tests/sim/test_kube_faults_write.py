@@ -237,6 +237,18 @@ def fault_7_a_budget_that_forbids_an_eviction_is_no_reason_to_wait(server):
 
 
 @case
+def a_forbidden_write_is_logged_with_one_writer_and_one_sender(server):
+    server.kube.create("nodes", node("n1"))
+    with steady(server) as tree:
+        arm(server, "status", verb="patch", code=403, reason="Forbidden")
+        tree.write("merge", "nodes", "n1", body=labelled("late"), expect="forbidden")
+        text = "the cluster does not allow a write"
+        wait_for(lambda: tree.facts(msg=text), "the line is in the log")
+        fact = tree.facts(msg=text)[0]
+        assert (fact["actor"], fact["peer"]) == (WATCHER, "test-kube-1") and "by" not in fact, fact
+
+
+@case
 def fault_8_a_write_that_meets_a_server_error_may_have_happened(server):
     server.kube.create("nodes", node("n1"))
     with steady(server) as tree:

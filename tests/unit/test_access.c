@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "actors/kube-watcher/access.h"
+#include "full_listener.h"
 #include "web.h"
 
 struct rig {
@@ -240,6 +241,46 @@ a_call_that_has_not_left_can_be_withdrawn(void **state)
 	finish(&r);
 }
 
+/* A8: the Lease is compared when the request is connected, not only when it is dispatched. */
+static void
+a_call_whose_lease_was_lost_while_it_connected_is_not_sent(void **state)
+{
+	struct full_listener l;
+	struct outcome write;
+	struct rig r;
+	char text[512], path[128], err[KUBECONFIG_ERROR_MAX] = "", byte;
+
+	(void)state;
+	start(&r);
+	full_listener_open(&l);
+	access_free(&r.access);
+	snprintf(text, sizeof(text), "current-context: c\n"
+	    "contexts: [{name: c, context: {cluster: k, user: u}}]\n"
+	    "clusters: [{name: k, cluster: {server: 'http://127.0.0.1:%d'}}]\n"
+	    "users: [{name: u, user: {}}]\n", l.port);
+	put(&r, "kubeconfig", text);
+	snprintf(path, sizeof(path), "%s/kubeconfig", r.dir);
+	const struct access_source source = { .kubeconfig = path, .context = "" };
+	r.access = access_open(&source, err, sizeof(err));
+	assert_string_equal(err, "");
+	access_start(r.access, r.base, on_lost, &r);
+	access_fence(r.access, &r.lease);
+	send_call(&r, &write, 5000, true);
+	turn(&r, 100);
+	r.lease.until_ms = 0;
+	const int filler = full_listener_accept(&l);
+	assert_true(web_until(r.base, &ended, 1));
+	assert_false(write.answer.sent);
+	assert_int_equal(write.answer.status, 0);
+	access_free(&r.access);
+	const int fd = full_listener_accept(&l);	/* it did connect */
+	assert_int_equal(read(fd, &byte, 1), 0);
+	close(fd);
+	close(filler);
+	full_listener_close(&l);
+	finish(&r);
+}
+
 int
 main(void)
 {
@@ -248,6 +289,7 @@ main(void)
 		cmocka_unit_test(a_call_whose_lease_was_lost_while_it_waited_is_not_sent),
 		cmocka_unit_test(a_fenced_call_without_a_lease_is_refused_from_the_loop),
 		cmocka_unit_test(a_call_that_has_not_left_can_be_withdrawn),
+		cmocka_unit_test(a_call_whose_lease_was_lost_while_it_connected_is_not_sent),
 	};
 
 	return cmocka_run_group_tests_name("access", tests, NULL, NULL);

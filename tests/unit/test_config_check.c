@@ -17,6 +17,39 @@
 
 #define PRODUCER	"it mirrors the producer's keys"
 
+#define SHORT_LEASE								\
+	"actors:\n  test-faulty: {}\n  kube-watcher:\n    leader-elect: true\n"	\
+	"    leader-elect-lease-duration: 9s\n"
+#define TOO_SHORT								\
+	"FILE:5: kube-watcher.leader-elect-lease-duration of 9s is too short for actor "	\
+	"test-faulty: with kube-watcher.leader-elect (line 4) a call that changes something "	\
+	"at its provider takes up to 8s and must end within 2/3 of the lease; set "		\
+	"leader-elect-lease-duration to more than 12s, or leader-elect to false if there is one replica\n"
+
+#define LKE(settings)	"actors:\n  lke-claimer: {" settings "}\n"
+
+#define RBAC_HEAD(actors)							\
+	"# What kube-watcher may do in the cluster for the actors of one configuration, "	\
+	"and nothing else:\n# " actors ".\n# `muster check --print-rbac FILE` writes it "	\
+	"from the tables that the program itself goes by\n# (proto/kinds.h, proto/rights.h).\n"
+#define RBAC_ACCOUNT								\
+	"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: muster-system\n---\n"	\
+	"apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: muster\n" OWN
+#define OWN	"  namespace: muster-system\n"
+#define RBAC(kind, namespace)							\
+	"apiVersion: rbac.authorization.k8s.io/v1\nkind: " kind "\nmetadata:\n  name: muster\n" namespace
+#define RBAC_RULE(group, resource, verbs)					\
+	"  - apiGroups: [\"" group "\"]\n    resources: [\"" resource "\"]\n    verbs: [" verbs "]\n"
+#define RBAC_BINDING(kind, namespace)						\
+	RBAC(kind "Binding", namespace)						\
+	"roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: " kind "\n  name: muster\n"	\
+	"subjects:\n  - kind: ServiceAccount\n    name: muster\n  " OWN
+#define RBAC_LEASES								\
+	"---\n# The Lease of leader election, in this namespace alone.\n"	\
+	RBAC("Role", OWN) "rules:\n"						\
+	RBAC_RULE("coordination.k8s.io", "leases", "get, watch, create, update")	\
+	"---\n" RBAC_BINDING("Role", OWN)
+
 /* file: what a temporary file holds, which is then the last argument, and FILE in the outputs. */
 static const struct row {
 	const char *name;
@@ -57,6 +90,45 @@ static const struct row {
 	{ "the same for a file, which is wrong", .args = { "--print-rbac" }, .code = 100,
 	    .file = "actors: {kube-watcher: {insight-group: Example.com}}\n",
 	    .err = "FILE:1: insight-group: \"Example.com\" is not a domain..." },
+	{ "the same for a file that switches off what another needs", .args = { "--print-rbac" }, .code = 100,
+	    .file = "actors:\n  test-consumer-3: {}\n  test-producer:\n    enabled: false\n",
+	    .err = "FILE:4: actor test-consumer-3 needs test-producer..." },
+	{ "the same for no file", .args = { "--print-rbac", "/nonexistent/muster.yaml" }, .code = 100,
+	    .err = "/nonexistent/muster.yaml: cannot open..." },
+	{ "what the actors of a file need", .args = { "--print-rbac" },
+	    .file = "actors: {node-state: {}, metrics: {enabled: false}}\n",
+	    .out = RBAC_HEAD("kube-watcher, node-state") RBAC_ACCOUNT "---\n"
+		RBAC("ClusterRole", "") "rules:\n"
+		RBAC_RULE("", "nodes", "list, watch")
+		RBAC_RULE("machineconfiguration.openshift.io", "machineconfigpools", "list, watch")
+		RBAC_RULE("machineconfiguration.openshift.io", "machineconfigs", "list, watch")
+		RBAC_RULE("config.openshift.io", "clusterversions", "list, watch")
+		RBAC_RULE("events.k8s.io", "events", "create, patch")
+		"---\n" RBAC_BINDING("ClusterRole", "") RBAC_LEASES },
+	{ "what a file of one actor without the cluster needs", .args = { "--print-rbac" }, .file = "",
+	    .out = RBAC_HEAD("metrics") RBAC_ACCOUNT },
+	{ "what a file without actors needs", .args = { "--print-rbac" },
+	    .file = "actors: {metrics: {enabled: false}}\n", .out = RBAC_HEAD("none") RBAC_ACCOUNT },
+	{ "a lease that is too short (A8)", .code = 100, .file = SHORT_LEASE, .err = TOO_SHORT },
+	{ "no rights for a lease that is too short", .args = { "--print-rbac" }, .code = 100,
+	    .file = SHORT_LEASE, .err = TOO_SHORT },
+	{ "lke-claimer without a token", .code = 100, .file = LKE("cluster-id: 7"),
+	    .err = "FILE:2: actor lke-claimer needs the setting token-file; "
+		   "set actors.lke-claimer.token-file, or disable the actor\n" },
+	{ "... without a cluster", .code = 100, .file = LKE("token-file: /t"),
+	    .err = "FILE:2: actor lke-claimer needs cluster-id or cluster-name; set one of them, "
+		   "or disable the actor\n" },
+	{ "... with two clusters", .code = 100,
+	    .file = LKE("token-file: /t, cluster-id: 7,\n    cluster-name: a"),
+	    .err = "FILE:2: actor lke-claimer has both cluster-id and cluster-name (line 3); "
+		   "leave one of them out\n" },
+	{ "... with an address that is none", .code = 100,
+	    .file = LKE("token-file: /t, cluster-id: 7, api-url: api.linode.com"),
+	    .err = "FILE:2: lke-claimer.api-url is not an address like https://api.example.com..." },
+	{ "... with a user in the address", .code = 100,
+	    .file = LKE("token-file: /t, cluster-id: 7, api-url: https://me@api.linode.com"),
+	    .err = "FILE:2: lke-claimer.api-url is not an address..." },
+	{ "... with all it needs", .file = LKE("token-file: /t, cluster-name: a"), .out = "FILE: ok\n..." },
 	{ "two options and a file", .args = { "--print-rbac", "--print-defaults" }, .file = "", .code = 2,
 	    .err = "muster check: a file, or one option\nsee: muster help check\n" },
 	{ "the reference", .args = { "--print-reference" }, .out = "# Configuration\n..." },
@@ -118,8 +190,8 @@ check_row(void **state)
 {
 	const struct row *r = *state;
 	char path[] = "/tmp/muster-check-XXXXXX";
-	char *argv[5] = { (char[]){ "check" } };
-	int argc = 1, saved_out, saved_err;
+	char *argv[4];
+	int argc = 0, saved_out, saved_err;
 
 	for (size_t i = 0; i < NITEMS(r->args) && r->args[i] != NULL; i++)
 		argv[argc++] = (char *)(uintptr_t)r->args[i];
@@ -132,7 +204,7 @@ check_row(void **state)
 		argv[argc++] = path;
 	}
 	const int out = redirect(stdout, &saved_out), err = redirect(stderr, &saved_err);
-	const int code = check_command.run(&check_command, &(struct cli){ "" }, argc, argv);
+	const int code = cli_run(&check_command, &(struct cli){ .run_dir = "" }, argc, argv);
 	const char *name = r->file != NULL ? path : "";
 	char *got_err = collect(stderr, err, saved_err, name);
 	char *got_out = collect(stdout, out, saved_out, name);

@@ -4,14 +4,15 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "obj.h"
-#include "supervisor/child.h"
 #include "supervisor/confine.h"
+#include "supervisor/environment.h"
 
 /* The numbers of linux/landlock.h: 13 accesses to files at first, then REFER, TRUNCATE, IOCTL_DEV. */
 enum { BIND = 1, CONNECT = 2, V1 = 0x1fff, V2 = 0x3fff, V3 = 0x7fff, V5 = 0xffff };
@@ -48,14 +49,15 @@ check_row(void **state)
 	assert_int_equal(size, r->size);
 }
 
-/* Only kube-watcher calls an API, and only metrics listens. */
+/* Only kube-watcher and the claimers call an API, and only metrics listens. */
 static void
 who_needs_tcp(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < CHILD_MAX; i++) {
-		const enum tcp wanted = i == CHILD_KUBE_WATCHER ? TCP_CONNECT
-		    : i == CHILD_METRICS ? TCP_BIND : TCP_NONE;
+		const bool calls = i == CHILD_KUBE_WATCHER || i == CHILD_LKE_CLAIMER
+		    || i == CHILD_VPSIE_CLAIMER || i == CHILD_TEST_CLAIMER;
+		const enum tcp wanted = calls ? TCP_CONNECT : i == CHILD_METRICS ? TCP_BIND : TCP_NONE;
 
 		assert_int_equal(child_table[i].tcp, wanted);
 	}
@@ -71,6 +73,49 @@ has(char **env, const char *variable)
 	return false;
 }
 
+/* (issue 11.4, F7) */
+static void
+a_variable_of_one_actor_reaches_no_other(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < VARIABLE_MAX; i++)
+		setenv(environment_table[i].name, "/a/value", 1);
+	for (size_t c = 0; c < CHILD_MAX; c++) {
+		const bool calls = c == CHILD_KUBE_WATCHER || c == CHILD_LKE_CLAIMER
+		    || c == CHILD_VPSIE_CLAIMER || c == CHILD_TEST_CLAIMER;
+		char **const env = environment_make(&child_table[c]);
+
+		for (size_t i = 0; i < VARIABLE_MAX; i++) {
+			const struct variable *const v = &environment_table[i];
+			const bool reached = v->reach.to == VARIABLE_ALL
+			    || (v->reach.to == VARIABLE_CALLERS && calls)
+			    || v->reach.role == child_table[c].role;
+
+			char start[64];
+			snprintf(start, sizeof(start), "%s=", v->name);
+			assert_int_equal(has(env, start), reached);
+		}
+		assert_int_equal(has(env, "MUSTER_TEST_TOKEN_FILE="), c == CHILD_TEST_FAULTY);
+		assert_false(has(env, "AWS_") && child_table[c].role != ROLE_CAPA_ANNOTATOR);
+		environment_free(env);
+	}
+	for (size_t i = 0; i < VARIABLE_MAX; i++)
+		unsetenv(environment_table[i].name);
+}
+
+static void
+a_variable_has_one_row_and_one_owner(void **state)
+{
+	(void)state;
+	for (size_t a = 0; a < VARIABLE_MAX; a++) {
+		const struct variable *const v = &environment_table[a];
+
+		assert_int_equal(v->reach.to == VARIABLE_ONLY, v->reach.role < ROLE_MAX);
+		for (size_t b = 0; b < a; b++)
+			assert_string_not_equal(v->name, environment_table[b].name);
+	}
+}
+
 static void
 a_proxy_is_named_to_those_who_call(void **state)
 {
@@ -78,24 +123,28 @@ a_proxy_is_named_to_those_who_call(void **state)
 	setenv("https_proxy", "http://u:p@proxy", 1);
 	setenv("MUSTER_NOT_PASSED", "1", 1);
 	for (size_t i = 0; i < CHILD_MAX; i++) {
-		char **const env = child_environment(&child_table[i]);
+		char **const env = environment_make(&child_table[i]);
 
 		assert_int_equal(has(env, "https_proxy="), (child_table[i].tcp & TCP_CONNECT) != 0);
 		assert_true(has(env, "PATH=") && has(env, "ZSYS_SIGHANDLER=false"));
 		assert_false(has(env, "MUSTER_NOT_PASSED"));
-		child_environment_free(env);
+		environment_free(env);
 	}
 }
 
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 2];
+	static const struct CMUnitTest others[] = {
+		cmocka_unit_test(who_needs_tcp), cmocka_unit_test(a_proxy_is_named_to_those_who_call),
+		cmocka_unit_test(a_variable_of_one_actor_reaches_no_other),
+		cmocka_unit_test(a_variable_has_one_row_and_one_owner),
+	};
+	struct CMUnitTest tests[NITEMS(rows) + NITEMS(others)];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ .name = rows[i].name, .test_func = check_row,
 			.initial_state = (void *)(uintptr_t)&rows[i] };
-	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(who_needs_tcp);
-	tests[NITEMS(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(a_proxy_is_named_to_those_who_call);
+	memcpy(&tests[NITEMS(rows)], others, sizeof(others));
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,7 +192,7 @@ a_plugin_brings_a_certificate(void **state)
 	until_it_answers(c, p);
 	assert_non_null(strstr(
 	    view_of(c, CREDENTIAL_WAITING).error, "the client certificate is no certificate"));
-	const uint64_t before = view_of(c, CREDENTIAL_WAITING).generation;
+	const uint64_t before = view_of(c, CREDENTIAL_WAITING).serial;
 	char script[512];
 	snprintf(script, sizeof(script), "#!/bin/sh\nsed 's/|/\\\\n/g' %s/answer", dir);
 	put("plugin", script);
@@ -207,7 +207,7 @@ a_plugin_brings_a_certificate(void **state)
 	const struct credential_view v = view_of(c, CREDENTIAL_READY);
 	assert_memory_equal(v.cert, "-----BEGIN CERTIFICATE-----\n", 28);
 	assert_memory_equal(v.key, "-----BEGIN PRIVATE KEY-----\n", 28);
-	assert_true(v.generation > before);
+	assert_true(v.serial > before);
 	credential_free(&c);
 	exec_plugin_free(&p);
 }

@@ -117,7 +117,7 @@ check_row(void **state)
 	series_set(series, "a", wire_str_of("f"), &f);
 	series_set(series, "a", wire_str_of("g"), &g);
 	series_set(series, "b", wire_str_of("f"), &f);	/* off in every tree: never shown */
-	const struct route_facts facts = { .series = series, .alive_ms = r->age_ms, .wall_ms = 100000,
+	struct route_facts facts = { .series = series, .alive_ms = r->age_ms, .wall_ms = 100000,
 		.metrics = true,
 		.own = { .tree = tree, .tree_age_ms = r->tree != NULL ? r->age_ms : 0 } };
 	route_answer(&facts, r->path, r->query, &a);

@@ -174,6 +174,8 @@ static const struct later {
 	{ "later: their clock is garbage", "Sun, 06 Nov 1994 08:50:37 GMT", "yesterday", 60000 },
 	{ "later: a date gone by", "Sun, 06 Nov 1994 08:40:00 GMT", NULL, 0 },
 	{ "later: a date far off", "Sun, 06 Nov 2094 08:40:00 GMT", NULL, 3600000 },
+	{ "later: a date beyond 64 bits of milliseconds", "Fri 2 Jan 1767322815", NULL, 3600000 },
+	{ "later: their clock is beyond them", "Sun, 06 Nov 1994 08:50:37 GMT", "Fri 2 Jan 1767322815", 0 },
 };
 
 static void
@@ -343,6 +345,35 @@ headers_of_the_answer(void **state)
 	assert_string_equal(a.type, "text/plain; charset=x");
 }
 
+/*
+ * A vector made with the Go SDK's signer. What is signed must be sent: curl would also sign "Expect:", which
+ * only removes a header.
+ */
+static void
+signed_for_aws(void **state)
+{
+	static const struct http_sigv4 key = { .scope = "aws:amz:eu-west-1:ec2", .access_key = "AKIDEXAMPLE",
+		.secret_key = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" };
+	static const char *const headers[] = { "Content-Type: application/x-www-form-urlencoded",
+		"X-Amz-Date: 20260102T030405Z", "X-Amz-Security-Token: EXAMPLESESSIONTOKEN==", NULL };
+	static const char body[] = "Action=DescribeInstanceTypes&MaxResults=100&Version=2016-11-15";
+	struct world *const w = *state;
+	char proxy[64];
+	struct answer a;
+
+	snprintf(proxy, sizeof(proxy), "http://127.0.0.1:%d", w->web.port);
+	world_ask(w, (struct http_request){ .method = "POST", .url = "http://ec2.eu-west-1.amazonaws.com/",
+	    .headers = headers, .body = body, .body_len = sizeof(body) - 1, .proxy = proxy,
+	    .sigv4 = &key }, &a);
+	assert_true(web_until(w->base, &a.calls, 1));
+	assert_int_equal(a.err, E_OK);
+	assert_non_null(strstr(w->web.last, "Authorization: AWS4-HMAC-SHA256 "
+	    "Credential=AKIDEXAMPLE/20260102/eu-west-1/ec2/aws4_request, "
+	    "SignedHeaders=content-type;host;x-amz-date;x-amz-security-token, "
+	    "Signature=3bed63a3b567a46ca8da61622c3f9c1502ea883c6e5a437d13e354265d3e0b96\r\n"));
+	assert_null(strstr(w->web.last, "EXAMPLEKEY"));
+}
+
 /* ---- Numbers. ---- */
 
 static void
@@ -385,7 +416,7 @@ main(void)
 	static const struct CMUnitTest others[] = {
 		T(request_is_as_asked), T(large_body_goes_out_whole), T(gzip_only_when_asked),
 		T(proxy_is_asked), T(nobody_listens), T(one_header_line_without_end),
-		T(headers_of_the_answer), T(requests_are_counted),
+		T(headers_of_the_answer), T(signed_for_aws), T(requests_are_counted),
 	};
 	struct CMUnitTest tests[NITEMS(rows) + NITEMS(bads) + NITEMS(laters) + NITEMS(others)];
 	size_t n = 0;

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "clock.h"
 #include "web.h"
 
 /* ---- Streams. ---- */
@@ -16,6 +17,7 @@ struct stream {
 	struct world	*w;
 	char		text[256];
 	int		pieces, starts;
+	int64_t		start_ms;
 	enum { TAKE, REFUSE, CANCEL, CANCEL_AT_START } mode;
 	uint64_t	id;
 	struct answer	second;
@@ -40,6 +42,7 @@ note_start(int status, const char *content_type, void *arg)
 	struct stream *const s = arg;
 
 	s->starts++;
+	s->start_ms = clock_mono_ms();
 	snprintf(s->text + strlen(s->text), sizeof(s->text) - strlen(s->text), "<%d %s>", status,
 	    content_type);
 	if (s->mode == CANCEL_AT_START)
@@ -115,6 +118,25 @@ check_start(void **state)
 	assert_string_equal(s.text, r->text);
 	assert_int_equal(s.starts, 1);
 	world_close((void **)&w);
+}
+
+/* A watch ends long after its headers came; their Date is that of the beginning. */
+static void
+answered_when_the_headers_came(void **state)
+{
+	struct world *const w = *state;
+	struct stream s = { .w = w };
+	struct answer none;
+
+	w->web.reply = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\none\n\r\n";
+	const int64_t began_ms = clock_mono_ms();
+	http_send(w->http, &(struct http_request){ .method = "GET", .url = w->url, .on_start = note_start,
+	    .on_data = take_piece, .timeout_ms = 1000, .done = web_record, .arg = &s });
+	assert_true(web_until(w->base, &s.a.calls, 1));
+	assert_in_range(s.a.answered_ms, began_ms, s.start_ms);
+	world_ask(w, (struct http_request){ .url = "bad" }, &none);
+	assert_true(web_until(w->base, &none.calls, 1));
+	assert_int_equal(none.answered_ms, 0);
 }
 
 static void
@@ -534,7 +556,8 @@ main(void)
 {
 #define T(fn) cmocka_unit_test_setup_teardown(fn, world_open, world_close)
 	static const struct CMUnitTest flows[] = {
-		T(stream_cancelled_at_its_start), T(fault_11_a_dead_peer_is_noticed),
+		T(answered_when_the_headers_came), T(stream_cancelled_at_its_start),
+		T(fault_11_a_dead_peer_is_noticed),
 		T(a_stream_has_its_connection), T(stream_comes_in_pieces), T(stream_refused_by_the_server),
 		T(stream_refused_by_the_reader), T(stream_cancelled_from_inside),
 		T(sending_from_inside_curl), T(cancelled_is_not_called_back),

@@ -1,6 +1,5 @@
 /*
- * tests/unit/test_insight_status.c - B5: from the messages of the bus to the bodies for the cluster, and what
- * is kept about each key meanwhile.
+ * tests/unit/test_insight_status.c - B5: from the messages of the bus to the bodies for the cluster.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,7 +37,6 @@ static void
 plan_for(const struct insight_status *state, struct insight_plan *p)
 {
 	insight_plan(&(struct insight_input){
-		.enabled = true, .synced = true, .fresh = true, .leading = true, .state = KIND_STATE_SYNCED,
 		.desired = state, .now_us = NOW_US,
 	}, p);
 }
@@ -142,10 +140,11 @@ B5_status_of_a_pool(void **arg)
 static void
 A4_the_event_names_the_causes(void **arg)
 {
-	char body[256];
+	char body[EVENT_BODY_MAX];
 
 	(void)arg;
-	status_refused_event(body, sizeof(body), "UpdateStatus", wire_str_of("status.message: too long"));
+	event_body(body, "Warning", "InsightRefused", "UpdateStatus",
+	    wire_str_of("status.message: too long"));
 	assert_string_equal(body, "{\"type\":\"Warning\",\"reason\":\"InsightRefused\","
 	    "\"action\":\"UpdateStatus\",\"note\":\"status.message: too long\"}");
 }
@@ -217,7 +216,6 @@ B5_what_was_written_reads_the_same(void **arg)
 		.name = wire_str_of("p"), .scope = wire_str_of("WorkerPool"),
 		.assessment = wire_str_of("Pending"), .summaries = stored_sums.rows } });
 	insight_plan(&(struct insight_input){
-		.enabled = true, .synced = true, .fresh = true, .leading = true, .state = KIND_STATE_SYNCED,
 		.desired = &state, .stored = &stored, .now_us = NOW_US,
 	}, &p);
 	assert_int_equal(p.verb, INSIGHT_NOTHING);
@@ -265,42 +263,12 @@ a_key_has_a_kind_and_a_name(void **arg)
 		assert_int_equal(wire_str_compare(name, wire_str_of(keys[i].name)), 0);
 	}
 	assert_int_equal(insight_kind_by_state(MSG_POOL_STATE), INSIGHT_POOLS);
-	assert_int_equal(insight_kind_by_message(MSG_POOL_INSIGHT), INSIGHT_POOLS);
-	assert_int_equal(insight_kind_by_message(MSG_LEADER), INSIGHT_KIND_MAX);
-	assert_int_equal(insight_kind_by_resource(wire_str_of("nodeprogressinsights")), INSIGHT_NODES);
-	assert_int_equal(insight_kind_by_resource(wire_str_of("nodes")), INSIGHT_KIND_MAX);
-}
-
-/* ---- The journal ---- */
-
-static void
-A4_refused_until_something_changes(void **arg)
-{
-	struct journal *j = journal_new();
-
-	(void)arg;
-	assert_null(journal_find(j, "nodes/a", 7));
-	for (int i = 0; i < 100; i++) {
-		char key[16];
-		const int n = snprintf(key, sizeof(key), "nodes/%d", i);
-
-		struct journal_entry *const e = journal_entry(j, key, (size_t)n);
-		assert_false(e->refused);
-		e->refused = true;
-		e->message = obj_strdup("why");
-	}
-	journal_clear_refused(j, "nodes/7", 7);
-	journal_clear_refused(j, "nodes/none", 10);
-	assert_null(journal_find(j, "nodes/none", 10));
-	assert_false(journal_find(j, "nodes/7", 7)->refused);
-	assert_true(journal_find(j, "nodes/8", 7)->refused);
-	journal_drop(j, "nodes/9", 7);
-	assert_null(journal_find(j, "nodes/9", 7));
-	assert_false(journal_entry(j, "nodes/9", 7)->refused);
-	journal_clear_all_refused(j);
-	assert_false(journal_find(j, "nodes/8", 7)->refused);
-	journal_free(&j);
-	assert_null(j);
+	const struct reconcile_spec spec = { .kinds = insight_objects, .nkinds = INSIGHT_KIND_MAX };
+	assert_int_equal(reconcile_kind_by_message(&spec, MSG_POOL_INSIGHT), INSIGHT_POOLS);
+	assert_int_equal(reconcile_kind_by_message(&spec, MSG_LEADER), INSIGHT_KIND_MAX);
+	assert_int_equal(
+	    reconcile_kind_by_resource(&spec, wire_str_of("nodeprogressinsights")), INSIGHT_NODES);
+	assert_int_equal(reconcile_kind_by_resource(&spec, wire_str_of("nodes")), INSIGHT_KIND_MAX);
 }
 
 int
@@ -316,7 +284,6 @@ main(void)
 		cmocka_unit_test(B5_what_was_written_reads_the_same),
 		cmocka_unit_test(B5_a_long_foreign_list_never_passes_for_ours),
 		cmocka_unit_test(a_key_has_a_kind_and_a_name),
-		cmocka_unit_test(A4_refused_until_something_changes),
 	};
 	size_t n = 0;
 

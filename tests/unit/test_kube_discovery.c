@@ -187,15 +187,66 @@ odd_members(void **state)
 	assert_string_equal(path, "/apis/test.muster.dev/v1");
 }
 
+/* A group that serves one resource in this version and another only in that one, old servers and new. */
+static void
+each_resource_has_its_own_version(void **state)
+{
+	static const struct discovery_want mixed[] = {
+		{ "test.muster.dev", "widgets", "v1 v1beta2 v1beta1" },
+		{ "test.muster.dev", "gears", "v1 v1beta2 v1beta1" },
+		{ "test.muster.dev", "belts", "v1 v1beta2 v1beta1" },
+	};
+	static const char *const versions[] = { "v1beta1", "v1beta2", "v1beta2" };
+	static const struct document documents[2][4] = {
+		{ { "/apis", GROUPS_NEW("," GROUP_NEW("test.muster.dev",
+		    VERSION_NEW("v1beta2", "Current", "{'resource':'gears','scope':'Cluster'},"
+			"{'resource':'belts','scope':'Namespaced'}") ","
+		    VERSION_NEW("v1beta1", "Current", WIDGETS ",{'resource':'belts'}"))) } },
+		{ { "/apis", "{'kind':'APIGroupList','groups':[{'name':'test.muster.dev','versions':["
+		    "{'version':'v1beta1'},{'version':'v1beta2'}],"
+		    "'preferredVersion':{'version':'v1beta1'}}]}" },
+		  { "/apis/test.muster.dev/v1beta2", RESOURCES("test.muster.dev/v1beta2",
+		    RESOURCE("gears", "false") "," RESOURCE("belts", "true")) },
+		  { "/apis/test.muster.dev/v1beta1", RESOURCES("test.muster.dev/v1beta1",
+		    RESOURCE("widgets", "true") "," RESOURCE("belts", "true")) } },
+	};
+
+	(void)state;
+	for (size_t n = 0; n < NITEMS(documents); n++) {
+		struct discovery d;
+		char err[200] = "", path[200];
+
+		discovery_init(&d, mixed, NITEMS(mixed));
+		for (size_t i = 0; i < 4 && documents[n][i].path != NULL; i++) {
+			const struct document *const doc = &documents[n][i];
+
+			assert_true(i == 0 || discovery_next(&d, path, sizeof(path)));
+			assert_string_equal(i == 0 ? doc->path : path, doc->path);
+			if (!discovery_read(&d, doc->path, json_text(doc->body), strlen(doc->body), err,
+				     sizeof(err)))
+				fail_msg("%s", err);
+		}
+		assert_false(discovery_next(&d, path, sizeof(path)));
+		for (size_t i = 0; i < NITEMS(mixed); i++) {
+			struct discovery_result result;
+
+			discovery_result(&d, i, &result);
+			assert_int_equal(result.state, DISCOVERY_FOUND);
+			assert_string_equal(result.version, versions[i]);
+		}
+	}
+}
+
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 2];
+	struct CMUnitTest tests[NITEMS(rows) + 3];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(not_a_document);
 	tests[NITEMS(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(odd_members);
+	tests[NITEMS(rows) + 2] = (struct CMUnitTest)cmocka_unit_test(each_resource_has_its_own_version);
 	return cmocka_run_group_tests_name("discovery", tests, NULL, NULL);
 }

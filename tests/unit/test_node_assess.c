@@ -9,7 +9,6 @@
 #include <cmocka.h>
 
 #include "actors/node-state/assess.h"
-#include "actors/node-state/inputs.h"
 #include "obj.h"
 
 #define OLD	"rendered-worker-old"	/* 4.20.2 */

@@ -93,8 +93,8 @@ check_row(void **state)
 	put(p, "infra", r->selector, false);
 	const struct pool *const o = pools_find(p, wire_str_of("infra"));
 	assert_int_equal(matches(o, r->labels, pool_matches), r->want);
-	assert_int_equal(pool_selector_error(o)[0] != '\0', r->wrong);
-	assert_string_equal(pool_selector_text(o), r->selector);
+	assert_int_equal(o->error[0] != '\0', r->wrong);
+	assert_string_equal(o->selector, r->selector);
 	pools_free(&p);
 }
 
@@ -142,7 +142,7 @@ layered_is_label_and_image_B2(void **state)
 	(void)state;
 	for (size_t i = 0; i < NITEMS(cases); i++) {
 		put_layered(p, "infra", A, false, cases[i].labels, cases[i].annotations);
-		const struct wire_str got = pool_image(pools_find(p, wire_str_of("infra")));
+		const struct wire_str got = wire_str_of(pools_find(p, wire_str_of("infra"))->image);
 
 		assert_int_equal(wire_str_compare(got, wire_str_of(cases[i].want)), 0);
 	}
@@ -170,7 +170,7 @@ who_matched_before_a_change_B3(void **state)
 	put(p, "infra", "{}", true);
 	assert_true(matches(o, "b=", pool_matched));
 	assert_false(matches(o, "b=", pool_matches));
-	assert_true(pool_paused(o));
+	assert_true(o->paused);
 	pools_free(&p);
 }
 
@@ -226,14 +226,13 @@ check_owner(const struct pools *p, const struct owned *want)
 	struct words w;
 
 	words_init(&w, want->labels);
-	const struct pool *const o = pools_owner(p, w.map, &choice);
-	assert_true(o == pools_owner(p, w.map, NULL));
-	pools_owner_why(p, w.map, why, sizeof(why));
+	const struct pool *const o = pools_owner(p, w.map, &choice, NULL, 0);
+	assert_true(o == pools_owner(p, w.map, &choice, why, sizeof(why)));
 	words_free(&w);
 	if (want->owner == NULL)
 		assert_null(o);
 	else
-		assert_string_equal(pool_name(o), want->owner);
+		assert_string_equal(o->name, want->owner);
 	assert_int_equal(choice.index < 0, want->owner == NULL);
 	assert_string_equal(why, want->why);
 }
@@ -275,7 +274,7 @@ a_walk_meets_each_pool_once(void **state)
 	}
 	assert_true(pools_remove(p, wire_str_of("pool-50")));
 	for (const struct pool *o; (o = pools_next(p, &cursor)) != NULL; count++) {
-		const int i = atoi(pool_name(o) + strlen("pool-"));
+		const int i = atoi(o->name + strlen("pool-"));
 
 		assert_false(seen[i]);
 		seen[i] = true;
@@ -284,8 +283,9 @@ a_walk_meets_each_pool_once(void **state)
 	assert_int_equal(count, 99);
 	/* far more matches than are counted: still several custom pools, still no owner */
 	struct words w;
+	struct choice choice;
 	words_init(&w, "a=");
-	assert_null(pools_owner(p, w.map, NULL));
+	assert_null(pools_owner(p, w.map, &choice, NULL, 0));
 	words_free(&w);
 	pools_free(&p);
 }

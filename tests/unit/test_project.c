@@ -83,25 +83,26 @@ static const struct row {
 	  "'addresses':[{'type':'InternalIP','address':'10.1.2.3'},{'type':'Hostname','address':'w-1'}],"
 	  "'images':[{'names':['a@sha256:1','a:1'],'sizeBytes':12345}]}}",
 	  "'labels':{'a':'1','b':'2','c/d.e':''},"
-	  "'annotations':{'x':'<text> \\'\xc3\xa9\xf0\x9f\x98\x80\\' \\n'},'mco':{},"
+	  "'annotations':{'x':'<text> \\'\xc3\xa9\xf0\x9f\x98\x80\\' \\n'},'mco':{},'vpsie':{},"
 	  "'deleted':'2026-11-17T03:04:06Z','finalizers':['f/one','f/two'],"
 	  "'provider_id':'linode://1','unschedulable':true,"
 	  "'taints':[['k','','NoSchedule'],['l','v','']],"
 	  "'conditions':[['Ready','True','KubeletReady','2026-11-17T03:00:00Z']],"
 	  "'addresses':[['InternalIP','10.1.2.3'],['Hostname','w-1']],'echo':{}\n" },
 	{ "a node with nothing", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1), "{" META "}",
-	  "'labels':{},'annotations':{},'mco':{},'deleted':'','finalizers':[],'provider_id':'',"
+	  "'labels':{},'annotations':{},'mco':{},'vpsie':{},'deleted':'','finalizers':[],'provider_id':'',"
 	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[],'echo':{}\n" },
 	{ "missing, null and empty are the same", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1),
 	  "{'metadata':{'name':'a','uid':'u','resourceVersion':'7','labels':null,"
 	  "'deletionTimestamp':null,'finalizers':[]},"
 	  "'spec':null,'status':{'conditions':null,'addresses':[{'type':null}]}}",
-	  "'labels':{},'annotations':{},'mco':{},'deleted':'','finalizers':[],'provider_id':'',"
+	  "'labels':{},'annotations':{},'mco':{},'vpsie':{},'deleted':'','finalizers':[],'provider_id':'',"
 	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[['','']],'echo':{}\n" },
 	/* The text of null has no bytes at all, not even an address (issue 10.17). */
 	{ "null in a map and in a list is an empty text", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1),
 	  META_WITH("'labels':{'b':null,'a':'1'},'annotations':{'x':null},'finalizers':[null,'f']"),
-	  "'labels':{'a':'1','b':''},'annotations':{'x':''},'mco':{},'deleted':'','finalizers':['','f'],"
+	  "'labels':{'a':'1','b':''},'annotations':{'x':''},'mco':{},'vpsie':{},'deleted':'',"
+	  "'finalizers':['','f'],"
 	  "'provider_id':'','unschedulable':false,'taints':[],'conditions':[],'addresses':[],'echo':{}\n" },
 	{ "of a map only what was selects, without its prefix; empty is not absent", KIND_NODE, "v1",
 	  ROLE_BIT(NODE_STATE) | ROLE_BIT(TEST_KUBE_2),
@@ -110,13 +111,13 @@ static const struct row {
 		    "'machineconfiguration.openshift.io/stat':'1',"
 		    "'machineconfiguration.openshift.io/state2':'2',"
 		    "'machineconfiguration.openshift.io/':'3','state':'4'}"),
-	  "'labels':{},'annotations':{},'mco':{'desiredConfig':'','state':'Done'},'deleted':'',"
+	  "'labels':{},'annotations':{},'mco':{'desiredConfig':'','state':'Done'},'vpsie':{},'deleted':'',"
 	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],"
 	  "'conditions':[],'addresses':[],'echo':{}\n"
 	  "'labels':{},'annotations':{'a':'b','machineconfiguration.openshift.io/':'3',"
 	  "'machineconfiguration.openshift.io/desiredConfig':'',"
 	  "'machineconfiguration.openshift.io/stat':'1','machineconfiguration.openshift.io/state':'Done',"
-	  "'machineconfiguration.openshift.io/state2':'2','state':'4'},'mco':{},'deleted':'',"
+	  "'machineconfiguration.openshift.io/state2':'2','state':'4'},'mco':{},'vpsie':{},'deleted':'',"
 	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],"
 	  "'conditions':[],'addresses':[],'echo':{}\n" },
 	{ "each role gets what it reads", KIND_POD, "v1", BOTH,
@@ -149,13 +150,36 @@ static const struct row {
 	  "'labels':{},'finalizers':[],'generation':3,'size':9007199254740993,'color':'red',"
 	  "'spec':'{\\'size\\':9007199254740993,\\'color\\':\\'red\\',\\'deep\\':"
 	  "{\\'list\\':[1,2.50,\\'a b\\']}}',"
-	  "'conditions':[['Ready','True','']]\n" },
+	  "'conditions':[['Ready','True','']],'deleted':'','claim':{}\n" },
 	{ "the same field elsewhere at another version", KIND_WIDGET, "v1beta1", ROLE_BIT(TEST_KUBE_1),
 	  OBJECT("'spec':{'color':'red','colour':'blue'}"),
 	  "'labels':{},'finalizers':[],'generation':0,'size':0,'color':'blue',"
-	  "'spec':'{\\'color\\':\\'red\\',\\'colour\\':\\'blue\\'}','conditions':[]\n" },
+	  "'spec':'{\\'color\\':\\'red\\',\\'colour\\':\\'blue\\'}','conditions':[],"
+	  "'deleted':'','claim':{}\n" },
 	{ "a subtree that is not there", KIND_WIDGET, "v1", ROLE_BIT(TEST_KUBE_1), OBJECT("'spec':null"),
-	  "'labels':{},'finalizers':[],'generation':0,'size':0,'color':'','spec':'','conditions':[]\n" },
+	  "'labels':{},'finalizers':[],'generation':0,'size':0,'color':'','spec':'','conditions':[],"
+	  "'deleted':'','claim':{}\n" },
+	{ "a live kind: an item of a list, without its kind", KIND_NODE_POD, "v1", ROLE_BIT(TEST_KUBE_2),
+	  "{'metadata':{'name':'p','namespace':'n','uid':'u','resourceVersion':'7','annotations':"
+	  "{'a':'b','karpenter.sh/do-not-disrupt':'true','karpenter.sh/other':'x',"
+	  "'kubernetes.io/config.mirror':'h','kubernetes.io/config.hash':'h'},'ownerReferences':"
+	  "[{'kind':'DaemonSet','name':'d','controller':true},{'kind':'Node'}],"
+	  "'deletionTimestamp':'2026-11-17T03:04:06Z','deletionGracePeriodSeconds':30},"
+	  "'spec':{'priorityClassName':'system-node-critical','terminationGracePeriodSeconds':60,"
+	  "'tolerations':[{'key':'k','operator':'Exists','effect':'NoExecute','tolerationSeconds':300}],"
+	  "'volumes':[{'name':'v','persistentVolumeClaim':{'claimName':'data'}},{'name':'e','ephemeral':"
+	  "{'volumeClaimTemplate':{'spec':{'volumeMode':'Block'}}}},{'name':'t','projected':{}}]},"
+	  "'status':{'phase':'Running'}}",
+	  "'ns':'n','name':'p','mirror':{'config.mirror':'h'},'karpenter':{'do-not-disrupt':'true'},"
+	  "'owners':[['DaemonSet','true'],['Node','']],'deleted':'2026-11-17T03:04:06Z','delete_s':30,"
+	  "'priority':'system-node-critical','tolerations':[['k','Exists','','NoExecute']],'grace_s':60,"
+	  "'phase':'Running','volumes':[['v','data',''],['e','','Block'],['t','','']]\n" },
+	{ "a PersistentVolumeClaim", KIND_VOLUME_CLAIM, "v1", ROLE_BIT(TEST_KUBE_2),
+	  OBJECT("'spec':{'volumeName':'pv-1','storageClassName':'x'}"), "'volume':'pv-1'\n" },
+	{ "a VolumeAttachment", KIND_VOLUME_ATTACHMENT, "v1", ROLE_BIT(TEST_KUBE_2),
+	  OBJECT("'kind':'VolumeAttachment','spec':{'attacher':'x','nodeName':'w-1',"
+		 "'source':{'persistentVolumeName':'pv-1'}},'status':{'attached':true}"),
+	  "'node':'w-1','volume':'pv-1','attached':true\n" },
 };
 
 static void

@@ -68,7 +68,6 @@ both_walkers(void **state)
 	static const char wanted[] =
 	    "0=(memory,16Gi)(cpu,3920m)\n1=(,)(,-5)\n2=0999-01-02T03:04:05Z\n3=-7\n"
 	    "4=(a,,9999-12-31T23:59:59Z)(b,x,)\n5=n\n6=u\n";
-	struct json_walker *walker = json_walker_new();
 	struct field_tree tree;
 	struct extract extract;
 	char text[1024];
@@ -82,7 +81,7 @@ both_walkers(void **state)
 
 	const char *json = json_text(object);
 	extract_begin(&extract);
-	assert_true(json_walker_walk(walker, &extract, json, strlen(json), 0));
+	assert_true(walk_json(&extract, json, strlen(json), 0));
 	print_slots(&extract, text, sizeof(text));
 	assert_string_equal(text, wanted);
 	assert_int_equal(extract.slots[3].number, -7);
@@ -110,7 +109,6 @@ both_walkers(void **state)
 	assert_int_equal(extract.slots[3].number, -7);
 	bytes_free(&b);
 	extract_end(&extract);
-	json_walker_free(&walker);
 }
 
 /* A kind without protobuf has its letters in the JSON path. */
@@ -120,7 +118,6 @@ letters_in_the_json_path(void **state)
 	static const char widget[] =
 	    "{'spec':{'limits':{'cpu':1000,'memory':'1Gi','big':1e3},'max':5,'ready':true,'on':false},"
 	    "'status':{'list':[{'n':3,'q':2.50 },{'n':0,'q':'25%'}]}}";
-	struct json_walker *walker = json_walker_new();
 	struct field_tree tree;
 	struct extract extract;
 	char text[512];
@@ -134,13 +131,12 @@ letters_in_the_json_path(void **state)
 	field_tree_add(&tree, "rows", "status.list[n:i,q:q]", "", "v1");
 	extract_init(&extract, &tree);
 	extract_begin(&extract);
-	assert_true(json_walker_walk(walker, &extract, json_text(widget), strlen(widget), 0));
+	assert_true(walk_json(&extract, json_text(widget), strlen(widget), 0));
 	print_slots(&extract, text, sizeof(text));
 	assert_string_equal(text, "0=(cpu,1000)(memory,1Gi)(big,1e3)\n1=5\n2=true\n3=\n4=(3,2.50)(,25%)\n");
-	assert_false(json_walker_walk(walker, &extract, json_text("{'spec':{'max':[]}}"), 19, 0));
+	assert_false(walk_json(&extract, json_text("{'spec':{'max':[]}}"), 19, 0));
 	assert_string_equal(extract.error, "spec.max: neither a string nor a number");
 	extract_end(&extract);
-	json_walker_free(&walker);
 }
 
 /* Fields of one place share its slot; a field that is not in this version has none. */

@@ -10,11 +10,11 @@
 #include "actors/provider/brake.h"
 #include "obj.h"
 
-enum step_kind { END, LIST, TRY, STALE };
+enum step_kind { END, LIST, TRY, STALE, DELETED };
 
 /*
  * LIST: a list with n entries. TRY: a call is wanted, the brake answers `want`, and if it may, it starts.
- * STALE: the same from a mirror that is not fresh.
+ * STALE: the same from a mirror that is not fresh. DELETED: this actor deleted n entries.
  */
 struct step {
 	enum step_kind	  kind;
@@ -48,6 +48,12 @@ static const struct row {
 	{ "A6 a list that shrinks again starts over", 9,
 	  { { LIST, 0, 40, 0 }, { LIST, 1, 19, 0 }, { LIST, 10001, 8, 0 }, { TRY, 10001, 0, BRAKE_SHRUNK },
 	    { LIST, 20001, 8, 0 }, { TRY, 20001, 0, BRAKE_RELEASED } } },
+	{ "A6 what this actor deleted itself is no loss", 9,
+	  { { LIST, 0, 10, 0 }, { DELETED, 1, 6, 0 }, { LIST, 2, 4, 0 }, { TRY, 2, 0, BRAKE_RELEASED } } },
+	{ "A6 what is missing beside it is", 9,
+	  { { LIST, 0, 20, 0 }, { DELETED, 1, 6, 0 }, { LIST, 2, 6, 0 }, { TRY, 2, 0, BRAKE_SHRUNK } } },
+	{ "A6 more deletions than entries", 9,
+	  { { LIST, 0, 2, 0 }, { DELETED, 1, 5, 0 }, { LIST, 2, 1, 0 }, { TRY, 2, 0, BRAKE_RELEASED } } },
 	{ "A6 small fleets may go whole", 9,
 	  { { LIST, 0, 3, 0 }, { LIST, 1, 0, 0 }, { TRY, 1, 0, BRAKE_RELEASED } } },
 };
@@ -60,10 +66,12 @@ check_row(void **state)
 
 	brake_init(&b, r->most, 1000);
 	for (const struct step *s = r->steps; s->kind != END; s++) {
-		if (s->kind == LIST) {
+		if (s->kind == LIST)
 			brake_listed(&b, s->n, s->at_ms);
+		for (uint32_t i = 0; s->kind == DELETED && i < s->n; i++)
+			brake_deleted(&b);
+		if (s->kind == LIST || s->kind == DELETED)
 			continue;
-		}
 		const struct brake_verdict v = brake_check(&b, s->kind == TRY, s->at_ms);
 
 		assert_string_equal(brake_text(v.reason), brake_text(s->want));

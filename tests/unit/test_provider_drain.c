@@ -50,13 +50,26 @@ static const struct row {
 	{ "kubectl: and tried again", &drain_kubectl,
 	  { REFUSED(1000, 3000) }, 2000, NEVER, 3000, 0, 0, DRAIN_EVICT, "refused", 0 },
 	{ "kubectl: a budget that never gives way ends it", &drain_kubectl,
-	  { PLAIN, REFUSED(1000, 309000) }, 2000, NEVER, 301000, 0, 0, DRAIN_GAVE_UP, "refused", 0 },
-	{ "kubectl: the overall limit ends it", &drain_kubectl,
-	  { LEAVING(90000) }, 2000, 60000, 60000, 0, 0, DRAIN_GAVE_UP, NULL, 0 },
+	  { PLAIN, REFUSED(1000, 129000) }, 2000, NEVER, 121000, 0, 0, DRAIN_GAVE_UP, "refused", 0 },
+	{ "kubectl: not a moment before", &drain_kubectl,
+	  { REFUSED(1000, 129000) }, 120500, NEVER, 120900, 0, 0, DRAIN_WAIT, NULL, 121000 },
+	{ "kubectl: a Pod that terminates is not refused any more", &drain_kubectl,
+	  { { .uid = "leaving", .terminating = true, .ends_ms = 150000, .refused_since_ms = 1000 } },
+	  120500, NEVER, 121000, 0, 0, DRAIN_WAIT, NULL, 121500 },
+	{ "kubectl: the deadline ends it", &drain_kubectl,
+	  { MIRROR, LEAVING(90000) }, 2000, 60000, 60000, 0, 0, DRAIN_GAVE_UP, "leaving", 0 },
+	{ "kubectl: the limit of the whole drain ends it", &drain_kubectl,
+	  { LEAVING(900000) }, 599900, NEVER, 600000, 0, 0, DRAIN_GAVE_UP, NULL, 0 },
+	{ "kubectl: before that the wait ends there", &drain_kubectl,
+	  { LEAVING(900000) }, 599500, NEVER, 599900, 0, 0, DRAIN_WAIT, NULL, 600000 },
+	{ "kubectl: a deadline beyond the limit does not count", &drain_kubectl,
+	  { LEAVING(900000) }, 599900, 700000, 600000, 0, 0, DRAIN_GAVE_UP, NULL, 0 },
 	{ "a limit does not end what is done", &drain_kubectl,
 	  { MIRROR }, 2000, 60000, 60000, 0, 0, DRAIN_DONE, NULL, 0 },
 	{ "karpenter: Pods that tolerate the taint stay", &drain_karpenter,
-	  { TOLERATES, MIRROR }, 1000, NEVER, 6000, 0, 0, DRAIN_DONE, NULL, 0 },
+	  { TOLERATES, MIRROR }, 5000, NEVER, 6000, 0, 0, DRAIN_DONE, NULL, 0 },
+	{ "karpenter: the list that ends it is not from before those 5 s", &drain_karpenter,
+	  { TOLERATES, MIRROR }, 4999, NEVER, 6000, 0, 0, DRAIN_LIST, NULL, 0 },
 	{ "karpenter: but not before 5 s", &drain_karpenter,
 	  { TOLERATES }, 1000, NEVER, 2000, 0, 0, DRAIN_WAIT, NULL, 5000 },
 	{ "karpenter: first wave", &drain_karpenter,
@@ -77,18 +90,20 @@ static const struct row {
 	  { KEEP }, 1000, 100000, 70000, 0, 0, DRAIN_DELETE, "keep", 30000 },
 	{ "karpenter: with a deadline a budget ends", &drain_karpenter,
 	  { REFUSED(1000, 99000) }, 1000, 100000, 80000, 0, 0, DRAIN_DELETE, "refused", 20000 },
+	{ "karpenter: a grace period is not below a second", &drain_karpenter,
+	  { KEEP }, 1000, 100000, 99900, 0, 0, DRAIN_DELETE, "keep", 1000 },
+	{ "karpenter: without a deadline nothing is deleted", &drain_karpenter,
+	  { KEEP }, 8999500, NEVER, 9000000, 0, 0, DRAIN_WAIT, NULL, 9000500 },
 	{ "karpenter: before that the wait ends there", &drain_karpenter,
 	  { KEEP }, 69500, 100000, 69900, 9, 0, DRAIN_WAIT, NULL, 70000 },
 	{ "karpenter: a Pod that ends in time is not deleted", &drain_karpenter,
 	  { LEAVING(95000) }, 79500, 100000, 80000, 0, 0, DRAIN_WAIT, NULL, 80500 },
+	{ "karpenter: nor one that seems late by what clocks differ", &drain_karpenter,
+	  { LEAVING(105000) }, 79500, 100000, 80000, 0, 0, DRAIN_WAIT, NULL, 80500 },
 	{ "karpenter: one that ends too late is", &drain_karpenter,
 	  { LEAVING(200000) }, 79500, 100000, 80000, 0, 0, DRAIN_DELETE, "leaving", 20000 },
 	{ "karpenter: the deadline ends it", &drain_karpenter,
 	  { KEEP }, 1000, 100000, 100000, 0, 0, DRAIN_GAVE_UP, NULL, 0 },
-	{ "karpenter: volumes are waited for", &drain_karpenter,
-	  { MIRROR }, 9500, NEVER, 9600, 0, 2, DRAIN_WAIT, NULL, 10500 },
-	{ "karpenter: volumes are not waited for beyond the deadline", &drain_karpenter,
-	  { MIRROR }, 9500, 10000, 10000, 0, 2, DRAIN_GAVE_UP, NULL, 0 },
 	{ "kubectl: volumes are not waited for", &drain_kubectl,
 	  { MIRROR }, 9500, NEVER, 9600, 0, 2, DRAIN_DONE, NULL, 0 },
 	{ "a Pod stuck for a minute is passed over", &drain_kubectl,
@@ -102,12 +117,96 @@ static const struct row {
 	{ "but every 10 s", &drain_kubectl, { LEAVING(90000) }, 2000, NEVER, 3000, 9, 0, DRAIN_WAIT, NULL, 12000 },
 };
 
+/* Pods are gone since 9.5 s; deadline and now as above. */
+static const struct volume_row {
+	const char	*name;
+	int64_t		 deadline_ms, now_ms;
+	bool		 listed;
+	unsigned	 volumes, lists;
+	bool		 unread;
+	enum drain_verb	 want;
+	int64_t		 at_ms;
+} volume_rows[] = {
+	{ "volumes are listed when the Pods are gone", NEVER, 9600, false, 0, 0, false, DRAIN_VOLUMES, 0 },
+	{ "they are waited for", NEVER, 9600, true, 2, 0, false, DRAIN_WAIT, 10500 },
+	{ "and listed again", NEVER, 10500, true, 2, 0, false, DRAIN_VOLUMES, 0 },
+	{ "later each time", NEVER, 10500, true, 2, 2, false, DRAIN_WAIT, 13500 },
+	{ "but for those of Pods that stay", NEVER, 9600, true, 2, 0, true, DRAIN_CLAIM, 0 },
+	{ "whose claims are not read if none is attached", NEVER, 9600, true, 0, 0, true, DRAIN_DONE, 0 },
+	{ "none is left", NEVER, 9600, true, 0, 0, false, DRAIN_DONE, 0 },
+	{ "the wait ends at the deadline", 10200, 9600, true, 2, 0, false, DRAIN_WAIT, 10200 },
+	{ "and so does the drain", 10000, 10000, true, 2, 0, false, DRAIN_GAVE_UP, 0 },
+	{ "also when they were not listed", 10000, 10000, false, 0, 0, false, DRAIN_GAVE_UP, 0 },
+	{ "the deadline does not end what is done", 10000, 10000, true, 0, 0, false, DRAIN_DONE, 0 },
+};
+
+static void
+check_volume_row(void **state)
+{
+	const struct volume_row *const r = *state;
+	static const struct drain_pod mirror = MIRROR;
+	const struct drain_node n = {
+		.policy = &drain_karpenter, .tainted = true, .labelled = true, .listed = true,
+		.listed_ms = 9500, .deadline_ms = r->deadline_ms, .pods = &mirror, .npods = 1,
+		.volumes_listed = r->listed,
+		.volumes_listed_ms = 9500, .volumes_lists = r->lists, .volumes = r->volumes,
+		.claims_unread = r->unread,
+	};
+	const struct drain_step s = drain_plan(&n, r->now_ms);
+
+	assert_int_equal(s.verb, r->want);
+	assert_true(s.pods_gone);
+	assert_non_null(s.why);
+	if (r->at_ms != 0)
+		assert_int_equal(s.at_ms, r->at_ms);
+}
+
+static const struct mark_row {
+	const char			*name;
+	const struct drain_policy	*policy;
+	bool				 tainted, labelled, cordoned;
+	enum drain_verb			 want;
+} mark_rows[] = {
+	{ "kubectl: cordoned", &drain_kubectl, false, false, true, DRAIN_DONE },
+	{ "kubectl: not cordoned", &drain_kubectl, true, true, false, DRAIN_MARK },
+	{ "karpenter: taint and label, no cordon", &drain_karpenter, true, true, false, DRAIN_VOLUMES },
+	{ "karpenter: no taint", &drain_karpenter, false, true, true, DRAIN_MARK },
+	{ "karpenter: no label", &drain_karpenter, true, false, true, DRAIN_MARK },
+};
+
+static void
+check_mark_row(void **state)
+{
+	const struct mark_row *const r = *state;
+	const struct drain_node n = { .policy = r->policy, .tainted = r->tainted, .labelled = r->labelled,
+		.cordoned = r->cordoned, .listed = true, .listed_ms = 9500, .deadline_ms = NEVER };
+
+	assert_int_equal(drain_plan(&n, 9600).verb, r->want);
+}
+
+static void
+volumes_that_stay(void **state)
+{
+	static const struct {
+		struct drain_pod pod;
+		bool		 want;
+	} pods[] = {
+		{ PLAIN, false }, { DAEMON, false }, { MIRROR, true }, { TOLERATES, true }, { FINISHED, false },
+		{ LEAVING(9000), false }, { LEAVING(1000), true },	/* the last: stuck */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(pods); i++)
+		assert_int_equal(drain_keeps_volumes(&drain_karpenter, &pods[i].pod, 62000), pods[i].want);
+}
+
 static void
 check_row(void **state)
 {
 	const struct row *const r = *state;
 	struct drain_node n = {
 		.policy = r->policy, .tainted = r->listed_ms != -2, .cordoned = r->listed_ms != -2,
+		.labelled = r->listed_ms != -2, .volumes_listed = true,
 		.listed = r->listed_ms >= 0, .listed_ms = r->listed_ms, .lists = r->lists,
 		.deadline_ms = r->deadline_ms, .pods = r->pods, .volumes = r->volumes,
 	};
@@ -133,8 +232,8 @@ refusals_are_spaced(void **state)
 	(void)state;
 	while (now_ms < 5000 + 60 * 1000) {
 		drain_refused(&pod, 0, now_ms);
-		assert_true(pod.retry_at_ms - now_ms >= DRAIN_RETRY_MIN_MS);
-		assert_true(pod.retry_at_ms - now_ms <= DRAIN_RETRY_MAX_MS);
+		assert_true(pod.retry_at_ms - now_ms >= DRAIN_REFUSED_MIN_MS);
+		assert_true(pod.retry_at_ms - now_ms <= DRAIN_REFUSED_MAX_MS);
 		now_ms = pod.retry_at_ms;
 		tries++;
 	}
@@ -147,10 +246,22 @@ refusals_are_spaced(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 1] = { cmocka_unit_test(refusals_are_spaced) };
+	const struct CMUnitTest others[] = {
+		cmocka_unit_test(refusals_are_spaced), cmocka_unit_test(volumes_that_stay),
+	};
+	struct CMUnitTest tests[NITEMS(rows)], volumes[NITEMS(volume_rows)], marks[NITEMS(mark_rows)];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		tests[1 + i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
+		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	return cmocka_run_group_tests_name("drain_plan", tests, NULL, NULL);
+	for (size_t i = 0; i < NITEMS(volume_rows); i++)
+		volumes[i] = (struct CMUnitTest){ volume_rows[i].name, check_volume_row, NULL, NULL,
+			(void *)(uintptr_t)&volume_rows[i] };
+	for (size_t i = 0; i < NITEMS(mark_rows); i++)
+		marks[i] = (struct CMUnitTest){ mark_rows[i].name, check_mark_row, NULL, NULL,
+			(void *)(uintptr_t)&mark_rows[i] };
+	return cmocka_run_group_tests_name("drain_plan", tests, NULL, NULL)
+	    + cmocka_run_group_tests_name("drain_plan, volumes", volumes, NULL, NULL)
+	    + cmocka_run_group_tests_name("drain_plan, marks", marks, NULL, NULL)
+	    + cmocka_run_group_tests_name("drain_plan, others", others, NULL, NULL);
 }

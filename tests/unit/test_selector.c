@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "kube/selector.h"
 #include "obj.h"
+#include "tests/unit/selector_text.h"
 
 enum how { LABELS, FIELDS, OBJECT };
 

@@ -29,6 +29,22 @@ static const struct row {
 	{ "a certificate without its key", { "--kube", "x", "--tls-cert", "c" }, "--tls-key" },
 	{ "an OpenShift", { "--kube", "x", "--openshift", "--infra", "2", "--release", "4.1.0" }, NULL },
 	{ "workers of no OpenShift", { "--kube", "x", "--workers", "2" }, "--openshift" },
+	{ "a provider", { "--kube", "x", "--vms", "y", "--vms-token", "a=b=one", "--vms-token=c=two",
+	    "--provider-audit", "f" }, NULL },
+	{ "a provider whose machines do not join", { "--kube", "x", "--vms", "y", "--vms-token", "a=b",
+	    "--vms-join", "no" }, NULL },
+	{ "two providers", { "--kube", "x", "--vms", "y", "--vms-token", "a=b", "--linode", "z",
+	    "--linode-token", "a=b" }, NULL },
+	{ "AWS", { "--kube", "x", "--aws", "y", "--aws-token", "a=b" }, NULL },
+	{ "a token of another provider", { "--kube", "x", "--vms", "y", "--linode-token", "a=b" }, "--vms-token" },
+	{ "a provider without a token", { "--kube", "x", "--vms", "y" }, "--vms-token" },
+	{ "a token of no provider", { "--kube", "x", "--vms-token", "a=b" }, "--vms " },
+	{ "a token without an id", { "--kube", "x", "--vms", "y", "--vms-token", "a=" }, "--vms-token" },
+	{ "an id without a token", { "--kube", "x", "--vms", "y", "--vms-token", "=a" }, "--vms-token" },
+	{ "neither joins nor not", { "--kube", "x", "--vms", "y", "--vms-token", "a=b", "--vms-join", "maybe" },
+	    "--vms-join" },
+	{ "machines of no provider", { "--kube", "x", "--vms-join", "no" }, "--vms" },
+	{ "an audit of no provider", { "--kube", "x", "--provider-audit", "f" }, "--provider-audit" },
 	{ "a client CA without TLS", { "--kube", "x", "--client-ca", "c" }, "--client-ca" },
 };
 
@@ -75,16 +91,31 @@ values_arrive(void **state)
 	assert_string_equal(o.control, "127.0.0.1:0");
 	assert_int_equal(o.nodes, 7);
 	assert_true(o.speed > 2.4 && o.speed < 2.6);
+	assert_null(o.providers[SIM_PROVIDER_VMS].address);
+	assert_true(o.providers[SIM_PROVIDER_VMS].join);
+}
+
+static void
+an_error_does_not_show_a_token(void **state)
+{
+	static const char *const words[WORDS_MAX] = { "--kube", "x", "--vms", "y", "--vms-token", "se-cret" };
+	struct sim_options o;
+	char *argv[WORDS_MAX + 2], why[OPTIONS_WHY_MAX] = "";
+
+	(void)state;
+	assert_false(sim_options_read(&o, count(words, argv), argv, why));
+	assert_null(strstr(why, "se-cret"));
 }
 
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 1];
+	struct CMUnitTest tests[NITEMS(rows) + 2];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(values_arrive);
+	tests[NITEMS(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(an_error_does_not_show_a_token);
 	return cmocka_run_group_tests_name("sim_options", tests, NULL, NULL);
 }

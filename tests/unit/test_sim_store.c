@@ -120,14 +120,14 @@ the_past_is_what_it_was(void **state)
 			rv++;
 			memcpy(m->at[rv], m->at[rv - 1], sizeof(m->at[0]));
 			m->at[rv][key] = sim_storage_get(st, full) != NULL ? rv : 0;
-			assert_int_equal(sim_store_rv(s), rv);
+			assert_int_equal(s->rv, rv);
 			assert_int_equal(seen.changes, rv);
 			assert_int_equal(seen.last.before != NULL, there);
 		}
 		for (uint64_t at = 1; at <= rv; at++)
 			check_snapshot(s, st, spaces[random_below(&seed, NITEMS(spaces))], at, m->at[at]);
 		assert_null(sim_store_snapshot(s, st, "", rv + 1));
-		sim_store_compact(s);
+		sim_history_forget_all(&s->history);
 		assert_null(sim_store_snapshot(s, st, "", rv - 1));
 		check_snapshot(s, st, "", rv, m->at[rv]);
 		free(m);
@@ -144,7 +144,7 @@ the_window_is_bounded(void **state)
 	struct sim_store *s = sim_store_new(note, &seen);
 	struct sim_registry *g = sim_registry_new(s);
 	struct sim_storage *const st = sim_store_storage(s, "", "configmaps");
-	const struct sim_history *const h = sim_store_history(s);
+	const struct sim_history *const h = &s->history;
 
 	(void)state;
 	for (uint64_t i = 0; i < HISTORY_MAX + 10; i++) {

@@ -1,6 +1,8 @@
 /* tests/unit/test_spec.c - what the configuration makes of the child table. */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -85,6 +87,11 @@ load(const char *yaml, char err[SPEC_ERROR_MAX])
 	return load_as(SOMEBODY, yaml, err);
 }
 
+/* leader-elect stands on line 2, the lease on line 3. */
+#define ELECT(actor, elect, lease)						\
+	"actors: {" actor ", kube-watcher: {\n  leader-elect: " elect ",\n"	\
+	"  leader-elect-lease-duration: " lease "}}\n"
+
 static const struct row {
 	const char	*name, *yaml;
 	const char	*wrong;		/* NULL: fine; else a part of the text */
@@ -121,6 +128,26 @@ static const struct row {
 	    "actors: {test-faulty: {token-file: /a}, test-faulty-core: {token-file: /run/c/b}}\n", NULL,
 	    "an actor can open a credential of another",
 	    ROLE_BIT(METRICS) | ROLE_BIT(TEST_FAULTY) | ROLE_BIT(TEST_FAULTY_CORE) },
+	{ "A8: without election the lease does not matter",
+	    ELECT("test-faulty: {}", "false", "3s"), NULL, NULL,
+	    ROLE_BIT(METRICS) | ROLE_BIT(KUBE_WATCHER) | ROLE_BIT(TEST_FAULTY) },
+	{ "A8: a short lease, and nobody changes anything at a provider",
+	    ELECT("test-kube-1: {}", "true", "3s"), NULL, NULL,
+	    ROLE_BIT(METRICS) | ROLE_BIT(KUBE_WATCHER) | ROLE_BIT(TEST_KUBE_1) },
+	{ "A8: a short lease, and the one who does is switched off",
+	    ELECT("test-faulty: {enabled: false}", "true", "3s"), NULL, NULL,
+	    ROLE_BIT(METRICS) | ROLE_BIT(KUBE_WATCHER) },
+	{ "A8: a lease of which 2/3 is the timeout of a mutation, both settings are named",
+	    ELECT("test-faulty: {}", "true", "12s"),
+	    "t.yaml:3: kube-watcher.leader-elect-lease-duration of 12s is too short for actor test-faulty: "
+	    "with kube-watcher.leader-elect (line 2) a call that changes something at its provider takes "
+	    "up to 8s and must end within 2/3 of the lease; set leader-elect-lease-duration to more than 12s",
+	    NULL, 0 },
+	{ "A8: the shortest that is long enough", ELECT("test-faulty: {}", "true", "12001ms"), NULL, NULL,
+	    ROLE_BIT(METRICS) | ROLE_BIT(KUBE_WATCHER) | ROLE_BIT(TEST_FAULTY) },
+	{ "A8: the default lease is long enough",
+	    "actors: {kube-watcher: {leader-elect: true}, test-faulty: {}}\n", NULL, NULL,
+	    ROLE_BIT(METRICS) | ROLE_BIT(KUBE_WATCHER) | ROLE_BIT(TEST_FAULTY) },
 	{ "a folder above another's",
 	    "actors: {test-faulty: {token-file: /run/a}, test-faulty-core: {token-file: /run/c/b}}\n", NULL,
 	    "an actor can open a credential of another",
@@ -189,6 +216,89 @@ a_spec_is_complete(void **state)
 	spec_free(&set);
 }
 
+/* Points the variable of test-faulty at value, and loads. The caller frees the set. */
+static struct spec_set *
+load_with_variable(uid_t euid, const char *value, const char *yaml)
+{
+	char err[SPEC_ERROR_MAX];
+
+	setenv("MUSTER_TEST_TOKEN_FILE", value, 1);
+	struct spec_set *const set = load_as(euid, yaml, err);
+	unsetenv("MUSTER_TEST_TOKEN_FILE");
+	MUST(set != NULL);
+	return set;
+}
+
+/* (issue 11.4, F7) */
+static void
+a_file_that_a_variable_names_is_of_one_actor(void **state)
+{
+	struct spec_set *set = load_with_variable(SOMEBODY, dir,
+	    "actors: {test-faulty: {}, test-faulty-core: {}}\n");
+	const struct child_spec *const s = &set->children[CHILD_TEST_FAULTY];
+
+	(void)state;
+	assert_int_equal(s->npaths, 1);
+	assert_string_equal(s->paths[0].dir, "/tmp");	/* the folder of `dir` */
+	assert_false(s->paths[0].write || s->paths[0].run);
+	assert_int_equal(set->children[CHILD_TEST_FAULTY_CORE].npaths, 0);
+	assert_int_equal(set->children[CHILD_METRICS].npaths, 0);
+	spec_free(&set);
+}
+
+static void
+a_file_that_a_variable_names_and_that_cannot_be_read_is_logged(void **state)
+{
+	static const struct {
+		const char	*name;		/* of a file in dir; NULL: value */
+		const char	*value;
+		mode_t		 mode;		/* 0: there is no file */
+		const char	*user;
+		const char	*logged;	/* NULL: nothing */
+		size_t		 npaths;
+	} cases[] = {
+		{ "token",   NULL,      0600, NULL,     NULL,                        1 },
+		{ "token",   NULL,      0,    NULL,     "No such file or directory", 1 },
+		{ ".",       NULL,      0,    NULL,     "Is a directory",            1 },
+		{ NULL,      "s3cret",  0,    NULL,     "by its absolute path",      0 },
+		{ NULL,      "",        0,    NULL,     NULL,                        0 },
+		{ "token",   NULL,      0600, "nobody", "Permission denied",         1 },
+		{ "token",   NULL,      0604, "nobody", NULL,                        1 },
+	};
+	char path[256], yaml[128];
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(cases); i++) {
+		const bool other = cases[i].user != NULL;
+
+		if (other && geteuid() != ROOT)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", dir, cases[i].name != NULL ? cases[i].name : "");
+		if (cases[i].mode != 0) {
+			FILE *const f = fopen(path, "w");
+			MUST(f != NULL && fchmod(fileno(f), cases[i].mode) == 0 && fclose(f) == 0);
+		}
+		MUST(chmod(dir, other ? 0711 : 0700) == 0);
+		snprintf(yaml, sizeof(yaml), "supervisor: {user: '%s'}\nactors: {test-faulty: {}}\n",
+		    other ? cases[i].user : "");
+		struct spec_set *set = load_with_variable(other ? ROOT : SOMEBODY,
+		    cases[i].name != NULL ? path : cases[i].value, yaml);
+
+		if (cases[i].logged == NULL) {
+			assert_null(strstr(log_text, "variable"));
+		} else {
+			assert_non_null(strstr(log_text, cases[i].logged));
+			assert_non_null(strstr(log_text,
+			    "\"actor\":\"test-faulty\",\"key\":\"MUSTER_TEST_TOKEN_FILE\""));
+		}
+		assert_null(strstr(log_text, "s3cret"));
+		assert_int_equal(set->children[CHILD_TEST_FAULTY].npaths, cases[i].npaths);
+		spec_free(&set);
+		if (cases[i].mode != 0)
+			unlink(path);
+	}
+}
+
 /* (issue 10.2) */
 static void
 root_has_to_choose_a_user(void **state)
@@ -240,14 +350,17 @@ a_program_that_is_missing(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 4];
+	static const struct CMUnitTest others[] = {
+		cmocka_unit_test(folders_apart_are_not_warned_about), cmocka_unit_test(a_spec_is_complete),
+		cmocka_unit_test(a_file_that_a_variable_names_is_of_one_actor),
+		cmocka_unit_test(a_file_that_a_variable_names_and_that_cannot_be_read_is_logged),
+		cmocka_unit_test(root_has_to_choose_a_user), cmocka_unit_test(a_program_that_is_missing),
+	};
+	struct CMUnitTest tests[NITEMS(rows) + NITEMS(others)];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(folders_apart_are_not_warned_about);
-	tests[NITEMS(rows) + 1] = (struct CMUnitTest)cmocka_unit_test(a_spec_is_complete);
-	tests[NITEMS(rows) + 2] = (struct CMUnitTest)cmocka_unit_test(root_has_to_choose_a_user);
-	tests[NITEMS(rows) + 3] = (struct CMUnitTest)cmocka_unit_test(a_program_that_is_missing);
+	memcpy(&tests[NITEMS(rows)], others, sizeof(others));
 	return cmocka_run_group_tests_name("spec", tests, set_up, tear_down);
 }

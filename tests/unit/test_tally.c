@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "supervisor/tally.h"
+#include "supervisor/policy.h"
 
 static void
 an_empty_tally_has_no_last(void **state)

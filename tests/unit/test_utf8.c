@@ -52,6 +52,39 @@ check_row(void **state)
 	free(exact);
 }
 
+static bool
+is_x(uint32_t code)
+{
+	return code == 'x' || code == 0x20ac;
+}
+
+static void
+a_span_ends_at_the_first_that_is_refused(void **state)
+{
+	static const struct {
+		const char	*text;
+		bool	       (*refused)(uint32_t);
+		size_t		 want;
+	} cases[] = {
+		{ "", NULL, 0 }, { "abc", NULL, 3 }, { "h\xc3\xa9", NULL, 3 }, { "h\xc3", NULL, 1 },
+		{ "a\n\x1b", NULL, 3 }, { "\xff" "ab", NULL, 0 }, { "ab\xff", NULL, 2 },
+		{ "abxc", is_x, 2 }, { "a\xe2\x82\xac", is_x, 1 }, { "a\xe2\x82\xad", is_x, 4 },
+		{ "a\nb", utf8_control, 1 }, { "a\x7f", utf8_control, 1 }, { "a\xc2\x9b", utf8_control, 1 },
+		{ "a \xc2\xa0~", utf8_control, 5 }, { "\x1f", utf8_control, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(cases); i++) {
+		const size_t len = strlen(cases[i].text);
+		char *const exact = obj_memdup(cases[i].text, len);
+
+		assert_int_equal(utf8_span(exact, len, cases[i].refused), cases[i].want);
+		free(exact);
+	}
+	assert_int_equal(utf8_span("a\0b", 3, NULL), 3);
+	assert_int_equal(utf8_span("a\0b", 3, utf8_control), 1);
+}
+
 static void
 a_cut_is_between_characters(void **state)
 {
@@ -90,8 +123,9 @@ code_points(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 2] = {
+	struct CMUnitTest tests[NITEMS(rows) + 3] = {
 		[NITEMS(rows)] = cmocka_unit_test(a_cut_is_between_characters), cmocka_unit_test(code_points),
+		cmocka_unit_test(a_span_ends_at_the_first_that_is_refused),
 	};
 
 	for (size_t i = 0; i < NITEMS(rows); i++)

@@ -22,6 +22,7 @@
 #define BOTH	.uid = "u-1", .rv = "7"
 #define BODY(text)	.body = (text), .body_len = sizeof(text) - 1
 #define MANAGER	"?fieldManager=muster-test-kube-1"
+#define ONLY_GRACE	"body: of an eviction and a deletion it is {\"gracePeriodSeconds\": N} or empty"
 #define PRE	"{\"metadata\":{\"uid\":\"u-1\",\"resourceVersion\":\"7\"}}"
 
 static const struct row {
@@ -64,6 +65,26 @@ static const struct row {
 	    "\"metadata\":{\"name\":\"p1\",\"namespace\":\"a\"},\"deleteOptions\":{"
 	    "\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"Background\","
 	    "\"preconditions\":{\"uid\":\"u-1\"}}}", NULL },
+	{ "delete with a grace period", { NODE, FREE, .op = OP_DELETE, BODY("{\"gracePeriodSeconds\":0}") },
+	    "DELETE", "/api/v1/nodes/n1", "application/json",
+	    "{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"Background\","
+	    "\"gracePeriodSeconds\":0}", NULL },
+	{ "evict with a grace period", { POD, .uid = "u-1", .rv = "", .op = OP_EVICT,
+	    BODY("{\"gracePeriodSeconds\":7}") },
+	    "POST", "/api/v1/namespaces/a/pods/p1/eviction", "application/json",
+	    "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\","
+	    "\"metadata\":{\"name\":\"p1\",\"namespace\":\"a\"},\"deleteOptions\":{"
+	    "\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"propagationPolicy\":\"Background\","
+	    "\"gracePeriodSeconds\":7,\"preconditions\":{\"uid\":\"u-1\"}}}", NULL },
+	{ "evict with other options", { POD, .uid = "u-1", .rv = "", .op = OP_EVICT,
+	    BODY("{\"gracePeriodSeconds\":7,\"dryRun\":[\"All\"]}") }, NULL, NULL, NULL, NULL, ONLY_GRACE },
+	{ "delete with a text as grace period", { NODE, FREE, .op = OP_DELETE,
+	    BODY("{\"gracePeriodSeconds\":\"7\"}") }, NULL, NULL, NULL, NULL, ONLY_GRACE },
+	{ "delete with a body that is no object", { NODE, FREE, .op = OP_DELETE, BODY("[]") },
+	    NULL, NULL, NULL, NULL, ONLY_GRACE },
+	{ "delete with a grace period below 0", { NODE, FREE, .op = OP_DELETE,
+	    BODY("{\"gracePeriodSeconds\":-1}") },
+	    NULL, NULL, NULL, NULL, "body: gracePeriodSeconds is out of range" },
 	{ "get", { POD, FREE, .op = OP_GET, BODY("") },
 	    "GET", "/api/v1/namespaces/a/pods/p1", NULL, NULL, NULL },
 	{ "list, selected, the second page", { PLAIN, FREE, .version = "v1", .resource = "pods", .ns = "a",

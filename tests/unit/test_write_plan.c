@@ -27,7 +27,7 @@ static struct plan_write
 a_write(enum op op)
 {
 	return (struct plan_write){
-		.sender = ME, .id = 1, .op = op, .group = "", .resource = "nodes", .subresource = "",
+		.sender = ME, .op = op, .group = "", .resource = "nodes", .subresource = "",
 		.object = 7, .deadline_ms = NOW + 30000,
 	};
 }
@@ -74,7 +74,7 @@ check_admission(void **state)
 
 	plan_init(&p, 0, 1, 1, NOW);
 	const struct plan_verdict v = plan_admit(&p, &(struct plan_write){
-		.sender = r->sender, .id = 1, .op = r->op, .group = r->group, .resource = r->resource,
+		.sender = r->sender, .op = r->op, .group = r->group, .resource = r->resource,
 		.subresource = r->subresource, .object = 1, .deadline_ms = NOW + r->left_ms,
 	}, &l, NOW);
 	assert_int_equal(v.admitted, r->admitted);
@@ -204,26 +204,66 @@ one_per_object_and_role(void **state)
 	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
 }
 
+/* One of mutations and one of live reads: neither takes room from the other. */
 static void
-each_role_has_a_limit(void **state)
+each_role_has_its_limits(void **state)
 {
+	static const struct {
+		enum op		op;
+		uint32_t	limit;
+	} rows[] = {
+		{ OP_MERGE, WRITES_PER_SENDER }, { OP_GET, READS_PER_SENDER }, { OP_LIST, 0 },
+		{ OP_EVENT, 0 },
+	};
 	const struct lease l = lead(9000);
 	static struct plan p;
 
 	(void)state;
 	plan_init(&p, 0, 1, 1, NOW);
-	for (uint64_t i = 0; i <= WRITES_PER_SENDER; i++) {
-		struct plan_write w = a_write(OP_MERGE);
+	for (size_t n = 0; n < NITEMS(rows); n++) {
+		for (uint64_t i = 0; i <= rows[n].limit; i++) {
+			struct plan_write w = a_write(rows[n].op);
 
-		w.object = i;
-		const struct plan_verdict v = plan_admit(&p, &w, &l, NOW);
-		assert_int_equal(v.admitted, i < WRITES_PER_SENDER);
-		assert_true(v.admitted || v.outcome == OUTCOME_BUSY);
+			w.object = 1000 * n + i;
+			const struct plan_verdict v = plan_admit(&p, &w, &l, NOW);
+			assert_int_equal(v.admitted, i < rows[n].limit);
+			assert_true(v.admitted || v.outcome == OUTCOME_BUSY);
+		}
 	}
-	assert_int_equal(p.count, WRITES_PER_SENDER);
-	for (uint32_t i = 0; i < WRITES_PER_SENDER; i++)
+	assert_int_equal(p.count, REQUESTS_PER_SENDER);
+	for (uint32_t i = 0; i < REQUESTS_PER_SENDER; i++)
 		assert_true(plan_forget(&p, i, false));
 	assert_int_equal(p.count, 0);
+	assert_true(plan_admit(&p, &(struct plan_write){ .sender = ME, .op = OP_LIST, .group = "",
+		.resource = "nodes", .subresource = "", .deadline_ms = NOW + 1 }, &l, NOW).admitted);
+}
+
+/* Whatever waits for the rate of one does not delay the other. */
+static void
+reads_do_not_spend_the_rate_of_writes(void **state)
+{
+	static const struct {
+		enum op		before, then;
+		bool		sent;
+	} rows[] = {
+		{ OP_GET, OP_MERGE, true }, { OP_LIST, OP_DELETE, true }, { OP_MERGE, OP_GET, true },
+		{ OP_EVENT, OP_LIST, true }, { OP_GET, OP_LIST, false }, { OP_MERGE, OP_CREATE, false },
+	};
+	const struct lease l = lead(60000);
+	static struct plan p;
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		struct plan_write before = a_write(rows[i].before), then = a_write(rows[i].then);
+
+		plan_init(&p, 1, 1, 1, NOW);
+		send_one(&p, &before);
+		then.object = before.object + 1;
+		assert_true(plan_admit(&p, &then, &l, NOW).admitted);
+		const struct plan_step s = plan_next(&p, &l, NOW);
+		assert_int_equal(s.verb, rows[i].sent ? PLAN_SEND : PLAN_WAIT);
+		assert_true(rows[i].sent || s.at_ms >= NOW + 1000);
+	}
 }
 
 /* The lease must outlive the HTTP timeout; the next renewal makes room. */
@@ -255,12 +295,13 @@ lost_leadership_finishes_it(void **state)
 
 	(void)state;
 	plan_init(&p, 0, 1, 1, NOW);
-	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	const struct plan_verdict merge = plan_admit(&p, &w, &l, NOW);
+	assert_true(merge.admitted);
 	assert_true(plan_admit(&p, &get, &l, NOW).admitted);
 	const struct plan_step s = plan_next(&p, &l, NOW + 5000);
 	if (s.verb == PLAN_FINISH) {
 		assert_int_equal(s.outcome, OUTCOME_NOT_LEADER);
-		assert_int_equal(s.was.op, OP_MERGE);
+		assert_int_equal(s.slot, merge.slot);
 	}
 	const struct plan_step other = plan_next(&p, &l, NOW + 5000);
 	assert_true((s.verb == PLAN_FINISH) != (other.verb == PLAN_FINISH));
@@ -289,18 +330,18 @@ deadlines(void **state)
 	const struct plan_step end = plan_next(&p, &l, NOW + 1200);
 	assert_int_equal(end.verb, PLAN_FINISH);
 	assert_int_equal(end.outcome, OUTCOME_FAILED);	/* it was tried */
-	assert_int_equal(end.was.id, 1);
+	assert_int_equal(end.slot, slot);
 	assert_int_equal(p.count, 0);
 
 	plan_init(&p, 1, 1, 1, NOW);
-	assert_int_equal(rate_take(&p.rate, NOW), 0);	/* nothing is left */
+	assert_int_equal(rate_take(&p.rates[BUDGET_WRITES], NOW), 0);	/* nothing is left */
 	w.deadline_ms = NOW + 500;
 	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
 	assert_int_equal(plan_next(&p, &l, NOW).at_ms, NOW + 500);
 	assert_int_equal(plan_next(&p, &l, NOW + 500).outcome, OUTCOME_EXPIRED);	/* it never was */
 }
 
-/* A 429 delays all writes; that of an eviction does not. */
+/* A 429 delays all writes and reads; that of an eviction does not. */
 static void
 one_rate_for_all(void **state)
 {
@@ -316,6 +357,8 @@ one_rate_for_all(void **state)
 	assert_true(r.again);
 	assert_int_equal(r.retry_after_ms, 3000);
 	w.object = 9;
+	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
+	w.op = OP_GET;
 	assert_true(plan_admit(&p, &w, &l, NOW).admitted);
 	assert_int_equal(plan_next(&p, &l, NOW).at_ms, NOW + 3000);
 	assert_int_equal(plan_next(&p, &l, NOW + 3000).verb, PLAN_SEND);
@@ -393,16 +436,17 @@ writes_end_with_their_session(void **state)
 	assert_false(plan_forget(&p, slot, true));
 	assert_int_equal(plan_under_way(&p), 1);
 	assert_int_equal(plan_admit(&p, &w, &l, NOW).outcome, OUTCOME_BUSY);
+	assert_true(p.slots[slot].orphan);
 	const struct plan_result r = plan_answered(&p, slot, &(struct plan_answer){
 		.sent = true, .status = 429, .reason = "", .retry_after_ms = 1 }, NOW);
-	assert_true(r.orphan && !r.again);
+	assert_false(r.again);
 	assert_int_equal(p.count, 0);
 }
 
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(admissions) + NITEMS(meanings) + 8];
+	struct CMUnitTest tests[NITEMS(admissions) + NITEMS(meanings) + 9];
 	size_t n = 0;
 
 	for (size_t i = 0; i < NITEMS(admissions); i++)
@@ -412,7 +456,8 @@ main(void)
 		tests[n++] = (struct CMUnitTest){ meanings[i].name, check_meaning, NULL, NULL,
 			(void *)(uintptr_t)&meanings[i] };
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(one_per_object_and_role);
-	tests[n++] = (struct CMUnitTest)cmocka_unit_test(each_role_has_a_limit);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(each_role_has_its_limits);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(reads_do_not_spend_the_rate_of_writes);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(waits_for_the_lease);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(lost_leadership_finishes_it);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(deadlines);

@@ -117,14 +117,14 @@ no_more_than_there_is_room_for(void **state)
 	enum outcome how;
 
 	(void)state;
-	for (uint64_t id = 1; id <= WRITES_PER_SENDER; id++)
+	for (uint64_t id = 1; id <= REQUESTS_PER_SENDER; id++)
 		assert_true(write_table_add(&t, id, L1, 100));
-	assert_false(write_table_add(&t, WRITES_PER_SENDER + 1, L1, 100));
+	assert_false(write_table_add(&t, REQUESTS_PER_SENDER + 1, L1, 100));
 	write_table_sent(&t, 7);
 	assert_true(write_table_answered(&t, 7));
-	assert_true(write_table_add(&t, WRITES_PER_SENDER + 2, L1, 100));
-	assert_false(write_table_add(&t, WRITES_PER_SENDER + 3, L1, 100));
-	for (unsigned n = 0; n < WRITES_PER_SENDER; n++) {
+	assert_true(write_table_add(&t, REQUESTS_PER_SENDER + 2, L1, 100));
+	assert_false(write_table_add(&t, REQUESTS_PER_SENDER + 3, L1, 100));
+	for (unsigned n = 0; n < REQUESTS_PER_SENDER; n++) {
 		assert_true(write_table_ended(&t, 100, &how) != 0);
 		assert_int_equal(how, OUTCOME_EXPIRED);
 	}

@@ -41,7 +41,7 @@ struct answer {
 	int	 calls;
 	enum err err;
 	int	 status;
-	int64_t	 retry_after_ms;
+	int64_t	 retry_after_ms, answered_ms;
 	bool	 sent;
 	size_t	 body_len;
 	char	 body[4096], error[1024], type[128], host[128];
@@ -155,6 +155,7 @@ web_record(const struct http_response *r, void *arg)
 	a->err = r->err;
 	a->status = r->status;
 	a->retry_after_ms = r->retry_after_ms;
+	a->answered_ms = r->answered_ms;
 	a->sent = r->sent;
 	a->body_len = r->body_len;
 	MUST(strlen(r->body) <= r->body_len);

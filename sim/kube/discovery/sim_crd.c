@@ -4,7 +4,6 @@
  */
 #include "sim_crd.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,7 +31,7 @@ sim_crd_resources(const json_t *crd, struct sim_store *store, struct sim_resourc
 {
 	struct sim_storage *const st = sim_store_storage(store, sim_json_text_at(crd, "spec.group"),
 	    sim_json_text_at(crd, "spec.names.plural"));
-	json_t *const copy = json_deep_copy(crd);
+	json_auto_t *copy = json_deep_copy(crd);
 	size_t n = 0, i;
 	json_t *version;
 
@@ -40,7 +39,6 @@ sim_crd_resources(const json_t *crd, struct sim_store *store, struct sim_resourc
 		if (n < CRD_VERSIONS_MAX)
 			made[n++] = resource_of(copy, version, st);
 	}
-	json_decref(copy);
 	return n;
 }
 
@@ -60,10 +58,9 @@ sim_crd_resource_free(struct sim_resource **rp)
 json_t *
 sim_crd_established(const json_t *crd, const char *now)
 {
-	json_t *const made = json_deep_copy(crd);
+	json_auto_t *made = json_deep_copy(crd), *stored = json_array();
 	json_t *const status = sim_json_branch(made, "status");
 	json_t *const names = json_deep_copy(sim_json_at(made, "spec.names"));
-	json_t *const stored = json_array();
 	size_t i;
 	json_t *version;
 
@@ -79,11 +76,7 @@ sim_crd_established(const json_t *crd, const char *now)
 	}
 	if (json_object_get(status, "storedVersions") == NULL)
 		json_object_set(status, "storedVersions", stored);
-	json_decref(stored);
-	if (!json_equal(made, crd))
-		return made;
-	json_decref(made);
-	return NULL;
+	return json_equal(made, crd) ? NULL : json_incref(made);
 }
 
 static struct sim_resource *
@@ -95,9 +88,9 @@ resource_of(json_t *crd, const json_t *version, struct sim_storage *st)
 	m->crd = json_incref(crd);
 	snprintf(m->singular, sizeof(m->singular), "%s", sim_json_text(names, "singular"));
 	if (m->singular[0] == '\0') {
-		snprintf(m->singular, sizeof(m->singular), "%s", sim_json_text(names, "kind"));
-		for (char *p = m->singular; *p != '\0'; p++)
-			*p = (char)tolower((unsigned char)*p);
+		json_auto_t *kind = sim_json_lower(sim_json_text(names, "kind"));
+
+		snprintf(m->singular, sizeof(m->singular), "%s", json_string_value(kind));
 	}
 	snprintf(m->list_kind, sizeof(m->list_kind), "%s", sim_json_text(names, "listKind"));
 	if (m->list_kind[0] == '\0')
@@ -149,18 +142,10 @@ take_fields(struct crd_resource *m, const json_t *fields)
 static void
 set_condition(json_t *status, const char *type, const char *reason, const char *message, const char *now)
 {
-	json_t *conditions = json_object_get(status, "conditions");
-	size_t i;
-	json_t *there;
+	json_t *const conditions = sim_json_list(status, "conditions");
 
-	if (conditions == NULL) {
-		conditions = json_array();
-		json_object_set_new(status, "conditions", conditions);
-	}
-	json_array_foreach(conditions, i, there) {
-		if (strcmp(sim_json_text(there, "type"), type) == 0)
-			return;
-	}
+	if (sim_json_find(conditions, "type", type) != NULL)
+		return;
 	json_array_append_new(conditions, json_pack("{s:s, s:s, s:s, s:s, s:s}", "lastTransitionTime", now,
 	    "message", message, "reason", reason, "status", "True", "type", type));
 }

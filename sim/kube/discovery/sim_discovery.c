@@ -122,7 +122,6 @@ serve_openapi_v2(struct sim_request *c)
 	struct evbuffer *const out = evbuffer_new();
 	evbuffer_add(out, document, sizeof(document) - 1);
 	sim_request_reply(c, 200, "application/com.github.proto-openapi.spec.v2.v1.0+protobuf", out);
-	evbuffer_free(out);
 }
 
 static void

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_json.h"
 #include "sim_discovery.h"
 
 enum { VERSIONS_MAX = 16 };
@@ -41,7 +42,7 @@ static json_t *aggregated_resource(const struct sim_resource *);
 static json_t *aggregated_subresource(const struct sim_resource *, const struct subresource *);
 static json_t *response_kind(const char *, const char *, const char *);
 static json_t *verb_list(unsigned, bool);
-static json_t *name_list(const char *const *);
+static void add_names(json_t *, const char *, const char *const *);
 static int by_version(const void *, const void *);
 static bool read_version(const char *, long *, int *, long *);
 
@@ -66,22 +67,20 @@ sim_discovery_group(const struct sim_resource *const *all, const char *group)
 {
 	const char *versions[VERSIONS_MAX];
 	const size_t n = group[0] != '\0' ? versions_of(all, group, versions) : 0;
-	json_t *const list = json_array();
 
+	if (n == 0)
+		return NULL;
+	json_t *const list = json_array();
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, group_version(group, versions[i]));
-	if (n > 0)
-		return json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", "APIGroup", "apiVersion",
-		    "v1", "name", group, "versions", list, "preferredVersion",
-		    group_version(group, versions[0]));
-	json_decref(list);
-	return NULL;
+	return json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", "APIGroup", "apiVersion", "v1", "name", group,
+	    "versions", list, "preferredVersion", group_version(group, versions[0]));
 }
 
 json_t *
 sim_discovery_resource_list(const struct sim_resource *const *all, const char *group, const char *version)
 {
-	json_t *const list = json_array();
+	json_auto_t *list = json_array();
 	char name[256] = "";
 
 	for (size_t i = 0; all[i] != NULL; i++) {
@@ -94,11 +93,8 @@ sim_discovery_resource_list(const struct sim_resource *const *all, const char *g
 		if (all[i]->has_status)
 			json_array_append_new(list, legacy_subresource(all[i], &status_sub));
 	}
-	if (json_array_size(list) > 0)
-		return json_pack("{s:s, s:s, s:s, s:o}", "kind", "APIResourceList", "apiVersion",
-		    "v1", "groupVersion", name, "resources", list);
-	json_decref(list);
-	return NULL;
+	return json_array_size(list) == 0 ? NULL : json_pack("{s:s, s:s, s:s, s:O}", "kind",
+	    "APIResourceList", "apiVersion", "v1", "groupVersion", name, "resources", list);
 }
 
 json_t *
@@ -174,10 +170,8 @@ legacy_resource(const struct sim_resource *r)
 	    "singularName", r->singular, "namespaced", r->namespaced, "kind", r->kind, "verbs",
 	    verb_list(r->verbs, r->builtin));
 
-	if (r->short_names[0] != NULL)
-		json_object_set_new(out, "shortNames", name_list(r->short_names));
-	if (r->categories[0] != NULL)
-		json_object_set_new(out, "categories", name_list(r->categories));
+	add_names(out, "shortNames", r->short_names);
+	add_names(out, "categories", r->categories);
 	return out;
 }
 
@@ -224,19 +218,15 @@ aggregated_resource(const struct sim_resource *r)
 	json_t *const out = json_pack("{s:s, s:o, s:s, s:s, s:o}", "resource", r->plural, "responseKind",
 	    response_kind(r->group, r->version, r->kind), "scope", r->namespaced ? "Namespaced" : "Cluster",
 	    "singularResource", r->singular, "verbs", verb_list(r->verbs, r->builtin));
-	json_t *const subs = json_array();
 
-	if (r->short_names[0] != NULL)
-		json_object_set_new(out, "shortNames", name_list(r->short_names));
-	if (r->categories[0] != NULL)
-		json_object_set_new(out, "categories", name_list(r->categories));
+	add_names(out, "shortNames", r->short_names);
+	add_names(out, "categories", r->categories);
 	if (r->has_eviction)
-		json_array_append_new(subs, aggregated_subresource(r, &eviction_sub));
+		json_array_append_new(sim_json_list(out, "subresources"),
+		    aggregated_subresource(r, &eviction_sub));
 	if (r->has_status)
-		json_array_append_new(subs, aggregated_subresource(r, &status_sub));
-	if (json_array_size(subs) > 0)
-		json_object_set(out, "subresources", subs);
-	json_decref(subs);
+		json_array_append_new(sim_json_list(out, "subresources"),
+		    aggregated_subresource(r, &status_sub));
 	return out;
 }
 
@@ -269,14 +259,12 @@ verb_list(unsigned verbs, bool builtin)
 	return list;
 }
 
-static json_t *
-name_list(const char *const *names)
+/* None: no member. */
+static void
+add_names(json_t *to, const char *key, const char *const *names)
 {
-	json_t *const list = json_array();
-
 	for (size_t i = 0; i < RESOURCE_NAMES_MAX && names[i] != NULL; i++)
-		json_array_append_new(list, json_string(names[i]));
-	return list;
+		json_array_append_new(sim_json_list(to, key), json_string(names[i]));
 }
 
 static int

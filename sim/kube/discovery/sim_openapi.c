@@ -9,7 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "keytab.h"
 #include "obj.h"
+#include "sim/base/sim_buf.h"
 #include "sim/base/sim_json.h"
 #include "sim/kube/schema/sim_schema.h"
 #include "sim/kube/semantics/sim_semantics.h"
@@ -75,7 +77,7 @@ sim_openapi_index(const struct sim_resource *const *resources)
 json_t *
 sim_openapi_document(const struct sim_resource *const *resources, const char *group, const char *version)
 {
-	json_t *paths = json_object(), *schemas = json_object();
+	json_auto_t *paths = json_object(), *schemas = json_object();
 
 	for (const struct sim_resource *const *r = resources; *r != NULL; r++) {
 		if (!is_of(*r, group, version))
@@ -83,12 +85,8 @@ sim_openapi_document(const struct sim_resource *const *resources, const char *gr
 		add_paths(paths, *r);
 		add_schema(schemas, *r);
 	}
-	if (json_object_size(paths) == 0) {
-		json_decref(paths);
-		json_decref(schemas);
-		return NULL;
-	}
-	return json_pack("{s:s, s:{s:s, s:s}, s:o, s:{s:o}}", "openapi", "3.0.0",
+	return json_object_size(paths) == 0 ? NULL
+	    : json_pack("{s:s, s:{s:s, s:s}, s:O, s:{s:O}}", "openapi", "3.0.0",
 	    "info", "title", "Kubernetes (muster-sim)", "version", "v1.35.4",
 	    "paths", paths, "components", "schemas", schemas);
 }
@@ -121,27 +119,23 @@ type_name(const struct sim_resource *r)
 			if (type == sim_schema_of(r))
 				return obj_strdup(name);
 	}
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct sim_buf text = { 0 };
 
-	MUST(out != NULL);
 	for (const char *end = r->group + strlen(r->group), *p = end; p >= r->group; p--) {
 		if (p > r->group && p[-1] != '.')
 			continue;
-		fprintf(out, "%.*s.", (int)(end - p), p);
+		sim_buf_printf(&text, "%.*s.", (int)(end - p), p);
 		end = p > r->group ? p - 1 : p;
 	}
-	fprintf(out, "%s.%s", r->version, r->kind);
-	fclose(out);
-	return text;
+	sim_buf_printf(&text, "%s.%s", r->version, r->kind);
+	return text.bytes;
 }
 
-/* FNV-1a over everything the document of this group and version is made from. */
+/* Over everything the document of this group and version is made from. */
 static uint64_t
 hash(const struct sim_resource *const *resources, const struct sim_resource *r)
 {
-	uint64_t h = 0xcbf29ce484222325u;
+	uint64_t h = HASH64_SEED;
 
 	for (; *resources != NULL; resources++) {
 		if (!is_of(*resources, r->group, r->version))
@@ -151,8 +145,7 @@ hash(const struct sim_resource *const *resources, const struct sim_resource *r)
 		const char *const parts[] = { one->kind, one->has_status ? "s" : "", schema };
 
 		for (size_t i = 0; i < NITEMS(parts); i++)
-			for (const char *p = parts[i]; *p != '\0'; p++)
-				h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+			h = hash64_more(h, parts[i], strlen(parts[i]));
 		free(schema);
 	}
 	return h;
@@ -231,19 +224,18 @@ bodies(const struct sim_resource *r, const char *action)
 		"application/json-patch+json", "application/merge-patch+json", "application/apply-patch+yaml",
 		"application/strategic-merge-patch+json",
 	};
-	char *type = type_name(r), *reference;
+	char *type = type_name(r);
 	json_t *content = NULL;
 
-	MUST(asprintf(&reference, SCHEMAS "%s", type) > 0);
 	if (strcmp(action, "patch") == 0) {
 		content = json_object();
 		for (size_t i = 0; i < NITEMS(patches) - !r->builtin; i++)
 			json_object_set_new(content, patches[i],
 			    json_pack("{s:{s:s}}", "schema", "type", "object"));
 	} else if (strcmp(action, "post") == 0 || strcmp(action, "put") == 0) {
-		content = json_pack("{s:{s:{s:s}}}", "application/json", "schema", "$ref", reference);
+		content = json_pack("{s:{s:{s:o}}}", "application/json", "schema", "$ref",
+		    json_sprintf(SCHEMAS "%s", type));
 	}
-	free(reference);
 	free(type);
 	return content;
 }
@@ -326,11 +318,7 @@ published(json_t *schemas, const json_t *schema)
 static void
 publish_reference(json_t *schemas, json_t *copy, const char *name)
 {
-	char *reference;
-
-	MUST(asprintf(&reference, SCHEMAS "%s", name) > 0);
-	json_object_set_new(copy, "allOf", json_pack("[{s:s}]", "$ref", reference));
-	free(reference);
+	json_object_set_new(copy, "allOf", json_pack("[{s:o}]", "$ref", json_sprintf(SCHEMAS "%s", name)));
 	add_type(schemas, name);
 }
 

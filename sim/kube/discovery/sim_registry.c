@@ -24,7 +24,8 @@ struct sim_registry {
 };
 
 static void serve(struct sim_registry *, struct sim_resource *, const char *);
-static size_t withdraw(struct sim_registry *, const char *, struct sim_storage **);
+static struct sim_storage *withdraw(struct sim_registry *, const char *);
+static void retire(struct sim_registry *, struct sim_resource *);
 
 struct sim_registry *
 sim_registry_new(struct sim_store *store)
@@ -105,26 +106,21 @@ sim_registry_add_crd(struct sim_registry *g, const json_t *crd)
 	struct sim_resource *made[CRD_VERSIONS_MAX];
 	const size_t n = sim_crd_resources(crd, g->store, made);
 
-	withdraw(g, name, NULL);
+	withdraw(g, name);
 	for (size_t i = 0; i < n; i++) {
 		if (made[i]->stored)
 			made[i]->storage->form = made[i];
-		if (made[i]->served) {
+		if (made[i]->served)
 			serve(g, made[i], name);
-			continue;
-		}
-		g->retired = obj_realloc(g->retired, (g->nretired + 1) * sizeof(*g->retired));
-		g->retired[g->nretired++] = made[i];
+		else
+			retire(g, made[i]);
 	}
 }
 
 struct sim_storage *
 sim_registry_remove_crd(struct sim_registry *g, const char *name)
 {
-	struct sim_storage *st = NULL;
-
-	withdraw(g, name, &st);
-	return st;
+	return withdraw(g, name);
 }
 
 static void
@@ -137,9 +133,11 @@ serve(struct sim_registry *g, struct sim_resource *r, const char *crd)
 	g->all[g->n] = NULL;
 }
 
-static size_t
-withdraw(struct sim_registry *g, const char *name, struct sim_storage **st)
+/* The storage of what it served; NULL: nothing. */
+static struct sim_storage *
+withdraw(struct sim_registry *g, const char *name)
 {
+	struct sim_storage *st = NULL;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < g->n; i++) {
@@ -150,14 +148,18 @@ withdraw(struct sim_registry *g, const char *name, struct sim_storage **st)
 			g->served[kept++] = *s;
 			continue;
 		}
-		if (st != NULL)
-			*st = s->resource->storage;
-		g->retired = obj_realloc(g->retired, (g->nretired + 1) * sizeof(*g->retired));
-		g->retired[g->nretired++] = s->resource;
+		st = s->resource->storage;
+		retire(g, s->resource);
 		free(s->crd);
 	}
-	const size_t gone = g->n - kept;
 	g->n = kept;
 	g->all[kept] = NULL;
-	return gone;
+	return st;
+}
+
+static void
+retire(struct sim_registry *g, struct sim_resource *r)
+{
+	g->retired = obj_realloc(g->retired, (g->nretired + 1) * sizeof(*g->retired));
+	g->retired[g->nretired++] = r;
 }

@@ -11,6 +11,13 @@ sim_resource_api_version(const struct sim_resource *r, char *buf, size_t size)
 }
 
 const char *
+sim_resource_key(const struct sim_resource *r, const char *ns, const char *name, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s%s%s", r->namespaced ? ns : "", r->namespaced ? "/" : "", name);
+	return buf;
+}
+
+const char *
 sim_resource_qualified(const struct sim_resource *r, char *buf, size_t size)
 {
 	snprintf(buf, size, "%s%s%s", r->plural, r->group[0] != '\0' ? "." : "", r->group);

@@ -77,6 +77,9 @@ extern const size_t sim_resource_nbuiltin;
 
 /* "v1", "apps/v1": as in apiVersion. */
 const char *sim_resource_api_version(const struct sim_resource *r, char *buf, size_t size);
+/* "NAMESPACE/NAME" or "NAME" of an object, as the store has it. */
+const char *sim_resource_key(const struct sim_resource *r, const char *ns, const char *name, char *buf,
+    size_t size);
 /* "nodes", "machines.cluster.x-k8s.io": as in errors. */
 const char *sim_resource_qualified(const struct sim_resource *r, char *buf, size_t size);
 

@@ -15,7 +15,7 @@ static json_t *config_refusal(const struct sim_write_params *a, const json_t *co
 static json_t *pruned(const json_t *schema, json_t *merged, const json_t *managers, const json_t *last);
 static void refresh_last_applied(const struct sim_write_params *a, json_t *object, const json_t *config);
 static json_t *conversion_failure(const struct sim_resource *r, const json_t *config, const char *why);
-static json_t *settled(const struct sim_write_params *a, json_t *object, const json_t *config,
+static json_t *settled(const struct sim_write_params *a, json_t *merged, const json_t *config,
     json_t **status);
 
 json_t *
@@ -25,53 +25,42 @@ sim_apply_config(const struct sim_write_params *a, const json_t *old, const json
 		return NULL;
 
 	const json_t *schema = sim_schema_of(a->resource);
-	json_t *live = old == NULL ? sim_apply_initial_object(a) : json_deep_copy(old),
+	json_auto_t *live = old == NULL ? sim_apply_initial_object(a) : json_deep_copy(old),
 	    *strip = sim_apply_unowned_fields();
-	json_t *managers = sim_managers_read(json_object_get(meta_of(live), "managedFields"));
-	char *me = sim_managers_key(a, "Apply");
-	json_t *last = json_incref((json_t *)(uintptr_t)sim_managers_set(managers, me));
-	json_t *reset = sim_apply_reset_fields(a), *sent = sim_walk_fields(schema, config), *object;
+	json_auto_t *managers = sim_managers_read(json_object_get(meta_of(live), "managedFields"));
+	json_auto_t *me = sim_managers_key(a, "Apply");
+	json_auto_t *last = json_incref((json_t *)(uintptr_t)sim_managers_set(managers, me));
+	json_auto_t *reset = sim_apply_reset_fields(a), *sent = sim_walk_fields(schema, config);
 
 	json_object_del(sim_metadata_of(live), "managedFields");
 	if (old != NULL && json_object_size(managers) == 0)
 		sim_apply_track_first(a, managers, live);
 	sim_managers_assign(managers, a, "Apply", sim_fieldset_without(sent, reset), NULL);
-	object = pruned(schema, sim_walk_merge(schema, live, config), managers, last);
-
+	json_auto_t *merged = sim_walk_merge(schema, live, config);
+	json_auto_t *object = pruned(schema, merged, managers, last);
 	struct sim_comparison c = sim_walk_compare(schema, live, object);
 
 	sim_comparison_leave_out(&c, reset);
-	json_t *changed = sim_fieldset_union(c.modified, c.added);
-	json_t *conflicts = a->force ? NULL : sim_conflict_find(a, managers, me, changed, live);
+	json_auto_t *changed = sim_fieldset_union(c.modified, c.added), *removed = json_incref(c.removed);
+	json_auto_t *conflicts = a->force ? NULL : sim_conflict_find(a, managers, me, changed, live);
 
+	sim_comparison_free(&c);
 	if (json_object_size(conflicts) > 0) {
 		*status = sim_conflict_status(conflicts, managers);
-		json_decref(object);
-		object = NULL;
-	} else {
-		const bool same = old != NULL && json_equal(object, live);
-
-		sim_managers_remove(managers, changed, me);
-		sim_managers_remove(managers, c.removed, me);
-		sim_managers_assign(managers, a, "Apply",
-		    sim_fieldset_difference(sim_managers_set(managers, me), strip),
-		    same ? NULL : a->now);
-		refresh_last_applied(a, object, config);
-		object = settled(a, object, config, status);
-		if (object != NULL)
-			sim_managers_store(object, managers);
+		return NULL;
 	}
-	json_decref(conflicts);
-	json_decref(changed);
-	sim_comparison_free(&c);
-	json_decref(sent);
-	json_decref(reset);
-	json_decref(last);
-	free(me);
-	json_decref(managers);
-	json_decref(strip);
-	json_decref(live);
-	return object;
+	const bool same = old != NULL && json_equal(object, live);
+
+	sim_managers_remove(managers, changed, me);
+	sim_managers_remove(managers, removed, me);
+	sim_managers_assign(managers, a, "Apply",
+	    sim_fieldset_difference(sim_managers_set(managers, me), strip), same ? NULL : a->now);
+	refresh_last_applied(a, object, config);
+	json_t *result = settled(a, object, config, status);
+
+	if (result != NULL)
+		sim_managers_store(result, managers);
+	return result;
 }
 
 static json_t *
@@ -90,18 +79,19 @@ config_refusal(const struct sim_write_params *a, const json_t *config)
 }
 
 /*
- * Takes merged. What this manager applied last time and no longer does is removed, unless another
- * manager owns it. Three steps, as the real one: remove all of it; put back what is owned; put back
- * what was not his.
+ * What this manager applied last time and no longer does is removed, unless another manager owns
+ * it. Three steps, as the real one: remove all of it; put back what is owned; put back what was not
+ * his.
  */
 static json_t *
 pruned(const json_t *schema, json_t *merged, const json_t *managers, const json_t *last)
 {
 	if (sim_fieldset_is_empty(last))
-		return merged;
+		return json_incref(merged);
 
-	json_t *was = sim_walk_named(schema, last), *all = NULL, *entry;
+	json_auto_t *was = sim_walk_named(schema, last), *all = NULL;
 	const char *key;
+	json_t *entry;
 
 	JSON_EACH(managers, key, entry) {
 		json_t *more = sim_fieldset_union(all, json_object_get(entry, "set"));
@@ -110,20 +100,15 @@ pruned(const json_t *schema, json_t *merged, const json_t *managers, const json_
 		all = more;
 	}
 
-	json_t *owned = sim_walk_named(schema, all), *fields = sim_walk_fields(schema, merged),
+	json_auto_t *owned = sim_walk_named(schema, all), *fields = sim_walk_fields(schema, merged),
 	    *has = sim_walk_named(schema, fields);
-	json_t *bare = sim_walk_remove(schema, merged, was);
-	json_t *bare_fields = sim_walk_fields(schema, bare), *bare_has = sim_walk_named(schema, bare_fields);
-	json_t *stays = sim_fieldset_union(bare_has, owned), *goes = sim_fieldset_difference(has, stays);
-	json_t *goes_his = sim_fieldset_intersection(goes, was);
-	json_t *result = sim_walk_remove(schema, merged, goes_his);
-	json_t *const used[] = {
-		was, all, owned, fields, has, bare, bare_fields, bare_has, stays, goes, goes_his, merged,
-	};
+	json_auto_t *bare = sim_walk_remove(schema, merged, was);
+	json_auto_t *bare_fields = sim_walk_fields(schema, bare);
+	json_auto_t *bare_has = sim_walk_named(schema, bare_fields);
+	json_auto_t *stays = sim_fieldset_union(bare_has, owned), *goes = sim_fieldset_difference(has, stays);
+	json_auto_t *goes_his = sim_fieldset_intersection(goes, was);
 
-	for (size_t i = 0; i < NITEMS(used); i++)
-		json_decref(used[i]);
-	return result;
+	return sim_walk_remove(schema, merged, goes_his);
 }
 
 static void
@@ -134,33 +119,28 @@ refresh_last_applied(const struct sim_write_params *a, json_t *object, const jso
 	if (strcmp(a->field_manager, "kubectl") != 0 || *sim_json_text(annotations, LAST_APPLIED) == '\0')
 		return;
 
-	json_t *plain = json_deep_copy(config);
-	char *text;
+	json_auto_t *plain = json_deep_copy(config);
 
 	json_object_del(json_object_get(json_object_get(plain, "metadata"), "annotations"), LAST_APPLIED);
-	text = json_dumps(plain, JSON_COMPACT | JSON_SORT_KEYS);
+	char *text = json_dumps(plain, JSON_COMPACT | JSON_SORT_KEYS);
+
 	json_object_set_new(annotations, LAST_APPLIED, json_sprintf("%s\n", text));
 	free(text);
-	json_decref(plain);
 }
 
 /*
- * Takes object. The merged object is read again as the server reads what it was sent: canonical
- * texts, defaults. NULL: a text has not its form.
+ * The merged object is read again as the server reads what it was sent: canonical texts, defaults.
+ * NULL: a text has not its form.
  */
 static json_t *
-settled(const struct sim_write_params *a, json_t *object, const json_t *config, json_t **status)
+settled(const struct sim_write_params *a, json_t *merged, const json_t *config, json_t **status)
 {
 	const json_t *schema = sim_schema_of(a->resource);
+	json_auto_t *unknown = json_array();
 	char *error_text = NULL;
+	json_t *object = a->resource->builtin && schema != NULL
+	    ? sim_schema_typed(schema, merged, "", unknown, false, &error_text) : json_incref(merged);
 
-	if (a->resource->builtin && schema != NULL) {
-		json_t *unknown = json_array(), *merged = object;
-
-		object = sim_schema_typed(schema, merged, "", unknown, false, &error_text);
-		json_decref(unknown);
-		json_decref(merged);
-	}
 	if (object != NULL)
 		sim_schema_complete(a, object);
 	else
@@ -172,14 +152,10 @@ settled(const struct sim_write_params *a, json_t *object, const json_t *config, 
 static json_t *
 conversion_failure(const struct sim_resource *r, const json_t *config, const char *why)
 {
-	char kind[320], *message;
+	char kind[320];
 
 	snprintf(kind, sizeof(kind), "%s/%s, Kind=%s", r->group, r->version, r->kind);
-	MUST(asprintf(&message, "failed to convert new object (%s/%s; %s) to proper version: unable to "
-	    "convert unstructured object to %s: %s", meta_text(config, "namespace"),
-	    meta_text(config, "name"), kind, kind, why) > 0);
-	json_t *status = sim_semantics_failure(500, "", message, NULL, "", NULL);
-
-	free(message);
-	return status;
+	return sim_semantics_failure(500, "", "failed to convert new object (%s/%s; %s) to proper version: "
+	    "unable to convert unstructured object to %s: %s", meta_text(config, "namespace"),
+	    meta_text(config, "name"), kind, kind, why);
 }

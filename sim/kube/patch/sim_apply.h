@@ -36,7 +36,7 @@ json_t *sim_apply_check(const struct sim_write_params *a, const json_t *config);
  * By manager, the fields of others that would change. kubectl may take what it once applied from
  * the client side.
  */
-json_t *sim_conflict_find(const struct sim_write_params *a, const json_t *managers, const char *me,
+json_t *sim_conflict_find(const struct sim_write_params *a, const json_t *managers, const json_t *me,
     const json_t *changed, const json_t *live);
 json_t *sim_conflict_status(const json_t *conflicts, const json_t *managers);
 

@@ -1,6 +1,5 @@
 /* sim/kube/patch/sim_apply_check.c - whether what is applied can be seen through its schema at all. */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,6 @@ static void check_members(const json_t *schema, bool whole, const json_t *value,
 static void check_items(const json_t *schema, const json_t *value, const char *path, json_t *errors);
 static void check_item_name(const json_t *schema, const json_t *list, size_t index, const char *path,
     json_t *errors);
-static char *item_element(const char *name);
 static bool is_mismatch(const json_t *schema, const json_t *value, const char *path, json_t *errors);
 static bool fits(const char *type, const json_t *value);
 static void add(json_t *errors, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -26,23 +24,20 @@ static char *errors_text(const json_t *errors);
 json_t *
 sim_apply_check(const struct sim_write_params *a, const json_t *config)
 {
-	json_t *errors = json_array(), *status = NULL;
+	json_auto_t *errors = json_array();
 	const char *version = sim_json_text(config, "apiVersion");
 
 	if (sim_schema_of(a->resource) != NULL)
 		check(sim_schema_of(a->resource), true, config, "", errors);
-	if (json_array_size(errors) > 0) {
-		char *list = errors_text(errors), *message;
+	if (json_array_size(errors) == 0)
+		return NULL;
+	char *list = errors_text(errors);
+	json_t *status = sim_semantics_failure(500, "",
+	    "failed to create typed patch object (%s/%s; %s%s, Kind=%s): %s", meta_text(config, "namespace"),
+	    meta_text(config, "name"), strchr(version, '/') == NULL ? "/" : "", version,
+	    sim_json_text(config, "kind"), list);
 
-		MUST(asprintf(&message, "failed to create typed patch object (%s/%s; %s%s, Kind=%s): %s",
-		    meta_text(config, "namespace"), meta_text(config, "name"),
-		    strchr(version, '/') == NULL ? "/" : "", version, sim_json_text(config, "kind"),
-		    list) > 0);
-		status = sim_semantics_failure(500, "", message, NULL, "", NULL);
-		free(message);
-		free(list);
-	}
-	json_decref(errors);
+	free(list);
 	return status;
 }
 
@@ -69,15 +64,13 @@ check_members(const json_t *schema, bool whole, const json_t *value, const char 
 
 	JSON_EACH(value, key, child) {
 		const json_t *member = sim_schema_member(schema, key, whole);
-		char *deeper;
+		json_auto_t *deeper = json_sprintf("%s.%s", path, key);
 
-		MUST(asprintf(&deeper, "%s.%s", path, key) > 0);
 		if (member != NULL)
-			check(member, false, child, deeper, errors);
+			check(member, false, child, json_string_value(deeper), errors);
 		else if (!sim_schema_keeps_unknown(schema)
 		    && !json_is_true(json_object_get(schema, "additionalProperties")))
-			add(errors, "%s: field not declared in schema", deeper);
-		free(deeper);
+			add(errors, "%s.%s: field not declared in schema", path, key);
 	}
 }
 
@@ -90,17 +83,14 @@ check_items(const json_t *schema, const json_t *value, const char *path, json_t 
 	json_t *item;
 
 	json_array_foreach(value, i, item) {
-		char *name = atomic ? NULL : sim_walk_item_name(schema, item), *element, *deeper;
+		char *name = atomic ? NULL : sim_walk_item_name(schema, item);
+		char *element = name == NULL ? NULL : sim_fieldset_element(name);
+		json_auto_t *deeper = element != NULL ? json_sprintf("%s%s", path, element)
+		    : json_sprintf("%s[%zu]", path, i);
 
 		if (!atomic)
 			check_item_name(schema, value, i, path, errors);
-		if (name != NULL)
-			element = item_element(name);
-		else
-			MUST(asprintf(&element, "[%zu]", i) > 0);
-		MUST(asprintf(&deeper, "%s%s", path, element) > 0);
-		check(sim_schema_items(schema), false, item, deeper, errors);
-		free(deeper);
+		check(sim_schema_items(schema), false, item, json_string_value(deeper), errors);
 		free(element);
 		free(name);
 	}
@@ -131,7 +121,7 @@ check_item_name(const json_t *schema, const json_t *list, size_t index, const ch
 
 		free(other);
 		if (same) {
-			char *element = item_element(name);
+			char *element = sim_fieldset_element(name);
 
 			add(errors, "%s: duplicate entries for key %s", path, element);
 			free(element);
@@ -139,22 +129,6 @@ check_item_name(const json_t *schema, const json_t *list, size_t index, const ch
 		}
 	}
 	free(name);
-}
-
-/* "[id=\"a\"]": the element as in the path of a set. */
-static char *
-item_element(const char *name)
-{
-	json_t *set = NULL, *node = NULL;
-
-	sim_fieldset_mark(&node);
-	sim_fieldset_put(&set, name, node);
-	json_t *paths = sim_fieldset_paths(set);
-	char *element = obj_strdup(json_string_value(json_array_get(paths, 0)));
-
-	json_decref(paths);
-	json_decref(set);
-	return element;
 }
 
 /* true: the value is of no type that the schema allows, and that is reported. */
@@ -210,13 +184,10 @@ static void
 add(json_t *errors, const char *format, ...)
 {
 	va_list args;
-	char *text;
 
 	va_start(args, format);
-	MUST(vasprintf(&text, format, args) >= 0);
+	json_array_append_new(errors, json_vsprintf(format, args));
 	va_end(args);
-	json_array_append_new(errors, json_string(text));
-	free(text);
 }
 
 /* Several are listed in order, each on its line. */
@@ -225,19 +196,14 @@ errors_text(const json_t *errors)
 {
 	const size_t n = json_array_size(errors);
 	const char **lines = obj_alloc((n + 1) * sizeof(*lines));
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct sim_buf text = { 0 };
 
-	MUST(out != NULL);
 	for (size_t i = 0; i < n; i++)
 		lines[i] = json_string_value(json_array_get(errors, i));
 	qsort(lines, n, sizeof(*lines), sim_json_compare_texts);
-	if (n > 1)
-		fputs("errors:", out);
+	sim_buf_puts(&text, n > 1 ? "errors:" : "");
 	for (size_t i = 0; i < n; i++)
-		fprintf(out, "%s%s", n > 1 ? "\n  " : "", lines[i]);
-	fclose(out);
+		sim_buf_printf(&text, "%s%s", n > 1 ? "\n  " : "", lines[i]);
 	free(lines);
-	return text;
+	return text.bytes;
 }

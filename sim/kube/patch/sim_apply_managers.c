@@ -12,12 +12,11 @@
 
 enum { UPDATERS_MAX = 10, MANAGER_MAX = 128 };
 
-static char *key_of(const json_t *entry);
+static json_t *key_of(const json_t *entry);
 static json_t *entry_of(const struct sim_write_params *a, const char *operation);
 static json_t *name_of(const struct sim_write_params *a);
 static bool makes_sense(const json_t *entry);
 static int by_age(const void *a, const void *b);
-static int compare_text(const json_t *a, const json_t *b, const char *key);
 static void put_together(json_t *managers, const json_t *older, const json_t *younger);
 static const json_t **updaters_by_age(const json_t *managers, size_t *n);
 
@@ -36,23 +35,23 @@ sim_managers_read(const json_t *entries)
 			break;
 		}
 		json_t *known = json_copy(entry);
-		char *key = key_of(entry);
+		json_auto_t *key = key_of(entry);
 
 		json_object_del(known, "fieldsV1");
 		json_object_set_new(known, "set", set);
-		json_object_set_new(managers, key, known);
-		free(key);
+		json_object_set_new(managers, json_string_value(key), known);
 	}
 	return managers;
 }
 
-json_t *
-sim_managers_write(const json_t *managers)
+void
+sim_managers_store(json_t *object, const json_t *managers)
 {
 	const size_t n = json_object_size(managers);
 	const json_t **sorted = obj_alloc((n + 1) * sizeof(*sorted));
-	json_t *entries = json_array(), *entry;
+	json_auto_t *entries = json_array();
 	const char *key;
+	json_t *entry;
 	size_t i = 0;
 
 	JSON_EACH(managers, key, entry)
@@ -65,46 +64,32 @@ sim_managers_write(const json_t *managers)
 		json_array_append_new(entries, entry);
 	}
 	free(sorted);
-	if (n > 0)
-		return entries;
-	json_decref(entries);
-	return NULL;
-}
-
-void
-sim_managers_store(json_t *object, const json_t *managers)
-{
-	json_t *entries = sim_managers_write(managers);
-
-	if (entries == NULL)
+	if (n == 0)
 		json_object_del(sim_metadata_of(object), "managedFields");
 	else
-		json_object_set_new(sim_metadata_of(object), "managedFields", entries);
+		json_object_set(sim_metadata_of(object), "managedFields", entries);
 }
 
-char *
+json_t *
 sim_managers_key(const struct sim_write_params *a, const char *operation)
 {
-	json_t *entry = entry_of(a, operation);
-	char *key = key_of(entry);
+	json_auto_t *entry = entry_of(a, operation);
 
-	json_decref(entry);
-	return key;
+	return key_of(entry);
 }
 
 const json_t *
-sim_managers_set(const json_t *managers, const char *key)
+sim_managers_set(const json_t *managers, const json_t *key)
 {
-	return json_object_get(json_object_get(managers, key), "set");
+	return json_object_get(json_object_get(managers, json_string_value(key)), "set");
 }
 
 void
 sim_managers_assign(json_t *managers, const struct sim_write_params *a, const char *operation,
     json_t *set, const char *now)
 {
-	json_t *entry = entry_of(a, operation);
-	char *key = key_of(entry);
-	json_t *time = json_object_get(json_object_get(managers, key), "time");
+	json_auto_t *entry = entry_of(a, operation), *key = key_of(entry);
+	json_t *time = json_object_get(json_object_get(managers, json_string_value(key)), "time");
 
 	if (now != NULL)
 		json_object_set_new(entry, "time", json_string(now));
@@ -112,24 +97,22 @@ sim_managers_assign(json_t *managers, const struct sim_write_params *a, const ch
 		json_object_set(entry, "time", time);
 	if (sim_fieldset_is_empty(set)) {
 		json_decref(set);
-		json_object_del(managers, key);
+		json_object_del(managers, json_string_value(key));
 	} else {
 		json_object_set_new(entry, "set", set);
-		json_object_set(managers, key, entry);
+		json_object_set(managers, json_string_value(key), entry);
 	}
-	json_decref(entry);
-	free(key);
 }
 
 void
-sim_managers_remove(json_t *managers, const json_t *set, const char *except)
+sim_managers_remove(json_t *managers, const json_t *set, const json_t *except)
 {
 	const char *key;
 	void *next;
 	json_t *entry;
 
 	json_object_foreach_safe(managers, next, key, entry) {
-		if (except != NULL && strcmp(key, except) == 0)
+		if (is_text(except, key))
 			continue;
 		json_t *left = sim_fieldset_difference(json_object_get(entry, "set"), set);
 
@@ -163,29 +146,24 @@ put_together(json_t *managers, const json_t *older, const json_t *younger)
 	json_t *one = json_pack("{s:s, s:s, s:O, s:s, s:O*}", "manager", "ancient-changes", "operation",
 	    "Update", "apiVersion", json_object_get(younger, "apiVersion"), "fieldsType", "FieldsV1",
 	    "time", json_object_get(younger, "time"));
-	char *gone[] = { key_of(older), key_of(younger) }, *key = key_of(one);
+	json_auto_t *first = key_of(older), *second = key_of(younger), *key = key_of(one);
 
 	json_object_set_new(one, "set", sim_fieldset_union(json_object_get(older, "set"),
 	    json_object_get(younger, "set")));
-	for (size_t i = 0; i < NITEMS(gone); i++) {
-		json_object_del(managers, gone[i]);
-		free(gone[i]);
-	}
-	json_object_set_new(managers, key, one);
-	free(key);
+	json_object_del(managers, json_string_value(first));
+	json_object_del(managers, json_string_value(second));
+	json_object_set_new(managers, json_string_value(key), one);
 }
 
 /* manager, operation, subresource and apiVersion in one text; who applies has no version. */
-static char *
+static json_t *
 key_of(const json_t *entry)
 {
 	const char *operation = sim_json_text(entry, "operation");
-	char *key;
 
-	MUST(asprintf(&key, "%s\n%s\n%s\n%s", sim_json_text(entry, "manager"), operation,
+	return json_sprintf("%s\n%s\n%s\n%s", sim_json_text(entry, "manager"), operation,
 	    sim_json_text(entry, "subresource"), strcmp(operation, "Apply") == 0 ? ""
-	    : sim_json_text(entry, "apiVersion")) > 0);
-	return key;
+	    : sim_json_text(entry, "apiVersion"));
 }
 
 static json_t *
@@ -236,14 +214,8 @@ by_age(const void *a, const void *b)
 	int order = 0;
 
 	for (size_t i = 0; i < NITEMS(keys) && order == 0; i++)
-		order = compare_text(x, y, keys[i]);
+		order = strcmp(sim_json_text(x, keys[i]), sim_json_text(y, keys[i]));
 	return order;
-}
-
-static int
-compare_text(const json_t *a, const json_t *b, const char *key)
-{
-	return strcmp(sim_json_text(a, key), sim_json_text(b, key));
 }
 
 /* Free it, not what it points to. */

@@ -1,6 +1,4 @@
 /* sim/kube/patch/sim_apply_track.c - what a write that is no apply does to managedFields. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "obj.h"
@@ -19,7 +17,7 @@ static json_t *without_times(const json_t *object);
 void
 sim_apply_track(const struct sim_write_params *a, json_t *object, const json_t *old)
 {
-	json_t *managers = managers_before(a, object, old);
+	json_auto_t *managers = managers_before(a, object, old);
 
 	json_object_del(sim_metadata_of(object), "managedFields");
 	/* What is not tracked from its creation on is not tracked until an apply. */
@@ -28,18 +26,15 @@ sim_apply_track(const struct sim_write_params *a, json_t *object, const json_t *
 		sim_managers_cap(managers);
 		sim_managers_store(object, managers);
 	}
-	json_decref(managers);
 }
 
 void
 sim_apply_keep_times(json_t *object, const json_t *old)
 {
-	json_t *now = without_times(object), *before = without_times(old);
+	json_auto_t *now = without_times(object), *before = without_times(old);
 
 	if (json_equal(now, before))
 		take_member(sim_metadata_of(object), meta_of(old), "managedFields");
-	json_decref(now);
-	json_decref(before);
 }
 
 void
@@ -67,54 +62,39 @@ sim_apply_initial_object(const struct sim_write_params *a)
 json_t *
 sim_apply_unowned_fields(void)
 {
-	json_t *fields = json_pack(
+	json_auto_t *fields = json_pack(
 	    "{s:{}, s:{}, s:{s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}, s:{}}}",
 	    "f:apiVersion", "f:kind", "f:metadata", ".", "f:name", "f:namespace", "f:creationTimestamp",
 	    "f:selfLink", "f:uid", "f:clusterName", "f:generation", "f:managedFields", "f:resourceVersion");
-	json_t *set = sim_fieldset_read(fields);
 
-	json_decref(fields);
-	return set;
+	return sim_fieldset_read(fields);
 }
 
 json_t *
 sim_apply_reset_fields(const struct sim_write_params *a)
 {
-	json_t *set = NULL, *field = NULL;
-
-	if (!a->resource->has_status)
-		return NULL;
-	sim_fieldset_mark(&field);
-	sim_fieldset_put(&set, strcmp(a->subresource, "status") == 0 ? "f:spec" : "f:status", field);
-	return set;
+	return !a->resource->has_status ? NULL
+	    : json_pack("{s:{s:{}}}", strcmp(a->subresource, "status") == 0 ? "f:spec" : "f:status", ".");
 }
 
 /* The manager owns what differs, and alone. */
 static void
 track(const struct sim_write_params *a, json_t *managers, const json_t *object, const json_t *old)
 {
-	json_t *live = old == NULL ? sim_apply_initial_object(a) : json_incref((json_t *)(uintptr_t)old);
-	json_t *reset = sim_apply_reset_fields(a), *strip = sim_apply_unowned_fields();
+	json_auto_t *live = old == NULL ? sim_apply_initial_object(a) : json_incref((json_t *)(uintptr_t)old);
+	json_auto_t *reset = sim_apply_reset_fields(a), *strip = sim_apply_unowned_fields();
 	struct sim_comparison c = sim_walk_compare(sim_schema_of(a->resource), live, object);
 
 	sim_comparison_leave_out(&c, reset);
-	json_t *changed = sim_fieldset_union(c.modified, c.added);
-	json_t *mine = sim_fieldset_difference(changed, strip);
-	char *me = sim_managers_key(a, "Update");
+	json_auto_t *changed = sim_fieldset_union(c.modified, c.added);
+	json_auto_t *mine = sim_fieldset_difference(changed, strip), *me = sim_managers_key(a, "Update");
 
 	sim_managers_remove(managers, changed, NULL);
 	sim_managers_remove(managers, c.removed, NULL);
 	if (!sim_fieldset_is_empty(mine))
 		sim_managers_assign(managers, a, "Update",
 		    sim_fieldset_union(sim_managers_set(managers, me), mine), a->now);
-
-	free(me);
 	sim_comparison_free(&c);
-	json_decref(mine);
-	json_decref(changed);
-	json_decref(strip);
-	json_decref(reset);
-	json_decref(live);
 }
 
 /*

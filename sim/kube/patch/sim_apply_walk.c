@@ -20,13 +20,12 @@ static enum walk_shape shape_of(struct walk_value v, const json_t *a, const json
 static bool is_empty(const json_t *value);
 static struct walk_value member_of(struct walk_value v, const char *key);
 static struct walk_value item_of(struct walk_value v);
+static struct walk_value child_of(struct walk_value v, const char *name);
 static json_t *fields(struct walk_value v, const json_t *value);
 static void compare(struct walk_value v, const json_t *before, const json_t *after, struct sim_comparison *c);
 static void compare_below(struct walk_value v, const char *name, const json_t *before, const json_t *after,
     struct sim_comparison *c);
-static void compare_members(struct walk_value v, const json_t *before, const json_t *after,
-    struct sim_comparison *c);
-static void compare_items(struct walk_value v, const json_t *before, const json_t *after,
+static void compare_children(struct walk_value v, const json_t *before, const json_t *after,
     struct sim_comparison *c);
 static json_t *merge(struct walk_value v, const json_t *live, const json_t *config);
 static json_t *merge_members(struct walk_value v, const json_t *live, const json_t *config);
@@ -34,7 +33,7 @@ static json_t *merge_items(struct walk_value v, const json_t *live, const json_t
 static const char *next_shared(const json_t *old, json_t *new, void *r);
 static json_t *without(struct walk_value v, const json_t *value, const json_t *set);
 static json_t *named(struct walk_value v, const json_t *set);
-static json_t *by_item_name(const json_t *schema, const json_t *list);
+static json_t *children(const json_t *schema, const json_t *value);
 static char *member_name(const char *key);
 
 json_t *
@@ -96,33 +95,25 @@ char *
 sim_walk_item_name(const json_t *schema, const json_t *item)
 {
 	const json_t *keys;
-	json_t *identity;
-	size_t i;
-	json_t *key;
+	const bool is_map = sim_schema_list(schema, &keys) == LIST_MAP;
+	json_auto_t *identity = is_map ? json_object() : json_incref((json_t *)(uintptr_t)item);
 	char *json, *name;
 
-	if (sim_schema_list(schema, &keys) == LIST_MAP) {
-		identity = json_object();
-		json_array_foreach(keys, i, key) {
-			json_t *value = json_object_get(item, json_string_value(key));
+	for (size_t i = 0; is_map && i < json_array_size(keys); i++) {
+		const char *member = json_string_value(json_array_get(keys, i));
+		json_t *value = json_object_get(item, member);
 
-			if (value == NULL)
-				value = json_object_get(sim_schema_member(sim_schema_items(schema),
-				    json_string_value(key), false), "default");
-			if (value != NULL)
-				json_object_set(identity, json_string_value(key), value);
-		}
-		if (json_object_size(identity) == 0) {
-			json_decref(identity);
-			return NULL;
-		}
-	} else {
-		identity = json_incref((json_t *)(uintptr_t)item);
+		if (value == NULL)
+			value = json_object_get(sim_schema_member(sim_schema_items(schema), member, false),
+			    "default");
+		if (value != NULL)
+			json_object_set(identity, member, value);
 	}
+	if (is_map && json_object_size(identity) == 0)
+		return NULL;
 	json = json_dumps(identity, JSON_COMPACT | JSON_ENCODE_ANY | JSON_SORT_KEYS);
 	MUST(asprintf(&name, "%c:%s", json_is_object(identity) ? 'k' : 'v', json) > 0);
 	free(json);
-	json_decref(identity);
 	return name;
 }
 
@@ -161,6 +152,13 @@ static struct walk_value
 item_of(struct walk_value v)
 {
 	return (struct walk_value){ sim_schema_items(v.schema), false };
+}
+
+/* By its name in a set of fields. */
+static struct walk_value
+child_of(struct walk_value v, const char *name)
+{
+	return strncmp(name, "f:", 2) == 0 ? member_of(v, name + 2) : item_of(v);
 }
 
 /*
@@ -211,10 +209,8 @@ compare(struct walk_value v, const json_t *before, const json_t *after, struct s
 {
 	const enum walk_shape shape = shape_of(v, before, after);
 
-	if (shape == SHAPE_MEMBERS)
-		compare_members(v, before, after, c);
-	if (shape == SHAPE_ITEMS)
-		compare_items(v, before, after, c);
+	if (shape != SHAPE_LEAF)
+		compare_children(v, before, after, c);
 	if (before == NULL)
 		sim_fieldset_mark(&c->added);
 	else if (after == NULL)
@@ -236,40 +232,17 @@ compare_below(struct walk_value v, const char *name, const json_t *before, const
 }
 
 static void
-compare_members(struct walk_value v, const json_t *before, const json_t *after, struct sim_comparison *c)
+compare_children(struct walk_value v, const json_t *before, const json_t *after, struct sim_comparison *c)
 {
-	const char *key;
+	json_auto_t *old = children(v.schema, before), *new = children(v.schema, after);
+	const char *name;
 	json_t *child;
 
-	JSON_EACH(before, key, child) {
-		char *name = member_name(key);
-
-		compare_below(member_of(v, key), name, child, json_object_get(after, key), c);
-		free(name);
-	}
-	JSON_EACH(after, key, child) {
-		char *name = member_name(key);
-
-		if (json_object_get(before, key) == NULL)
-			compare_below(member_of(v, key), name, NULL, child, c);
-		free(name);
-	}
-}
-
-static void
-compare_items(struct walk_value v, const json_t *before, const json_t *after, struct sim_comparison *c)
-{
-	json_t *old = by_item_name(v.schema, before), *new = by_item_name(v.schema, after);
-	const char *name;
-	json_t *item;
-
-	JSON_EACH(old, name, item)
-		compare_below(item_of(v), name, item, json_object_get(new, name), c);
-	JSON_EACH(new, name, item)
+	JSON_EACH(old, name, child)
+		compare_below(child_of(v, name), name, child, json_object_get(new, name), c);
+	JSON_EACH(new, name, child)
 		if (json_object_get(old, name) == NULL)
-			compare_below(item_of(v), name, NULL, item, c);
-	json_decref(old);
-	json_decref(new);
+			compare_below(child_of(v, name), name, NULL, child, c);
 }
 
 /* NULL: nothing is left of it. */
@@ -310,7 +283,7 @@ merge_members(struct walk_value v, const json_t *live, const json_t *config)
 static json_t *
 merge_items(struct walk_value v, const json_t *live, const json_t *config)
 {
-	json_t *old = by_item_name(v.schema, live), *new = by_item_name(v.schema, config);
+	json_auto_t *old = children(v.schema, live), *new = children(v.schema, config);
 	json_t *merged = json_array();
 	void *l = json_object_iter(old), *r = json_object_iter(new);
 
@@ -339,8 +312,6 @@ merge_items(struct walk_value v, const json_t *live, const json_t *config)
 		    json_object_iter_value(r)));
 		r = json_object_iter_next(new, r);
 	}
-	json_decref(old);
-	json_decref(new);
 	return merged;
 }
 
@@ -402,31 +373,38 @@ named(struct walk_value v, const json_t *set)
 	const char *name;
 
 	JSON_EACH(set, name, child) {
-		const bool is_member = strncmp(name, "f:", 2) == 0;
-		json_t *below = named(is_member ? member_of(v, name + 2) : item_of(v), child);
+		json_t *below = named(child_of(v, name), child);
 
-		if (is_member && json_object_size(child) > 0 && sim_schema_names(v.schema, name + 2, v.whole))
+		if (name[0] == 'f' && json_object_size(child) > 0
+		    && sim_schema_names(v.schema, name + 2, v.whole))
 			sim_fieldset_mark(&below);
 		json_object_set_new(all, name, below);
 	}
 	return all;
 }
 
-/* The items by their names, in their order; of two with one name the first. */
+/* Members or items by their names in a set of fields, in their order; of two with one name the first. */
 static json_t *
-by_item_name(const json_t *schema, const json_t *list)
+children(const json_t *schema, const json_t *value)
 {
-	json_t *items = json_object(), *item;
+	json_t *named = json_object(), *child;
+	const char *key;
 	size_t i;
 
-	json_array_foreach(list, i, item) {
-		char *name = sim_walk_item_name(schema, item);
+	JSON_EACH(value, key, child) {
+		char *name = member_name(key);
 
-		if (name != NULL && json_object_get(items, name) == NULL)
-			json_object_set(items, name, item);
+		json_object_set(named, name, child);
 		free(name);
 	}
-	return items;
+	json_array_foreach(value, i, child) {
+		char *name = sim_walk_item_name(schema, child);
+
+		if (name != NULL && json_object_get(named, name) == NULL)
+			json_object_set(named, name, child);
+		free(name);
+	}
+	return named;
 }
 
 static char *

@@ -1,10 +1,11 @@
 /* sim/kube/patch/sim_fieldset.c - sets of fields as tries. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_buf.h"
 #include "sim/base/sim_json.h"
+#include "sim/kube/schema/sim_schema.h"
 #include "sim/kube/semantics/sim_field_errors.h"
 #include "sim_fieldset.h"
 
@@ -12,20 +13,16 @@
 
 static bool is_node_name(const char *name);
 static void collect_paths(const json_t *set, const char *path, json_t *paths);
-static char *element_text(const char *name);
-static int by_name(const void *a, const void *b);
 
 json_t *
 sim_fieldset_read(const json_t *fields)
 {
-	json_t *set = json_object();
+	json_auto_t *set = json_object();
 	const char *name;
 	json_t *child;
 
-	if (!json_is_object(fields)) {
-		json_decref(set);
+	if (!json_is_object(fields))
 		return NULL;
-	}
 	JSON_EACH(fields, name, child) {
 		if (strcmp(name, SELF) == 0) {
 			json_object_set_new(set, SELF, json_object());
@@ -33,15 +30,13 @@ sim_fieldset_read(const json_t *fields)
 		}
 		json_t *below = is_node_name(name) ? sim_fieldset_read(child) : NULL;
 
-		if (below == NULL) {
-			json_decref(set);
+		if (below == NULL)
 			return NULL;
-		}
 		if (json_object_size(below) == 0)
 			json_object_set_new(below, SELF, json_object());
 		json_object_set_new(set, name, below);
 	}
-	return set;
+	return json_incref(set);
 }
 
 json_t *
@@ -162,6 +157,33 @@ sim_fieldset_paths(const json_t *set)
 	return paths;
 }
 
+char *
+sim_fieldset_element(const char *name)
+{
+	json_auto_t *json = json_loads(name + 2, JSON_DECODE_ANY, NULL);
+	struct sim_buf text = { 0 };
+	const char *key;
+	json_t *value;
+
+	if (name[0] == 'f') {
+		sim_buf_printf(&text, ".%s", name + 2);
+	} else if (name[0] == 'k') {
+		JSON_EACH(json, key, value) {
+			char *shown = sim_field_error_value(value);
+
+			sim_buf_printf(&text, "%s%s=%s", text.len == 0 ? "[" : ",", key, shown);
+			free(shown);
+		}
+		sim_buf_puts(&text, text.len == 0 ? "[]" : "]");
+	} else {
+		char *shown = json == NULL ? obj_strdup(name + 2) : sim_field_error_value(json);
+
+		sim_buf_printf(&text, "[%s%s]", name[0] == 'v' ? "=" : "", shown);
+		free(shown);
+	}
+	return text.bytes;
+}
+
 static bool
 is_node_name(const char *name)
 {
@@ -172,72 +194,23 @@ is_node_name(const char *name)
 static void
 collect_paths(const json_t *set, const char *path, json_t *paths)
 {
-	const size_t n = json_object_size(set);
-	const char **names = obj_alloc((n + 1) * sizeof(*names));
-	size_t i = 0;
-	const char *name;
-	json_t *child;
+	const char **names;
+	const size_t n = sim_schema_keys(NULL, set, &names);
 
-	JSON_EACH(set, name, child)
-		names[i++] = name;
-	qsort(names, n, sizeof(*names), by_name);
 	for (int below = 0; below <= 1; below++) {
-		for (i = 0; i < n; i++) {
-			char *element, *deeper;
-
+		for (size_t i = 0; i < n; i++) {
 			if (strcmp(names[i], SELF) == 0)
 				continue;
-			child = json_object_get(set, names[i]);
-			element = element_text(names[i]);
-			MUST(asprintf(&deeper, "%s%s", path, element) > 0);
+			const json_t *child = json_object_get(set, names[i]);
+			char *element = sim_fieldset_element(names[i]);
+			json_auto_t *deeper = json_sprintf("%s%s", path, element);
+
 			if (below == 1)
-				collect_paths(child, deeper, paths);
+				collect_paths(child, json_string_value(deeper), paths);
 			else if (sim_fieldset_has(child))
-				json_array_append_new(paths, json_string(deeper));
-			free(deeper);
+				json_array_append(paths, deeper);
 			free(element);
 		}
 	}
 	free(names);
-}
-
-/* ".name", "[key=value,...]", "[=value]". */
-static char *
-element_text(const char *name)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	json_t *json = json_loads(name + 2, JSON_DECODE_ANY, NULL);
-	const char *key, *between = "";
-	json_t *value;
-
-	MUST(out != NULL);
-	if (name[0] == 'f') {
-		fprintf(out, ".%s", name + 2);
-	} else if (name[0] == 'k') {
-		fputc('[', out);
-		JSON_EACH(json, key, value) {
-			char *shown = sim_field_error_value(value);
-
-			fprintf(out, "%s%s=%s", between, key, shown);
-			between = ",";
-			free(shown);
-		}
-		fputc(']', out);
-	} else {
-		char *shown = json == NULL ? obj_strdup(name + 2) : sim_field_error_value(json);
-
-		fprintf(out, "[%s%s]", name[0] == 'v' ? "=" : "", shown);
-		free(shown);
-	}
-	fclose(out);
-	json_decref(json);
-	return text;
-}
-
-static int
-by_name(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }

@@ -31,5 +31,7 @@ json_t *sim_fieldset_without(const json_t *a, const json_t *b);
 
 /* Every member as a path in words (".spec.rules[id=\"a\"].on"), in order: an array of texts. */
 json_t *sim_fieldset_paths(const json_t *set);
+/* One name in such a path: ".name", "[key=value,...]", "[=value]". Free it. */
+char *sim_fieldset_element(const char *name);
 
 #endif

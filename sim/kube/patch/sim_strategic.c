@@ -29,7 +29,6 @@ struct strategic_list_rule {
 	const char	*key;		/* "": of values */
 };
 
-static json_t *merge_object(const json_t *schema, const json_t *target, const json_t *patch, json_t **status);
 static bool retain(json_t *object, const json_t *patch, json_t **status);
 static bool merge_ordered(const json_t *schema, json_t *object, const json_t *patch, json_t **status);
 static bool merge_member(const json_t *schema, json_t *object, const char *key, const json_t *value,
@@ -51,12 +50,6 @@ static bool has_prefix(const char *text, const char *prefix);
 json_t *
 sim_strategic_merge(const json_t *schema, const json_t *target, const json_t *patch, json_t **status)
 {
-	return merge_object(schema, target, patch, status);
-}
-
-static json_t *
-merge_object(const json_t *schema, const json_t *target, const json_t *patch, json_t **status)
-{
 	const json_t *directive = json_object_get(patch, DIRECTIVE);
 	const char *key;
 	json_t *value;
@@ -68,7 +61,7 @@ merge_object(const json_t *schema, const json_t *target, const json_t *patch, js
 	if (directive != NULL && !is_text(directive, "merge"))
 		return refuse(status, "unknown patch type: ", directive, " in map: ", patch);
 
-	json_t *object = json_deep_copy(target);
+	json_auto_t *object = json_deep_copy(target);
 	bool ok = retain(object, patch, status) && merge_ordered(schema, object, patch, status);
 
 	JSON_EACH(patch, key, value) {
@@ -80,10 +73,7 @@ merge_object(const json_t *schema, const json_t *target, const json_t *patch, js
 		if (ok && json_object_get(patch, order) == NULL)
 			ok = merge_member(schema, object, key, value, status);
 	}
-	if (ok)
-		return object;
-	json_decref(object);
-	return NULL;
+	return ok ? json_incref(object) : NULL;
 }
 
 /* $retainKeys: what is not in the list goes. */
@@ -101,13 +91,9 @@ retain(json_t *object, const json_t *patch, json_t **status)
 		*status = sim_status_bad_request("invalid patch format of retainKeys");
 		return false;
 	}
-	json_object_foreach_safe(object, next, key, value) {
-		json_t *name = json_string(key);
-
-		if (index_of(keys, name, "") < 0)
+	json_object_foreach_safe(object, next, key, value)
+		if (!has_text(keys, key))
 			json_object_del(object, key);
-		json_decref(name);
-	}
 	return true;
 }
 
@@ -128,19 +114,16 @@ merge_ordered(const json_t *schema, json_t *object, const json_t *patch, json_t 
 		const char *field = key + strlen(SET_ORDER);
 		const struct strategic_list_rule rule = rule_of(schema, field);
 		const json_t *had = json_object_get(object, field), *sent = json_object_get(patch, field);
-		json_t *merged;
 
 		if (had == NULL && sent == NULL)
 			continue;
-		if (had == NULL || sent == NULL)
-			merged = sent == NULL ? json_deep_copy(had) : without_directives(sent);
-		else
-			merged = rule.merged ? merge_list(&rule, had, sent, status)
-			    : without_directives(sent);
+		json_auto_t *merged = sent == NULL ? json_deep_copy(had)
+		    : had == NULL || !rule.merged ? without_directives(sent)
+		    : merge_list(&rule, had, sent, status);
+
 		if (merged == NULL)
 			return false;
 		json_object_set_new(object, field, ordered(merged, order, had, rule.key));
-		json_decref(merged);
 	}
 	return true;
 }
@@ -170,7 +153,7 @@ merge_member(const json_t *schema, json_t *object, const char *key, const json_t
 	const bool replaced = strcmp(sim_json_text(member, "x-kubernetes-patch-strategy"), "replace") == 0;
 
 	if (json_is_object(had) && json_is_object(value) && !replaced)
-		merged = merge_object(member, had, value, status);
+		merged = sim_strategic_merge(member, had, value, status);
 	else if (json_is_array(had) && json_is_array(value) && rule.merged)
 		merged = merge_list(&rule, had, value, status);
 	else
@@ -184,61 +167,48 @@ static json_t *
 merge_list(const struct strategic_list_rule *rule, const json_t *target, const json_t *patch, json_t **status)
 {
 	const json_t *first = json_array_get(json_array_size(patch) > 0 ? patch : target, 0);
-	json_t *merged, *result;
-	bool replaced = false;
-	size_t i;
-	json_t *item;
 
-	json_array_foreach(patch, i, item)
-		replaced = replaced || is_text(json_object_get(item, DIRECTIVE), "replace");
-	if (replaced)
+	if (sim_json_find(patch, DIRECTIVE, "replace") != NULL)
 		return without_directives(patch);
-	merged = json_is_object(first) ? merge_objects(rule, target, patch, status)
+	json_auto_t *merged = json_is_object(first) ? merge_objects(rule, target, patch, status)
 	    : merge_values(target, patch);
-	if (merged == NULL)
-		return NULL;
-	result = ordered(merged, patch, target, json_is_object(first) ? rule->key : "");
-	json_decref(merged);
-	return result;
+
+	return merged == NULL ? NULL
+	    : ordered(merged, patch, target, json_is_object(first) ? rule->key : "");
 }
 
 static json_t *
 merge_objects(const struct strategic_list_rule *rule, const json_t *target, const json_t *patch,
     json_t **status)
 {
-	json_t *merged = json_deep_copy(target), *item;
+	json_auto_t *merged = json_deep_copy(target);
+	json_t *item;
 	size_t i;
 
 	json_array_foreach(patch, i, item) {
-		const json_t *directive = json_object_get(item, DIRECTIVE);
 		const ssize_t at = index_of(merged, item, rule->key);
 
 		if (*rule->key == '\0' || json_object_get(item, rule->key) == NULL) {
-			json_t *key = json_string(rule->key);
+			json_auto_t *key = json_string(rule->key);
 
-			refuse(status, "map: ", item, " does not contain declared merge key: ", key);
-			json_decref(key);
-			json_decref(merged);
-			return NULL;
+			return refuse(status, "map: ", item, " does not contain declared merge key: ", key);
 		}
-		if (is_text(directive, "delete")) {
+		if (is_text(json_object_get(item, DIRECTIVE), "delete")) {
 			for (ssize_t k = at; k >= 0; k = index_of(merged, item, rule->key))
 				json_array_remove(merged, (size_t)k);
 			continue;
 		}
 		json_t *one = at < 0 ? without_directives(item)
-		    : merge_object(rule->items, json_array_get(merged, (size_t)at), item, status);
+		    : sim_strategic_merge(rule->items, json_array_get(merged, (size_t)at), item, status);
 
-		if (one == NULL) {
-			json_decref(merged);
+		if (one == NULL)
 			return NULL;
-		}
 		if (at < 0)
 			json_array_append_new(merged, one);
 		else
 			json_array_set_new(merged, (size_t)at, one);
 	}
-	return merged;
+	return json_incref(merged);
 }
 
 /* Each value once. */
@@ -263,7 +233,7 @@ merge_values(const json_t *target, const json_t *patch)
 static json_t *
 ordered(const json_t *merged, const json_t *wanted, const json_t *server, const char *key)
 {
-	json_t *named = picked(merged, wanted, key, NULL), *others = picked(merged, server, key, wanted);
+	json_auto_t *named = picked(merged, wanted, key, NULL), *others = picked(merged, server, key, wanted);
 	json_t *result = json_array();
 	size_t i = 0, k = 0;
 
@@ -277,8 +247,6 @@ ordered(const json_t *merged, const json_t *wanted, const json_t *server, const 
 		i += server_first;
 		k += !server_first;
 	}
-	json_decref(named);
-	json_decref(others);
 	return result;
 }
 
@@ -363,11 +331,9 @@ without_directives(const json_t *value)
 static json_t *
 refuse(json_t **status, const char *first, const json_t *a, const char *second, const json_t *b)
 {
-	char *shown_a = sim_go_format(a), *shown_b = sim_go_format(b), *message;
+	char *shown_a = sim_go_format(a), *shown_b = sim_go_format(b);
 
-	MUST(asprintf(&message, "%s%s%s%s", first, shown_a, second, shown_b) > 0);
-	*status = sim_semantics_failure(500, "", message, NULL, "", NULL);
-	free(message);
+	*status = sim_semantics_failure(500, "", "%s%s%s%s", first, shown_a, second, shown_b);
 	free(shown_b);
 	free(shown_a);
 	return NULL;

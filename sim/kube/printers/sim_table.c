@@ -32,6 +32,7 @@ static const char age_path[] = ".metadata.creationTimestamp";
 
 static const struct sim_column *columns_of(const struct sim_resource *);
 static void add_definition(json_t *, const char *, const char *, const char *, int, const char *);
+static json_t *builtin_cell(const struct sim_column *, const struct sim_table_row *);
 static json_t *custom_cell(const json_t *, const char *, const char *, int64_t);
 static json_t *as_text(const json_t *);
 
@@ -59,23 +60,17 @@ sim_table_columns(const struct sim_resource *r)
 json_t *
 sim_table_cells(const struct sim_resource *r, const json_t *object, int64_t now_us)
 {
+	const struct sim_table_row row = { object, now_us };
 	json_t *const cells = json_array();
 	size_t i;
 	json_t *custom;
 
-	for (const struct sim_column *c = r->builtin ? columns_of(r) : NULL; c != NULL
-	    && c->name != NULL; c++) {
-		if (c->cell != NULL) {
-			json_array_append_new(cells, c->cell(object, now_us));
-			continue;
-		}
-		const char *const text = sim_json_text_at(object, c->path);
-		json_array_append_new(
-		    cells, json_string(text[0] != '\0' || c->absent == NULL ? text : c->absent));
-	}
-	if (r->builtin)
+	if (r->builtin) {
+		for (const struct sim_column *c = columns_of(r); c->name != NULL; c++)
+			json_array_append_new(cells, builtin_cell(c, &row));
 		return cells;
-	json_array_append_new(cells, sim_table_name(object, now_us));
+	}
+	json_array_append_new(cells, json_string(meta_text(object, "name")));
 	if (r->columns == NULL)
 		json_array_append_new(cells, custom_cell(object, age_path, "date", now_us));
 	json_array_foreach(r->columns, i, custom) json_array_append_new(cells,
@@ -92,16 +87,9 @@ sim_table_since(const char *time, int64_t now_us)
 }
 
 json_t *
-sim_table_name(const json_t *object, int64_t now_us)
+sim_table_age(const struct sim_table_row *row)
 {
-	(void)now_us;
-	return json_string(sim_json_text_at(object, "metadata.name"));
-}
-
-json_t *
-sim_table_age(const json_t *object, int64_t now_us)
-{
-	return sim_table_since(sim_json_text_at(object, "metadata.creationTimestamp"), now_us);
+	return sim_table_since(meta_text(row->object, "creationTimestamp"), row->now_us);
 }
 
 static const struct sim_column *
@@ -124,6 +112,21 @@ add_definition(json_t *out, const char *name, const char *type, const char *form
 }
 
 static json_t *
+builtin_cell(const struct sim_column *c, const struct sim_table_row *row)
+{
+	const json_t *const value = c->cell == NULL ? sim_jsonpath_first(row->object, c->path) : NULL;
+
+	if (c->cell != NULL)
+		return c->cell(row);
+	if (strcmp(c->type, "integer") == 0)
+		return json_integer(json_integer_value(value));
+	if (json_is_integer(value))
+		return json_sprintf("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+	return json_string(json_string_length(value) > 0 ? json_string_value(value)
+	    : c->absent != NULL ? c->absent : "");
+}
+
+static json_t *
 custom_cell(const json_t *object, const char *path, const char *type, int64_t now_us)
 {
 	json_t *const value = sim_jsonpath_first(object, path);
@@ -134,9 +137,8 @@ custom_cell(const json_t *object, const char *path, const char *type, int64_t no
 		return as_text(value);
 	if (strcmp(type, "integer") == 0 && json_is_number(value))
 		return json_integer((json_int_t)json_number_value(value));
-	if (strcmp(type, "number") == 0 && json_is_number(value))
-		return json_incref(value);
-	if (strcmp(type, "boolean") == 0 && json_is_boolean(value))
+	if ((strcmp(type, "number") == 0 && json_is_number(value))
+	    || (strcmp(type, "boolean") == 0 && json_is_boolean(value)))
 		return json_incref(value);
 	if (strcmp(type, "date") == 0 && json_is_string(value))
 		return sim_table_since(json_string_value(value), now_us);

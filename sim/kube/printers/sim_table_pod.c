@@ -18,20 +18,17 @@ struct pod_summary {
 	const char	*last_restart;		/* RFC 3339: later is greater as text */
 };
 
-static json_t *ready(const json_t *, int64_t);
-static json_t *status(const json_t *, int64_t);
-static json_t *restarts(const json_t *, int64_t);
-static json_t *gates(const json_t *, int64_t);
+static sim_cell_fn ready, status, restarts, gates;
 
 const struct sim_column sim_table_pods[] = {
-	{ "Name", "string", "name", .cell = sim_table_name },
+	{ "Name", "string", "name", .path = ".metadata.name" },
 	{ "Ready", "string", .cell = ready },
 	{ "Status", "string", .cell = status },
 	{ "Restarts", "string", .cell = restarts },
 	{ "Age", "string", .cell = sim_table_age },
-	{ "IP", "string", .priority = 1, .path = "status.podIP", .absent = "<none>" },
-	{ "Node", "string", .priority = 1, .path = "spec.nodeName", .absent = "<none>" },
-	{ "Nominated Node", "string", .priority = 1, .path = "status.nominatedNodeName", .absent = "<none>" },
+	{ "IP", "string", .priority = 1, .path = ".status.podIP", .absent = "<none>" },
+	{ "Node", "string", .priority = 1, .path = ".spec.nodeName", .absent = "<none>" },
+	{ "Nominated Node", "string", .priority = 1, .path = ".status.nominatedNodeName", .absent = "<none>" },
 	{ "Readiness Gates", "string", .priority = 1, .cell = gates },
 	{ .name = NULL },
 };
@@ -45,43 +42,40 @@ static bool has_condition(const json_t *, const char *, const char *);
 static bool is_sidecar(const json_t *, const char *);
 
 static json_t *
-ready(const json_t *pod, int64_t now_us)
+ready(const struct sim_table_row *row)
 {
-	const struct pod_summary s = summarise(pod);
+	const struct pod_summary s = summarise(row->object);
 
-	(void)now_us;
 	return json_sprintf("%lld/%lld", (long long)s.ready, (long long)s.total);
 }
 
 static json_t *
-status(const json_t *pod, int64_t now_us)
+status(const struct sim_table_row *row)
 {
-	(void)now_us;
-	return json_string(summarise(pod).reason);
+	return json_string(summarise(row->object).reason);
 }
 
 static json_t *
-restarts(const json_t *pod, int64_t now_us)
+restarts(const struct sim_table_row *row)
 {
-	const struct pod_summary s = summarise(pod);
+	const struct pod_summary s = summarise(row->object);
 	char age[SIM_DURATION_MAX];
 
 	if (s.restarts == 0 || s.last_restart[0] == '\0')
 		return json_sprintf("%lld", (long long)s.restarts);
 	return json_sprintf("%lld (%s ago)", (long long)s.restarts,
-	    sim_duration_since(s.last_restart, now_us, age));
+	    sim_duration_since(s.last_restart, row->now_us, age));
 }
 
 static json_t *
-gates(const json_t *pod, int64_t now_us)
+gates(const struct sim_table_row *row)
 {
-	const json_t *const list = sim_json_at(pod, "spec.readinessGates");
+	const json_t *const list = sim_json_at(row->object, "spec.readinessGates");
 	size_t i, open = 0;
 	json_t *gate;
 
-	(void)now_us;
 	json_array_foreach(list, i, gate)
-		open += has_condition(pod, sim_json_text(gate, "conditionType"), "True");
+		open += has_condition(row->object, sim_json_text(gate, "conditionType"), "True");
 	if (json_array_size(list) == 0)
 		return json_string("<none>");
 	return json_sprintf("%zu/%zu", open, json_array_size(list));
@@ -98,11 +92,9 @@ summarise(const json_t *pod)
 	json_t *c;
 
 	snprintf(s.reason, sizeof(s.reason), "%s", why[0] != '\0' ? why : phase);
-	json_array_foreach(sim_json_at(pod, "status.conditions"), i, c) {
-		if (strcmp(sim_json_text(c, "type"), "PodScheduled") == 0
-		    && strcmp(sim_json_text(c, "reason"), "SchedulingGated") == 0)
-			snprintf(s.reason, sizeof(s.reason), "SchedulingGated");
-	}
+	c = sim_json_find(sim_json_at(pod, "status.conditions"), "type", "PodScheduled");
+	if (strcmp(sim_json_text(c, "reason"), "SchedulingGated") == 0)
+		snprintf(s.reason, sizeof(s.reason), "SchedulingGated");
 	json_array_foreach(sim_json_at(pod, "spec.initContainers"), i, c)
 		s.total += strcmp(sim_json_text(c, "restartPolicy"), "Always") == 0;
 	if (!initialising(pod, &s) || has_condition(pod, "Initialized", "True"))
@@ -217,25 +209,15 @@ describe_terminated(const json_t *ended, const char *prefix, char *reason)
 static bool
 has_condition(const json_t *pod, const char *type, const char *wanted)
 {
-	size_t i;
-	json_t *c;
+	const json_t *const c = sim_json_find(sim_json_at(pod, "status.conditions"), "type", type);
 
-	json_array_foreach(sim_json_at(pod, "status.conditions"), i, c) {
-		if (strcmp(sim_json_text(c, "type"), type) == 0)
-			return strcmp(sim_json_text(c, "status"), wanted) == 0;
-	}
-	return false;
+	return strcmp(sim_json_text(c, "status"), wanted) == 0;
 }
 
 static bool
 is_sidecar(const json_t *pod, const char *name)
 {
-	size_t i;
-	json_t *c;
+	const json_t *const c = sim_json_find(sim_json_at(pod, "spec.initContainers"), "name", name);
 
-	json_array_foreach(sim_json_at(pod, "spec.initContainers"), i, c) {
-		if (strcmp(sim_json_text(c, "name"), name) == 0)
-			return strcmp(sim_json_text(c, "restartPolicy"), "Always") == 0;
-	}
-	return false;
+	return strcmp(sim_json_text(c, "restartPolicy"), "Always") == 0;
 }

@@ -32,7 +32,6 @@ static void write_partial(const struct sim_view *, const struct sim_blob *, uint
 static void write_row(const struct sim_view *, const struct sim_blob *, uint64_t, struct evbuffer *);
 static void write_table_head(const struct sim_view *, const struct sim_list_meta *, bool, struct evbuffer *);
 static void write_list_meta(const struct sim_list_meta *, struct evbuffer *);
-static void write_json(const json_t *, struct evbuffer *);
 static bool is_map(const struct sim_view *);
 
 bool
@@ -193,11 +192,10 @@ write_whole(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, boo
 		sim_blob_write(out, b, v->resource, typed, rv);
 		return;
 	}
-	json_t *const object = sim_blob_parse(b, v->resource);
+	json_auto_t *object = sim_blob_parse(b, v->resource);
 	struct sim_blob *converted = sim_blob_new(object, v->resource, rv != 0 ? rv : b->rv);
 	sim_blob_write(out, converted, v->resource, true, 0);
 	sim_blob_unref(&converted);
-	json_decref(object);
 }
 
 static void
@@ -214,12 +212,12 @@ static void
 write_row(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, struct evbuffer *out)
 {
 	/* The columns of events are those of the stored form, whatever version is requested. */
-	json_t *const object = sim_blob_parse(b, v->resource->builtin ? v->resource->storage->form
+	json_auto_t *object = sim_blob_parse(b, v->resource->builtin ? v->resource->storage->form
 	    : v->resource);
-	json_t *const cells = sim_table_cells(v->resource, object, clock_wall_ms() * 1000);
+	json_auto_t *cells = sim_table_cells(v->resource, object, clock_wall_ms() * 1000);
 
 	evbuffer_add_printf(out, "{\"cells\":");
-	write_json(cells, out);
+	sim_buf_json_into(out, cells);
 	if (v->row_object != WITH_NOTHING)
 		evbuffer_add_printf(out, ",\"object\":");
 	if (v->row_object == WITH_METADATA)
@@ -227,21 +225,18 @@ write_row(const struct sim_view *v, const struct sim_blob *b, uint64_t rv, struc
 	else if (v->row_object == WITH_OBJECT)
 		write_whole(v, b, rv, true, out);
 	evbuffer_add(out, "}", 1);
-	json_decref(cells);
-	json_decref(object);
 }
 
 static void
 write_table_head(const struct sim_view *v, const struct sim_list_meta *m, bool columns, struct evbuffer *out)
 {
-	json_t *const definitions = columns ? sim_table_columns(v->resource) : json_array();
+	json_auto_t *definitions = columns ? sim_table_columns(v->resource) : json_array();
 
 	evbuffer_add_printf(out, "{\"kind\":\"Table\",\"apiVersion\":\"meta.k8s.io/%s\"", v->meta_version);
 	write_list_meta(m, out);
 	evbuffer_add_printf(out, ",\"columnDefinitions\":");
-	write_json(definitions, out);
+	sim_buf_json_into(out, definitions);
 	evbuffer_add_printf(out, ",\"rows\":[");
-	json_decref(definitions);
 }
 
 static void
@@ -253,14 +248,4 @@ write_list_meta(const struct sim_list_meta *m, struct evbuffer *out)
 	if (m->remaining >= 0)
 		evbuffer_add_printf(out, ",\"remainingItemCount\":%" PRId64, m->remaining);
 	evbuffer_add(out, "}", 1);
-}
-
-static void
-write_json(const json_t *value, struct evbuffer *out)
-{
-	struct sim_buf b = { 0 };
-
-	sim_buf_json(&b, value);
-	evbuffer_add(out, b.bytes, b.len);
-	sim_buf_free(&b);
 }

@@ -90,6 +90,12 @@ sim_schema_list(const json_t *schema, const json_t **keys)
 	return strcmp(type, "map") == 0 ? LIST_MAP : strcmp(type, "set") == 0 ? LIST_SET : LIST_ATOMIC;
 }
 
+json_t *
+sim_schema_path(const char *path, const char *key)
+{
+	return json_sprintf("%s%s%s", path, *path == '\0' ? "" : ".", key);
+}
+
 static bool
 is_whole(const json_t *schema, bool whole)
 {

@@ -67,6 +67,8 @@ void sim_schema_fill_zero(const json_t *schema, json_t *value);
  */
 void sim_schema_write(struct sim_buf *out, const json_t *schema, const json_t *value);
 void sim_schema_write_member(struct sim_buf *out, const json_t *schema, const char *key, const json_t *value);
+/* The path of a member, a text: "spec.size". New reference. */
+json_t *sim_schema_path(const char *path, const char *key);
 /* The keys of object in that order: free the array. */
 size_t sim_schema_keys(const json_t *schema, const json_t *object, const char ***keys);
 

@@ -5,7 +5,6 @@
  * they were not is reported as the real server does when the object is refused for something else.
  */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,9 @@
 
 static void check_members(const struct sim_schema_at *at, const json_t *old);
 static void check_items(const struct sim_schema_at *at, const json_t *old);
-static void check_unique(const struct sim_schema_at *at, size_t index);
+static void check_child(const struct sim_schema_at *at, const json_t *path, const json_t *schema,
+    const json_t *value, const json_t *old);
+static void check_unique(const struct sim_schema_at *at, const json_t *path, size_t index);
 static bool type_is_right(const struct sim_schema_at *at);
 static const char *type_of(const json_t *value);
 static const json_t *old_item(const json_t *schema, const json_t *old, const json_t *item);
@@ -93,18 +94,10 @@ check_members(const struct sim_schema_at *at, const json_t *old)
 
 	JSON_EACH(at->value, key, child) {
 		const json_t *schema = sim_schema_member(at->schema, key, false);
-		char *path;
+		json_auto_t *path = sim_schema_path(at->path, key);
 
-		if (schema == NULL)
-			continue;
-		MUST(asprintf(&path, "%s%s%s", at->path, *at->path == '\0' ? "" : ".", key) > 0);
-		struct sim_schema_at deeper = *at;
-
-		deeper.path = path;
-		deeper.schema = schema;
-		deeper.value = child;
-		sim_schema_check_at(&deeper, json_object_get(old, key));
-		free(path);
+		if (schema != NULL)
+			check_child(at, path, schema, child, json_object_get(old, key));
 	}
 }
 
@@ -115,23 +108,30 @@ check_items(const struct sim_schema_at *at, const json_t *old)
 	json_t *child;
 
 	json_array_foreach(at->value, i, child) {
-		struct sim_schema_at deeper = *at;
-		char *path;
+		json_auto_t *path = json_sprintf("%s[%zu]", at->path, i);
 
-		MUST(asprintf(&path, "%s[%zu]", at->path, i) > 0);
-		deeper.path = path;
-		deeper.schema = sim_schema_items(at->schema);
-		deeper.value = child;
-		if (deeper.schema != NULL)
-			sim_schema_check_at(&deeper, old_item(at->schema, old, child));
-		check_unique(at, i);
-		free(path);
+		if (sim_schema_items(at->schema) != NULL)
+			check_child(at, path, sim_schema_items(at->schema), child,
+			    old_item(at->schema, old, child));
+		check_unique(at, path, i);
 	}
+}
+
+static void
+check_child(const struct sim_schema_at *at, const json_t *path, const json_t *schema, const json_t *value,
+    const json_t *old)
+{
+	struct sim_schema_at deeper = *at;
+
+	deeper.path = json_string_value(path);
+	deeper.schema = schema;
+	deeper.value = value;
+	sim_schema_check_at(&deeper, old);
 }
 
 /* Sets hold a value once, maps a key once. */
 static void
-check_unique(const struct sim_schema_at *at, size_t index)
+check_unique(const struct sim_schema_at *at, const json_t *path, size_t index)
 {
 	const json_t *keys, *item = json_array_get(at->value, index);
 	const enum sim_list_type type = sim_schema_list(at->schema, &keys);
@@ -141,14 +141,9 @@ check_unique(const struct sim_schema_at *at, size_t index)
 
 		if (type == LIST_SET ? !json_equal(item, other) : !same_keys(keys, item, other))
 			continue;
+		json_auto_t *shown = type == LIST_SET ? json_deep_copy(item) : keys_of(item, keys);
 
-		json_t *shown = type == LIST_SET ? json_deep_copy(item) : keys_of(item, keys);
-		char *path;
-
-		MUST(asprintf(&path, "%s[%zu]", at->path, index) > 0);
-		sim_field_error(at->errors, FIELD_DUPLICATE, path, shown, "%s", "");
-		free(path);
-		json_decref(shown);
+		sim_field_error(at->errors, FIELD_DUPLICATE, json_string_value(path), shown, "%s", "");
 		return;
 	}
 }
@@ -222,15 +217,15 @@ same_keys(const json_t *keys, const json_t *a, const json_t *b)
 static json_t *
 keys_of(const json_t *item, const json_t *keys)
 {
-	json_t *shown = json_object(), *key;
+	json_auto_t *unsorted = json_object();
 	size_t i;
+	json_t *key;
 
 	json_array_foreach(keys, i, key)
-		take_member(shown, item, json_string_value(key));
-	char *text = json_dumps(shown, JSON_SORT_KEYS);
+		take_member(unsorted, item, json_string_value(key));
+	char *text = json_dumps(unsorted, JSON_SORT_KEYS);
+	json_t *shown = json_loads(text, 0, NULL);
 
-	json_decref(shown);
-	shown = json_loads(text, 0, NULL);
 	free(text);
 	return shown;
 }

@@ -2,11 +2,9 @@
  * sim/kube/schema/sim_schema_decode.c - from the object that was sent to the object the server goes
  * on with, or a refusal.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "obj.h"
 #include "sim/base/sim_json.h"
 #include "sim/kube/semantics/sim_field_errors.h"
 #include "sim/kube/semantics/sim_semantics_rules.h"
@@ -28,13 +26,11 @@ sim_schema_decode(const struct sim_write_params *a, const json_t *body, const js
     bool strategic, json_t **status)
 {
 	const json_t *schema = sim_schema_of(a->resource);
-	json_t *unknown = json_array(), *object;
+	json_auto_t *unknown = json_array(), *object = NULL;
 	char *error_text = NULL;
 
-	if (patch == NULL && (*status = type_refusal(a, body)) != NULL) {
-		json_decref(unknown);
+	if (patch == NULL && (*status = type_refusal(a, body)) != NULL)
 		return NULL;
-	}
 	if (schema == NULL)
 		object = json_deep_copy(body);
 	else
@@ -45,16 +41,13 @@ sim_schema_decode(const struct sim_write_params *a, const json_t *body, const js
 		error_text = unknown_text(unknown);
 	if (error_text != NULL) {
 		*status = refusal(a, body, strategic ? patch : NULL, patch != NULL, error_text);
-		json_decref(object);
-		object = NULL;
-	} else {
-		warn(a, unknown);
-		set_type(a, object);
-		sim_schema_complete(a, object);
+		free(error_text);
+		return NULL;
 	}
-	free(error_text);
-	json_decref(unknown);
-	return object;
+	warn(a, unknown);
+	set_type(a, object);
+	sim_schema_complete(a, object);
+	return json_incref(object);
 }
 
 /* After the decoding proper: what Go's defaulting functions do. */
@@ -156,17 +149,14 @@ refusal(const struct sim_write_params *a, const json_t *body, const json_t *stra
 static char *
 unknown_text(const json_t *unknown)
 {
-	char *text = NULL;
-	size_t size, i;
+	struct sim_buf text = { 0 };
+	size_t i;
 	json_t *path;
-	FILE *out = open_memstream(&text, &size);
 
-	MUST(out != NULL);
-	fputs("strict decoding error: ", out);
+	sim_buf_puts(&text, "strict decoding error: ");
 	json_array_foreach(unknown, i, path)
-		fprintf(out, "%sunknown field \"%s\"", i == 0 ? "" : ", ", json_string_value(path));
-	fclose(out);
-	return text;
+		sim_buf_printf(&text, "%sunknown field \"%s\"", i == 0 ? "" : ", ", json_string_value(path));
+	return text.bytes;
 }
 
 static void
@@ -177,13 +167,9 @@ warn(const struct sim_write_params *a, const json_t *unknown)
 
 	if (a->warnings == NULL || strcmp(a->field_validation, "Ignore") == 0)
 		return;
-	json_array_foreach(unknown, i, path) {
-		char *text;
-
-		MUST(asprintf(&text, "unknown field \"%s\"", json_string_value(path)) > 0);
-		json_array_append_new(a->warnings, json_string(text));
-		free(text);
-	}
+	json_array_foreach(unknown, i, path)
+		json_array_append_new(a->warnings,
+		    json_sprintf("unknown field \"%s\"", json_string_value(path)));
 }
 
 /* What is stored always has apiVersion and kind. */

@@ -10,6 +10,7 @@
 
 #include "kube/time.h"
 #include "obj.h"
+#include "sim/base/sim_buf.h"
 #include "sim_schema_format.h"
 
 /* One character class, as the set of its bytes. */
@@ -21,11 +22,11 @@ typedef bool fits(const char *text);
 
 static fits is_date_time, is_date, is_ipv4, is_ipv6, is_cidr, is_uuid, is_byte, is_duration, is_mac;
 static char *translated(const char *pattern, int *flags);
-static const char *copy_escape(FILE *out, const char *p, bool *ok);
-static const char *copy_class(FILE *out, const char *p, bool *ok);
+static const char *copy_escape(struct sim_buf *out, const char *p, bool *ok);
+static const char *copy_class(struct sim_buf *out, const char *p, bool *ok);
 static const char *read_class_item(struct character_class *c, const char *p, int *last, bool *ok);
 static void add_letters(struct character_class *c, char which);
-static void write_class(FILE *out, const struct character_class *c, bool negated);
+static void write_class(struct sim_buf *out, const struct character_class *c, bool negated);
 
 static const struct {
 	const char	*name;
@@ -82,42 +83,37 @@ sim_schema_pattern_fits(const char *pattern, const char *text)
 static char *
 translated(const char *pattern, int *flags)
 {
-	char *posix = NULL;
-	size_t size;
-	FILE *out = open_memstream(&posix, &size);
+	struct sim_buf posix = { 0 };
 	bool ok = true;
 
-	MUST(out != NULL);
 	if (strncmp(pattern, "(?i)", 4) == 0) {
 		*flags |= REG_ICASE;
 		pattern += 4;
 	}
 	for (const char *p = pattern; ok && *p != '\0';) {
 		if (*p == '\\') {
-			p = copy_escape(out, p, &ok);
+			p = copy_escape(&posix, p, &ok);
 		} else if (*p == '[') {
-			p = copy_class(out, p, &ok);
+			p = copy_class(&posix, p, &ok);
 		} else if (strncmp(p, "(?:", 3) == 0) {
-			fputc('(', out);
+			sim_buf_puts(&posix, "(");
 			p += 3;
 		} else if (strncmp(p, "(?", 2) == 0) {
 			ok = false;
 		} else {
-			fputc(*p, out);
+			sim_buf_add(&posix, p, 1);
 			/* A lazy repetition finds the same texts. */
 			p += strchr("*+?}", *p) != NULL && p[1] == '?' ? 2 : 1;
 		}
 	}
-	fclose(out);
-	if (!ok) {
-		free(posix);
-		posix = NULL;
-	}
-	return posix;
+	sim_buf_puts(&posix, "");
+	if (!ok)
+		sim_buf_free(&posix);
+	return posix.bytes;
 }
 
 static const char *
-copy_escape(FILE *out, const char *p, bool *ok)
+copy_escape(struct sim_buf *out, const char *p, bool *ok)
 {
 	struct character_class c = { 0 };
 
@@ -126,22 +122,22 @@ copy_escape(FILE *out, const char *p, bool *ok)
 		add_letters(&c, (char)tolower((unsigned char)*p));
 		write_class(out, &c, isupper((unsigned char)*p) != 0);
 	} else if (*p == 'A' || *p == 'z') {
-		fputc(*p == 'A' ? '^' : '$', out);
+		sim_buf_puts(out, *p == 'A' ? "^" : "$");
 	} else if (*p == 'b' || *p == 'B') {
-		fprintf(out, "\\%c", *p);
+		sim_buf_printf(out, "\\%c", *p);
 	} else if (*p == 'n' || *p == 't') {
-		fputc(*p == 'n' ? '\n' : '\t', out);
+		sim_buf_puts(out, *p == 'n' ? "\n" : "\t");
 	} else if (*p == '\0' || isalnum((unsigned char)*p)) {
 		*ok = false;
 		return p;
 	} else {
-		fprintf(out, "%s%c", strchr(".[]{}()*+?^$|\\", *p) != NULL ? "\\" : "", *p);
+		sim_buf_printf(out, "%s%c", strchr(".[]{}()*+?^$|\\", *p) != NULL ? "\\" : "", *p);
 	}
 	return p + 1;
 }
 
 static const char *
-copy_class(FILE *out, const char *p, bool *ok)
+copy_class(struct sim_buf *out, const char *p, bool *ok)
 {
 	struct character_class c = { 0 };
 	const bool negated = p[1] == '^';
@@ -217,21 +213,21 @@ add_letters(struct character_class *c, char which)
 
 /* In an order in which POSIX takes every byte for itself: ] first, - last, ^ never first. */
 static void
-write_class(FILE *out, const struct character_class *c, bool negated)
+write_class(struct sim_buf *out, const struct character_class *c, bool negated)
 {
 	bool any = false;
 
-	fprintf(out, "[%s%s", negated ? "^" : "", c->has[']'] ? "]" : "");
+	sim_buf_printf(out, "[%s%s", negated ? "^" : "", c->has[']'] ? "]" : "");
 	for (int b = 1; b <= UCHAR_MAX; b++) {
 		if (!c->has[b] || b == ']' || b == '-' || b == '^')
 			continue;
-		fputc(b, out);
+		sim_buf_printf(out, "%c", b);
 		any = true;
 	}
 	/* Right behind the bracket it would negate. */
 	if (c->has['^'])
-		fputs(any || c->has[']'] ? "^" : "[.^.]", out);
-	fprintf(out, "%s]", c->has['-'] ? "-" : "");
+		sim_buf_puts(out, any || c->has[']'] ? "^" : "[.^.]");
+	sim_buf_printf(out, "%s]", c->has['-'] ? "-" : "");
 }
 
 static bool

@@ -14,16 +14,18 @@ enum { DEPTH_MAX = 64 };
 
 static const char magic[] = { 'k', '8', 's', '\0' };
 
-typedef json_t *reader(const json_t *schema, const struct pb_field *f, int depth);
+typedef json_t *reader(const struct pb_field *f);
 
-static reader read_value, read_text, read_bytes, read_integer, read_boolean, read_number, read_time,
+static reader read_text, read_bytes, read_integer, read_boolean, read_number, read_time, read_micro_time,
     read_quantity, read_int_or_text, read_anything;
+static json_t *read_value(const json_t *schema, const struct pb_field *f, int depth);
 static const json_t *type_of(const char *version, const char *kind);
 static bool read_struct(const json_t *type, struct pb m, const char *prefix, json_t *object, int depth);
 static bool read_field(const json_t *type, const struct pb_field *f, const char *prefix, json_t *object,
     int depth);
 static bool read_entry(const json_t *schema, struct pb m, json_t *map, int depth);
 static const json_t *field_of(const json_t *type, const char *number, const char **name, bool *inlined);
+static json_t *time_of(const struct pb_field *f, bool micro);
 static char *text_of(struct pb m, uint32_t number);
 
 /* By how Go calls the type; the rest of them are structs. */
@@ -39,7 +41,7 @@ static const struct {
 	{ "bool",		read_boolean,		PB_VARINT	},
 	{ "float64",		read_number,		PB_FIXED64	},
 	{ "v1.Time",		read_time,		PB_BYTES	},
-	{ "v1.MicroTime",	read_time,		PB_BYTES	},
+	{ "v1.MicroTime",	read_micro_time,	PB_BYTES	},
 	{ "resource.Quantity",	read_quantity,		PB_BYTES	},
 	{ "intstr.IntOrString",	read_int_or_text,	PB_BYTES	},
 	{ "",			read_anything,		PB_BYTES	},
@@ -60,24 +62,20 @@ sim_schema_read_protobuf(const char *bytes, size_t len)
 
 	char *version = text_of(pb_inside(&meta), 1), *kind = text_of(pb_inside(&meta), 2);
 	const json_t *type = type_of(version, kind);
-	json_t *object = json_pack("{s:s, s:s}", "apiVersion", version, "kind", kind);
+	json_auto_t *object = json_pack("{s:s, s:s}", "apiVersion", version, "kind", kind);
 
 	free(version);
 	free(kind);
-	if (type != NULL && object != NULL && read_struct(type, pb_inside(&raw), "", object, 0))
-		return object;
-	json_decref(object);
-	return NULL;
+	return type != NULL && object != NULL && read_struct(type, pb_inside(&raw), "", object, 0)
+	    ? json_incref(object) : NULL;
 }
 
 static const json_t *
 type_of(const char *version, const char *kind)
 {
-	const char *slash = strchr(version, '/');
-	char *group = slash == NULL ? obj_strdup("") : obj_memdup(version, strlen(version) + 1), name[128];
+	char *group = obj_strdup(strchr(version, '/') == NULL ? "" : version), name[128];
 
-	if (slash != NULL)
-		group[slash - version] = '\0';
+	group[strcspn(group, "/")] = '\0';
 	const json_t *type = sim_schema_of(&(struct sim_resource){ .group = group, .kind = kind,
 	    .builtin = true });
 
@@ -122,11 +120,8 @@ read_field(const json_t *type, const struct pb_field *f, const char *prefix, jso
 	json_t *value = read_value(sim_schema_items(schema) == NULL ? schema
 	    : sim_schema_items(schema), f, depth);
 
-	if (value != NULL && sim_schema_items(schema) != NULL) {
-		if (json_object_get(object, name) == NULL)
-			json_object_set_new(object, name, json_array());
-		return json_array_append_new(json_object_get(object, name), value) == 0;
-	}
+	if (value != NULL && sim_schema_items(schema) != NULL)
+		return json_array_append_new(sim_json_list(object, name), value) == 0;
 	return value != NULL && json_object_set_new(object, name, value) == 0;
 }
 
@@ -158,71 +153,69 @@ read_value(const json_t *schema, const struct pb_field *f, int depth)
 	const json_t *type = sim_schema_follow(schema);
 
 	if (json_object_get(type, "properties") != NULL) {
-		json_t *object = json_object();
+		json_auto_t *object = json_object();
 
-		if (f->wire == PB_BYTES && read_struct(type, pb_inside(f), "", object, depth))
-			return object;
-		json_decref(object);
-		return NULL;
+		return f->wire == PB_BYTES && read_struct(type, pb_inside(f), "", object, depth)
+		    ? json_incref(object) : NULL;
 	}
 	for (size_t i = 0; i < NITEMS(readers); i++)
 		if (strcmp(readers[i].go, sim_json_text(type, "x-muster-go")) == 0)
-			return f->wire == readers[i].wire ? readers[i].read(schema, f, depth) : NULL;
+			return f->wire == readers[i].wire ? readers[i].read(f) : NULL;
 	return NULL;
 }
 
 static json_t *
-read_text(const json_t *schema, const struct pb_field *f, int depth)
+read_text(const struct pb_field *f)
 {
-	(void)schema;
-	(void)depth;
 	return json_stringn((const char *)f->p, f->len);	/* NULL where it is no UTF-8 */
 }
 
 static json_t *
-read_bytes(const json_t *schema, const struct pb_field *f, int depth)
+read_bytes(const struct pb_field *f)
 {
-	(void)schema;
-	(void)depth;
 	return sim_json_base64(f->p, f->len);
 }
 
 static json_t *
-read_integer(const json_t *schema, const struct pb_field *f, int depth)
+read_integer(const struct pb_field *f)
 {
-	(void)schema;
-	(void)depth;
 	return json_integer((json_int_t)f->value);
 }
 
 static json_t *
-read_boolean(const json_t *schema, const struct pb_field *f, int depth)
+read_boolean(const struct pb_field *f)
 {
-	(void)schema;
-	(void)depth;
 	return json_boolean(f->value != 0);
 }
 
 static json_t *
-read_number(const json_t *schema, const struct pb_field *f, int depth)
+read_number(const struct pb_field *f)
 {
 	double number;
 
-	(void)schema;
-	(void)depth;
 	memcpy(&number, &f->value, sizeof(number));
 	return json_real(number);
 }
 
+static json_t *
+read_time(const struct pb_field *f)
+{
+	return time_of(f, false);
+}
+
+static json_t *
+read_micro_time(const struct pb_field *f)
+{
+	return time_of(f, true);
+}
+
 /* Seconds and nanoseconds; a message without them is a time that is not set. */
 static json_t *
-read_time(const json_t *schema, const struct pb_field *f, int depth)
+time_of(const struct pb_field *f, bool micro)
 {
-	const bool micro = strcmp(sim_json_text(schema, "x-muster-go"), "v1.MicroTime") == 0;
 	struct pb_field seconds = { 0 }, nanos = { 0 };
 	char text[TIME_TEXT_MAX];
 
-	(void)depth;
 	pb_find(pb_inside(f), 1, PB_VARINT, &seconds);
 	pb_find(pb_inside(f), 2, PB_VARINT, &nanos);
 	if (seconds.value == 0 && nanos.value == 0)
@@ -233,26 +226,22 @@ read_time(const json_t *schema, const struct pb_field *f, int depth)
 }
 
 static json_t *
-read_quantity(const json_t *schema, const struct pb_field *f, int depth)
+read_quantity(const struct pb_field *f)
 {
 	char *text = text_of(pb_inside(f), 1);
 	json_t *quantity = json_string(text);
 
-	(void)schema;
-	(void)depth;
 	free(text);
 	return quantity;
 }
 
 /* Its kind (1: a text), the number, the text. */
 static json_t *
-read_int_or_text(const json_t *schema, const struct pb_field *f, int depth)
+read_int_or_text(const struct pb_field *f)
 {
 	struct pb_field kind = { 0 }, number = { 0 };
 	char *text = text_of(pb_inside(f), 3);
 
-	(void)schema;
-	(void)depth;
 	pb_find(pb_inside(f), 1, PB_VARINT, &kind);
 	pb_find(pb_inside(f), 2, PB_VARINT, &number);
 	json_t *value = kind.value == 1 ? json_string(text) : json_integer((json_int_t)number.value);
@@ -263,12 +252,10 @@ read_int_or_text(const json_t *schema, const struct pb_field *f, int depth)
 
 /* JSON that protobuf carries as it is (FieldsV1). */
 static json_t *
-read_anything(const json_t *schema, const struct pb_field *f, int depth)
+read_anything(const struct pb_field *f)
 {
 	struct pb_field raw;
 
-	(void)schema;
-	(void)depth;
 	return pb_find(pb_inside(f), 1, PB_BYTES, &raw) ? json_loadb((const char *)raw.p, raw.len,
 	    JSON_DECODE_ANY, NULL) : json_object();
 }

@@ -2,11 +2,9 @@
  * sim/kube/schema/sim_schema_prune.c - what a structural schema does to a custom object before it is judged:
  * unknown fields go, nulls that mean nothing go, defaults come.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "obj.h"
 #include "sim/base/sim_json.h"
 #include "sim_schema.h"
 
@@ -15,10 +13,8 @@ static void prune(const json_t *schema, json_t *value, const char *path, bool wh
 static void prune_object(const json_t *schema, json_t *object, const char *path, bool whole, bool keep,
     json_t *unknown);
 static void read_metadata(json_t *object, const char *path, json_t *unknown);
-static void forget(json_t *object, const char *key, const char *path, json_t *unknown);
 static void drop_nulls(const json_t *schema, json_t *value);
 static bool is_refused_null(const json_t *schema, const json_t *value);
-static char *under(const char *path, const char *key);
 
 void
 sim_schema_prune(const json_t *schema, json_t *object, json_t *unknown)
@@ -69,12 +65,10 @@ prune(const json_t *schema, json_t *value, const char *path, bool whole, bool ke
 	if (!json_is_array(value))
 		return;
 	json_array_foreach(value, i, child) {
-		char *deeper;
+		json_auto_t *deeper = json_sprintf("%s[%zu]", path, i);
 
-		MUST(asprintf(&deeper, "%s[%zu]", path, i) > 0);
-		prune(sim_schema_items(schema), child, deeper, false, keep
+		prune(sim_schema_items(schema), child, json_string_value(deeper), false, keep
 		    && sim_schema_items(schema) == NULL, unknown);
-		free(deeper);
 	}
 }
 
@@ -98,13 +92,13 @@ prune_object(const json_t *schema, json_t *object, const char *path, bool whole,
 		}
 		if (member == NULL && (json_is_object(others) || json_is_true(others)))
 			member = others;
-		if (member == NULL && !keep)
-			forget(object, key, path, unknown);
-		else if (json_is_object(member)) {
-			char *deeper = under(path, key);
+		json_auto_t *deeper = sim_schema_path(path, key);
 
-			prune(member, child, deeper, false, false, unknown);
-			free(deeper);
+		if (json_is_object(member)) {
+			prune(member, child, json_string_value(deeper), false, false, unknown);
+		} else if (member == NULL && !keep) {
+			json_array_append(unknown, deeper);
+			json_object_del(object, key);
 		}
 	}
 }
@@ -113,24 +107,14 @@ prune_object(const json_t *schema, json_t *object, const char *path, bool whole,
 static void
 read_metadata(json_t *object, const char *path, json_t *unknown)
 {
-	char *deeper = under(path, "metadata"), *error_text = NULL;
+	json_auto_t *deeper = sim_schema_path(path, "metadata");
+	char *error_text = NULL;
 	json_t *read = sim_schema_typed(sim_schema_member(NULL, "metadata", true),
-	    json_object_get(object, "metadata"), deeper, unknown, false, &error_text);
+	    json_object_get(object, "metadata"), json_string_value(deeper), unknown, false, &error_text);
 
 	if (read != NULL)
 		json_object_set_new(object, "metadata", read);
 	free(error_text);
-	free(deeper);
-}
-
-static void
-forget(json_t *object, const char *key, const char *path, json_t *unknown)
-{
-	char *name = under(path, key);
-
-	json_array_append_new(unknown, json_string(name));
-	free(name);
-	json_object_del(object, key);
 }
 
 /* A null for a field that may not be null and has no default is as if it were not sent. */
@@ -162,13 +146,4 @@ is_refused_null(const json_t *schema, const json_t *value)
 {
 	return json_is_null(value) && schema != NULL && json_object_get(schema, "default") == NULL
 	    && !json_is_true(json_object_get(schema, "nullable"));
-}
-
-static char *
-under(const char *path, const char *key)
-{
-	char *deeper;
-
-	MUST(asprintf(&deeper, "%s%s%s", path, *path == '\0' ? "" : ".", key) > 0);
-	return deeper;
 }

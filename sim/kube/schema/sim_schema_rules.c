@@ -10,6 +10,7 @@
 #include "obj.h"
 #include "sim/base/sim_json.h"
 #include "sim/kube/semantics/sim_field_errors.h"
+#include "sim_schema.h"
 #include "sim_schema_format.h"
 #include "sim_schema_rules.h"
 
@@ -65,26 +66,24 @@ static void
 minimum(const struct sim_schema_at *at, const json_t *limit)
 {
 	const bool exclusive = json_is_true(json_object_get(at->schema, "exclusiveMinimum"));
-	json_t *whole = as_whole(at->value, limit);
+	json_auto_t *whole = as_whole(at->value, limit);
 	const double value = json_number_value(at->value), least = json_number_value(whole);
 
 	if (json_is_number(at->value) && (exclusive ? value <= least : value < least))
 		add_error(at,
 		    exclusive ? "should be greater than" : "should be greater than or equal to",
 		    whole);
-	json_decref(whole);
 }
 
 static void
 maximum(const struct sim_schema_at *at, const json_t *limit)
 {
 	const bool exclusive = json_is_true(json_object_get(at->schema, "exclusiveMaximum"));
-	json_t *whole = as_whole(at->value, limit);
+	json_auto_t *whole = as_whole(at->value, limit);
 	const double value = json_number_value(at->value), most = json_number_value(whole);
 
 	if (json_is_number(at->value) && (exclusive ? value >= most : value > most))
 		add_error(at, exclusive ? "should be less than" : "should be less than or equal to", whole);
-	json_decref(whole);
 }
 
 /* A whole number is held against a whole limit: the real server cuts the rest off. New reference. */
@@ -166,56 +165,48 @@ max_properties(const struct sim_schema_at *at, const json_t *limit)
 static void
 at_least(const struct sim_schema_at *at, const json_t *limit, size_t count, const char *of_what)
 {
-	json_t *shown = json_integer((json_int_t)count);
+	json_auto_t *shown = json_integer((json_int_t)count);
 
 	if ((json_int_t)count < json_integer_value(limit))
 		sim_field_error(at->errors, FIELD_INVALID, at->path, shown,
 		    "%s in body should have at least %lld %s",
 		    at->path + at->skip, json_integer_value(limit), of_what);
-	json_decref(shown);
 }
 
 static void
 at_most(const struct sim_schema_at *at, const json_t *limit, size_t count)
 {
 	const json_int_t most = json_integer_value(limit);
-	json_t *shown = json_integer((json_int_t)count);
+	json_auto_t *shown = json_integer((json_int_t)count);
 
 	if ((json_int_t)count > most)
 		sim_field_error(at->errors, FIELD_TOO_MANY, at->path, shown,
 		    "must have at most %lld item%s", most,
 		    most == 1 ? "" : "s");
-	json_decref(shown);
 }
 
 static void
 enumeration(const struct sim_schema_at *at, const json_t *limit)
 {
-	char *list = NULL;
-	size_t size, i;
+	struct sim_buf list = { 0 };
+	size_t i;
 	json_t *allowed;
-	FILE *out = open_memstream(&list, &size);
 
-	MUST(out != NULL);
+	json_array_foreach(limit, i, allowed)
+		if (json_equal(allowed, at->value))
+			return;
 	json_array_foreach(limit, i, allowed) {
 		char *plain = json_is_string(allowed) ? obj_strdup(json_string_value(allowed))
 		    : sim_field_error_value(allowed);
 		char *quoted = sim_go_quote(plain);
 
-		fprintf(out, "%s%s", i == 0 ? "" : ", ", quoted);
+		sim_buf_printf(&list, "%s%s", i == 0 ? "" : ", ", quoted);
 		free(quoted);
 		free(plain);
 	}
-	fclose(out);
-
-	bool found = false;
-
-	json_array_foreach(limit, i, allowed)
-		found = found || json_equal(allowed, at->value);
-	if (!found)
-		sim_field_error(at->errors, FIELD_UNSUPPORTED, at->path, at->value,
-		    "supported values: %s", list);
-	free(list);
+	sim_field_error(at->errors, FIELD_UNSUPPORTED, at->path, at->value, "supported values: %s",
+	    list.bytes != NULL ? list.bytes : "");
+	sim_buf_free(&list);
 }
 
 static void
@@ -225,14 +216,10 @@ required(const struct sim_schema_at *at, const json_t *limit)
 	json_t *key;
 
 	json_array_foreach(limit, i, key) {
-		char *path;
+		json_auto_t *path = sim_schema_path(at->path, json_string_value(key));
 
-		if (!json_is_object(at->value) || json_object_get(at->value, json_string_value(key)) != NULL)
-			continue;
-		MUST(asprintf(&path, "%s%s%s", at->path, *at->path == '\0' ? "" : ".",
-		    json_string_value(key)) > 0);
-		sim_field_error(at->errors, FIELD_REQUIRED, path, NULL, "%s", "");
-		free(path);
+		if (json_is_object(at->value) && json_object_get(at->value, json_string_value(key)) == NULL)
+			sim_field_error(at->errors, FIELD_REQUIRED, json_string_value(path), NULL, "%s", "");
 	}
 }
 
@@ -247,10 +234,9 @@ all_of(const struct sim_schema_at *at, const json_t *limit)
 	if (fit == json_array_size(limit))
 		return;
 	json_array_foreach(limit, i, schema) {
-		json_t *errors = tried(at, schema);
+		json_auto_t *errors = tried(at, schema);
 
 		json_array_extend(at->errors, errors);
-		json_decref(errors);
 	}
 	sim_field_error_text(at->errors, FIELD_INVALID, "<nil>", "",
 	    "\"%s\" must validate all the schemas (allOf)%s",
@@ -260,20 +246,19 @@ all_of(const struct sim_schema_at *at, const json_t *limit)
 static void
 any_of(const struct sim_schema_at *at, const json_t *limit)
 {
-	json_t *nearest = NULL;
+	json_auto_t *nearest = NULL;
 
 	if (count_satisfied(at, limit, &nearest) == 0) {
 		sim_field_error_text(at->errors, FIELD_INVALID, "<nil>", "",
 		    "\"%s\" must validate at least one schema (anyOf)", at->path + at->skip);
 		json_array_extend(at->errors, nearest);
 	}
-	json_decref(nearest);
 }
 
 static void
 one_of(const struct sim_schema_at *at, const json_t *limit)
 {
-	json_t *nearest = NULL;
+	json_auto_t *nearest = NULL;
 	const size_t fit = count_satisfied(at, limit, &nearest);
 	char found[64] = "Found none valid";
 
@@ -284,19 +269,17 @@ one_of(const struct sim_schema_at *at, const json_t *limit)
 		    "\"%s\" must validate one and only one schema (oneOf). %s", at->path + at->skip, found);
 	if (fit == 0)
 		json_array_extend(at->errors, nearest);
-	json_decref(nearest);
 }
 
 static void
 not_that(const struct sim_schema_at *at, const json_t *limit)
 {
-	json_t *errors = tried(at, limit);
+	json_auto_t *errors = tried(at, limit);
 
 	if (json_array_size(errors) == 0)
 		sim_field_error_text(at->errors, FIELD_INVALID, "<nil>", "",
 		    "\"%s\" must not validate the schema (not)",
 		    at->path + at->skip);
-	json_decref(errors);
 }
 
 /* The errors that the value would have by another schema. */
@@ -319,7 +302,7 @@ count_satisfied(const struct sim_schema_at *at, const json_t *schemas, json_t **
 	json_t *schema;
 
 	json_array_foreach(schemas, i, schema) {
-		json_t *errors = tried(at, schema);
+		json_auto_t *errors = tried(at, schema);
 
 		fit += json_array_size(errors) == 0;
 		if (nearest != NULL && (*nearest == NULL
@@ -327,7 +310,6 @@ count_satisfied(const struct sim_schema_at *at, const json_t *schemas, json_t **
 			json_decref(*nearest);
 			*nearest = json_incref(errors);
 		}
-		json_decref(errors);
 	}
 	return fit;
 }

@@ -125,7 +125,7 @@ read_struct(struct typed_decoder *r, const json_t *schema, const json_t *value)
 	if (!json_is_object(value))
 		return mismatch(r, schema, value);
 
-	json_t *object = json_object();
+	json_auto_t *object = json_object();
 
 	JSON_EACH(value, key, child) {
 		const json_t *member = json_object_get(json_object_get(type, "properties"), key);
@@ -135,19 +135,16 @@ read_struct(struct typed_decoder *r, const json_t *schema, const json_t *value)
 		if (member == NULL) {
 			json_array_append_new(r->unknown, json_string(r->path));
 		} else if (!json_is_null(child)) {
-			json_t *read = read_value(r, member, child);
+			json_auto_t *read = read_value(r, member, child);
 
 			if (read != NULL && !is_dropped(member, read))
 				json_object_set(object, key, read);
-			json_decref(read);
 		}
 		leave(r, m);
-		if (r->error_text != NULL) {
-			json_decref(object);
+		if (r->error_text != NULL)
 			return NULL;
-		}
 	}
-	return object;
+	return json_incref(object);
 }
 
 static json_t *
@@ -160,22 +157,20 @@ read_map(struct typed_decoder *r, const json_t *schema, const json_t *value)
 	if (!json_is_object(value))
 		return mismatch(r, schema, value);
 
-	json_t *map = json_object();
+	json_auto_t *map = json_object();
 
 	JSON_EACH(value, key, child) {
-		struct typed_mark m = enter(r, key, 0);
-		json_t *read;
+		const struct typed_mark m = enter(r, key, 0);
 
 		r->fields[m.fields] = '\0';	/* Go does not name the keys of a map */
-		read = json_is_null(child) ? json_string("") : read_value(r, inner, child);
+		json_t *read = json_is_null(child) ? json_string("") : read_value(r, inner, child);
+
 		leave(r, m);
-		if (read == NULL) {
-			json_decref(map);
+		if (read == NULL)
 			return NULL;
-		}
 		json_object_set_new(map, key, read);
 	}
-	return map;
+	return json_incref(map);
 }
 
 static json_t *
@@ -187,20 +182,18 @@ read_list(struct typed_decoder *r, const json_t *schema, const json_t *value)
 	if (!json_is_array(value))
 		return mismatch(r, schema, value);
 
-	json_t *list = json_array();
+	json_auto_t *list = json_array();
 
 	json_array_foreach(value, i, child) {
 		const struct typed_mark m = enter(r, NULL, i);
 		json_t *read = read_value(r, sim_schema_items(schema), child);
 
 		leave(r, m);
-		if (read == NULL) {
-			json_decref(list);
+		if (read == NULL)
 			return NULL;
-		}
 		json_array_append_new(list, read);
 	}
-	return list;
+	return json_incref(list);
 }
 
 static json_t *

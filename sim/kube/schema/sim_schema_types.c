@@ -128,11 +128,8 @@ read_field(json_t *type, const char *text, const char *prefix)
 	json_t *field = read_shape(&shape, prefix);
 
 	read_merge(field, &shape);
-	if (memchr(text, '*', nmarks) != NULL) {
-		if (json_object_get(type, "required") == NULL)
-			json_object_set_new(type, "required", json_array());
-		json_array_append_new(json_object_get(type, "required"), json_string(name));
-	}
+	if (memchr(text, '*', nmarks) != NULL)
+		json_array_append_new(sim_json_list(type, "required"), json_string(name));
 	if (memchr(text, '?', nmarks) != NULL)
 		json_object_set_new(field, "x-muster-zero-kept", json_true());
 	if (*shape == '=')
@@ -226,7 +223,7 @@ read_list_type(json_t *list, const char **at)
 		return;
 	}
 	(*at)++;
-	json_t *keys = json_array();
+	json_auto_t *keys = json_array();
 
 	while (isalnum((unsigned char)**at)) {
 		char *key = word(at, ", ~=!");
@@ -239,7 +236,6 @@ read_list_type(json_t *list, const char **at)
 	    json_string(json_array_size(keys) > 0 ? "map" : "set"));
 	if (json_array_size(keys) > 0)
 		json_object_set(list, "x-kubernetes-list-map-keys", keys);
-	json_decref(keys);
 }
 
 static void

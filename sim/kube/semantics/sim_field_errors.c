@@ -10,9 +10,12 @@
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_buf.h"
 #include "sim/base/sim_json.h"
+#include "sim/kube/schema/sim_schema.h"
 #include "sim_field_errors.h"
 #include "sim_semantics.h"
+#include "utf8.h"
 
 static const struct {
 	const char	*reason, *words;
@@ -30,8 +33,7 @@ static const struct {
 
 static void add(json_t *errors, enum sim_field_error what, const char *field, const json_t *value,
     const char *format, va_list args) __attribute__((format(printf, 5, 0)));
-static void write_go(FILE *out, const json_t *value);
-static const char **sorted_names(const json_t *object);
+static void write_go(struct sim_buf *out, const json_t *value);
 static char *texts(const json_t *errors);
 static char *number(double real);
 
@@ -50,7 +52,7 @@ void
 sim_field_error_text(json_t *errors, enum sim_field_error what, const char *field,
     const char *value, const char *format, ...)
 {
-	json_t *text = json_string(value);
+	json_t *text = sim_json_utf8(value);
 	va_list args;
 
 	va_start(args, format);
@@ -69,13 +71,9 @@ sim_field_errors_status(json_t *errors, const char *group, const char *kind, con
 
 	const struct sim_resource r = { .group = group, .plural = kind };
 	char *all = texts(errors);
-	char *message;
+	json_t *status = sim_semantics_failure_of(422, "Invalid", &r, name, errors,
+	    "%s%s%s \"%s\" is invalid: %s", kind, *group == '\0' ? "" : ".", group, name, all);
 
-	MUST(asprintf(&message, "%s%s%s \"%s\" is invalid: %s", kind, *group == '\0' ? "" : ".", group,
-	    name, all) > 0);
-	json_t *status = sim_semantics_failure(422, "Invalid", message, &r, name, errors);
-
-	free(message);
 	free(all);
 	return status;
 }
@@ -103,85 +101,66 @@ sim_go_quote(const char *text)
 		['\a'] = 'a', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
 		['\v'] = 'v', ['"'] = '"', ['\\'] = '\\',
 	};
-	char *quoted = NULL;
-	size_t size;
-	FILE *out = open_memstream(&quoted, &size);
+	const char *const end = text + strlen(text);
+	struct sim_buf quoted = { 0 };
 
-	MUST(out != NULL);
-	fputc('"', out);
+	sim_buf_puts(&quoted, "\"");
 	for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
+		const size_t n = utf8_length((const char *)p, (size_t)(end - (const char *)p));
+
 		if (*p < sizeof(short_names) && short_names[*p] != '\0')
-			fprintf(out, "\\%c", short_names[*p]);
-		else if (*p < ' ' || *p == 0x7f)
-			fprintf(out, "\\x%02x", *p);
+			sim_buf_printf(&quoted, "\\%c", short_names[*p]);
+		else if (*p < ' ' || *p == 0x7f || n == 0)
+			sim_buf_printf(&quoted, "\\x%02x", *p);
 		else
-			fputc(*p, out);
+			sim_buf_add(&quoted, p, n);
+		p += n > 1 ? n - 1 : 0;
 	}
-	fputc('"', out);
-	fclose(out);
-	return quoted;
+	sim_buf_puts(&quoted, "\"");
+	return quoted.bytes;
 }
 
 char *
 sim_go_format(const json_t *value)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
+	struct sim_buf text = { 0 };
 
-	MUST(out != NULL);
-	write_go(out, value);
-	fclose(out);
-	return text;
+	write_go(&text, value);
+	return text.bytes;
 }
 
 static void
-write_go(FILE *out, const json_t *value)
+write_go(struct sim_buf *out, const json_t *value)
 {
 	json_t *child;
 	size_t i;
 
 	if (json_is_object(value)) {
-		const char **names = sorted_names(value);
+		const char **names;
+		const size_t n = sim_schema_keys(NULL, value, &names);
 
-		fputs("map[", out);
-		for (i = 0; names[i] != NULL; i++) {
-			fprintf(out, "%s%s:", i == 0 ? "" : " ", names[i]);
+		sim_buf_puts(out, "map[");
+		for (i = 0; i < n; i++) {
+			sim_buf_printf(out, "%s%s:", i == 0 ? "" : " ", names[i]);
 			write_go(out, json_object_get(value, names[i]));
 		}
-		fputc(']', out);
+		sim_buf_puts(out, "]");
 		free(names);
 	} else if (json_is_array(value)) {
-		fputc('[', out);
+		sim_buf_puts(out, "[");
 		json_array_foreach(value, i, child) {
-			fputs(i == 0 ? "" : " ", out);
+			sim_buf_puts(out, i == 0 ? "" : " ");
 			write_go(out, child);
 		}
-		fputc(']', out);
+		sim_buf_puts(out, "]");
 	} else if (json_is_string(value)) {
-		fputs(json_string_value(value), out);
+		sim_buf_puts(out, json_string_value(value));
 	} else {
 		char *plain = json_is_null(value) ? obj_strdup("<nil>") : sim_field_error_value(value);
 
-		fputs(plain, out);
+		sim_buf_puts(out, plain);
 		free(plain);
 	}
-}
-
-/* Ends in NULL. Free it, not the names. */
-static const char **
-sorted_names(const json_t *object)
-{
-	const size_t n = json_object_size(object);
-	const char **names = obj_alloc((n + 1) * sizeof(*names));
-	const char *key;
-	json_t *value;
-	size_t i = 0;
-
-	JSON_EACH(object, key, value)
-		names[i++] = key;
-	qsort(names, n, sizeof(*names), sim_json_compare_texts);
-	return names;
 }
 
 static void
@@ -205,36 +184,23 @@ add(json_t *errors, enum sim_field_error what, const char *field, const json_t *
 static char *
 texts(const json_t *errors)
 {
-	json_t *seen = json_object();
-	size_t i;
+	json_auto_t *seen = json_object();
+	struct sim_buf all = { 0 };
+	const char *line;
 	json_t *cause;
+	size_t i;
 
 	json_array_foreach(errors, i, cause) {
-		char *line;
+		json_auto_t *text = json_sprintf("%s: %s", sim_json_text(cause, "field"),
+		    sim_json_text(cause, "message"));
 
-		MUST(asprintf(&line, "%s: %s", sim_json_text(cause, "field"),
-		    sim_json_text(cause, "message")) > 0);
-		json_object_set_new(seen, line, json_true());
-		free(line);
+		json_object_set_new(seen, json_string_value(text), json_true());
 	}
-
 	const bool several = json_object_size(seen) > 1;
-	char *all = NULL;
-	size_t size;
-	FILE *out = open_memstream(&all, &size);
-	const char *line, *between = several ? "[" : "";
-	json_t *unused;
-
-	MUST(out != NULL);
-	JSON_EACH(seen, line, unused) {
-		fprintf(out, "%s%s", between, line);
-		between = ", ";
-	}
-	if (several)
-		fputc(']', out);
-	fclose(out);
-	json_decref(seen);
-	return all;
+	JSON_EACH(seen, line, cause)
+		sim_buf_printf(&all, "%s%s", all.len > 0 ? ", " : several ? "[" : "", line);
+	sim_buf_puts(&all, several ? "]" : "");
+	return all.bytes;
 }
 
 /* The shortest digits that read back as the same number, with an exponent from 1e21 on: as Go's %v. */

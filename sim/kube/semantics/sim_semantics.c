@@ -45,7 +45,7 @@ sim_semantics_create(const struct sim_write_params *a, const json_t *body, json_
 	object = create(a, object, status);
 	if (object != NULL && versioned)
 		return refused(object, sim_semantics_failure(500, "",
-		    "resourceVersion should not be set on objects to be created", NULL, "", NULL), status);
+		    "resourceVersion should not be set on objects to be created"), status);
 	return object;
 }
 
@@ -71,12 +71,10 @@ sim_semantics_update(const struct sim_write_params *a, const json_t *old, const 
 	if ((why = sim_refuse_uid(a, object, old)) != NULL)
 		return refused(object, why, status);
 
-	json_t *before = as_kept(a, old);
+	json_auto_t *before = as_kept(a, old);
 
 	sim_apply_track(a, object, before);
-	object = update(a, object, before, status);
-	json_decref(before);
-	return object;
+	return update(a, object, before, status);
 }
 
 json_t *
@@ -90,22 +88,20 @@ sim_semantics_patch(const struct sim_write_params *a, const json_t *old, enum si
 		return NULL;
 	}
 
-	json_t *before = old == NULL ? NULL : as_kept(a, old);
-	json_t *object = sim_patch_object(a, before, type, bytes, len, status), *why = NULL;
+	json_auto_t *before = old == NULL ? NULL : as_kept(a, old);
+	json_t *object = sim_patch_object(a, before, type, bytes, len, status), *why;
 
-	if (object != NULL && (why = sim_refuse_address(a, object)) == NULL && before == NULL)
+	if (object == NULL)
+		return NULL;
+	if ((why = sim_refuse_address(a, object)) == NULL && before == NULL)
 		why = sim_refuse_orphan_uid(a, object);
-	if (why != NULL) {
-		object = refused(object, why, status);
-	} else if (object != NULL && before == NULL) {
-		object = create(a, object, status);
-	} else if (object != NULL) {
-		if (type != PATCH_APPLY)
-			sim_apply_track(a, object, before);
-		object = update(a, object, before, status);
-	}
-	json_decref(before);
-	return object;
+	if (why != NULL)
+		return refused(object, why, status);
+	if (before == NULL)
+		return create(a, object, status);
+	if (type != PATCH_APPLY)
+		sim_apply_track(a, object, before);
+	return update(a, object, before, status);
 }
 
 /* The old object as this server would have kept it, whoever put it there. */
@@ -197,7 +193,7 @@ count_generation(const struct sim_write_params *a, json_t *object, const json_t 
 	if (!a->resource->counts_generation || is_status(a))
 		return;
 
-	json_t *now = json_copy(object), *before = json_copy((json_t *)(uintptr_t)old);
+	json_auto_t *now = json_copy(object), *before = json_copy((json_t *)(uintptr_t)old);
 	static const char *const ignored[] = { "metadata", "apiVersion" };
 
 	for (size_t i = 0; i < NITEMS(ignored); i++) {
@@ -209,8 +205,6 @@ count_generation(const struct sim_write_params *a, json_t *object, const json_t 
 
 		json_object_set_new(sim_metadata_of(object), "generation", json_integer(generation + 1));
 	}
-	json_decref(now);
-	json_decref(before);
 }
 
 static json_t *
@@ -260,17 +254,14 @@ warn_of_finalizers(const struct sim_write_params *a, const json_t *object, const
 
 	json_array_foreach(json_object_get(meta_of(object), "finalizers"), i, name) {
 		const char *text = json_string_value(name);
-		char *warning;
 
 		if (a->warnings == NULL || text == NULL || strchr(text, '/') != NULL || has_text(before, text)
 		    || strcmp(text, "orphan") == 0 || strcmp(text, "foregroundDeletion") == 0
 		    || strcmp(text, "kubernetes") == 0)
 			continue;
-		MUST(asprintf(&warning, "metadata.finalizers: \"%s\": prefer a domain-qualified "
-		    "finalizer name %sto avoid accidental conflicts with other finalizer writers", text,
-		    strchr(text, '.') != NULL ? "including a path (/) " : "") > 0);
-		json_array_append_new(a->warnings, json_string(warning));
-		free(warning);
+		json_array_append_new(a->warnings, json_sprintf("metadata.finalizers: \"%s\": prefer a "
+		    "domain-qualified finalizer name %sto avoid accidental conflicts with other finalizer "
+		    "writers", text, strchr(text, '.') != NULL ? "including a path (/) " : ""));
 	}
 }
 

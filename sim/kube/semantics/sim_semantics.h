@@ -83,8 +83,11 @@ bool sim_semantics_finished(const json_t *object);
  * A Status as the real server writes it:
  * {"kind":"Status","apiVersion":"v1","metadata":{},"status":"Failure",...}.
  */
-json_t *sim_semantics_failure(int code, const char *reason, const char *message, const struct sim_resource *r,
-    const char *name, json_t *causes);	/* r NULL: no details but the causes; causes is taken, NULL: none */
+json_t *sim_semantics_failure_of(int code, const char *reason, const struct sim_resource *r,
+    const char *name, json_t *causes,	/* r NULL: no details but the causes; taken, NULL: none */
+    const char *format, ...) __attribute__((format(printf, 6, 7)));
+#define sim_semantics_failure(code, reason, ...)	\
+	sim_semantics_failure_of((code), (reason), NULL, "", NULL, __VA_ARGS__)
 json_t *sim_semantics_not_found(const struct sim_resource *r, const char *name);
 json_t *sim_semantics_already_exists(const struct sim_resource *r, const char *name);
 

@@ -5,9 +5,7 @@
  * Not checked: CEL rules, the conversion webhook, selectable fields, the approval of groups of
  * Kubernetes itself.
  */
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "obj.h"
@@ -31,7 +29,6 @@ static void check_below(json_t *errors, const json_t *schema, const char *path);
 static bool all_alike(const json_t *versions, const char *key);
 static json_t *inner_form(const json_t *versions);
 static void required(json_t *errors, const json_t *object, const char *key, const char *field);
-static char *join(const char *path, const char *more);
 
 json_t *
 sim_semantics_crd_refusal(const json_t *crd)
@@ -63,13 +60,11 @@ check_group(json_t *errors, const json_t *crd)
 {
 	const json_t *spec = json_object_get(crd, "spec");
 	const char *group = sim_json_text(spec, "group"), *name = meta_text(crd, "name");
-	char *wanted;
+	json_auto_t *wanted = json_sprintf("%s.%s", sim_json_text_at(spec, "names.plural"), group);
 
-	MUST(asprintf(&wanted, "%s.%s", sim_json_text(json_object_get(spec, "names"), "plural"), group) > 0);
-	if (strcmp(name, wanted) != 0)
+	if (!is_text(wanted, name))
 		sim_field_error_text(errors, FIELD_INVALID, "metadata.name", name,
 		    "must be spec.names.plural+\".\"+spec.group");
-	free(wanted);
 	if (*group == '\0')
 		sim_field_error(errors, FIELD_REQUIRED, "spec.group", NULL, "%s", "");
 	else if (strchr(group, '.') == NULL)
@@ -116,14 +111,12 @@ check_names(json_t *errors, const json_t *names)
 static void
 check_kind(json_t *errors, const char *field, const char *kind)
 {
-	char *lower = obj_strdup(kind);
-	json_t *wrong = json_array(), *cause;
+	json_auto_t *lower = sim_json_lower(kind), *wrong = json_array();
 	size_t i;
+	json_t *cause;
 
-	for (char *p = lower; *p != '\0'; p++)
-		*p = (char)tolower((unsigned char)*p);
 	if (*kind != '\0')
-		sim_name_check(wrong, field, lower, NAME_RESOURCE, false);
+		sim_name_check(wrong, field, json_string_value(lower), NAME_RESOURCE, false);
 	json_array_foreach(wrong, i, cause) {
 		const char *why = strstr(sim_json_text(cause, "message"), "\": ");
 
@@ -131,8 +124,6 @@ check_kind(json_t *errors, const char *field, const char *kind)
 		    "may have mixed case, but should otherwise match: %s", why == NULL ? ""
 		    : why + strlen("\": "));
 	}
-	json_decref(wrong);
-	free(lower);
 }
 
 static void
@@ -153,11 +144,10 @@ check_versions(json_t *errors, const json_t *versions)
 		for (size_t k = 0; k < i; k++) {
 			if (!same_member(version, json_array_get(versions, k), "name"))
 				continue;
-			json_t *shown = inner_form(versions);
+			json_auto_t *shown = inner_form(versions);
 
 			sim_field_error(errors, FIELD_INVALID, "spec.versions", shown,
 			    "must contain unique version names");
-			json_decref(shown);
 			break;
 		}
 	}
@@ -185,7 +175,8 @@ check_storage(json_t *errors, const json_t *versions)
 	if (n == 1)
 		return;
 
-	json_t *shown = inner_form(versions), *stored = first == NULL ? json_null() : json_pack("[s]", first);
+	json_auto_t *shown = inner_form(versions);
+	json_auto_t *stored = first == NULL ? json_null() : json_pack("[s]", first);
 
 	sim_field_error(errors, FIELD_INVALID, "spec.versions", shown,
 	    "must have exactly one version marked as storage version");
@@ -195,8 +186,6 @@ check_storage(json_t *errors, const json_t *versions)
 	else
 		sim_field_error(errors, FIELD_INVALID, "status.storedVersions", stored,
 		    "must have the storage version %s", last);
-	json_decref(shown);
-	json_decref(stored);
 }
 
 /* What all versions have in common is reported once, at the path of the internal version. */
@@ -254,23 +243,18 @@ static void
 check_schema(json_t *errors, const json_t *schema, const char *path, bool root, bool item)
 {
 	const json_t *usual = json_object_get(schema, "default");
-	char *field;
+	json_auto_t *at_default = json_sprintf("%s.default", path);
+	json_auto_t *at_others = json_sprintf("%s.additionalProperties", path);
 
 	check_below(errors, schema, path);
 	check_type(errors, schema, path, root, item);
 	check_list(errors, schema, path);
 	if (json_object_get(schema, "properties") != NULL
-	    && json_is_object(json_object_get(schema, "additionalProperties"))) {
-		field = join(path, ".additionalProperties");
-		sim_field_error(errors, FIELD_FORBIDDEN, field, NULL,
+	    && json_is_object(json_object_get(schema, "additionalProperties")))
+		sim_field_error(errors, FIELD_FORBIDDEN, json_string_value(at_others), NULL,
 		    "additionalProperties and properties are mutual exclusive");
-		free(field);
-	}
-	if (usual != NULL) {
-		field = join(path, ".default");
-		sim_schema_check_value(errors, schema, usual, field);
-		free(field);
-	}
+	if (usual != NULL)
+		sim_schema_check_value(errors, schema, usual, json_string_value(at_default));
 }
 
 static void
@@ -278,7 +262,8 @@ check_type(json_t *errors, const json_t *schema, const char *path, bool root, bo
 {
 	static const char *const types[] = { "array", "boolean", "integer", "number", "object", "string" };
 	const char *type = sim_json_text(schema, "type");
-	char *field = join(path, ".type");
+	json_auto_t *at = json_sprintf("%s.type", path);
+	const char *field = json_string_value(at);
 	bool known = *type == '\0';
 
 	for (size_t i = 0; i < NITEMS(types); i++)
@@ -294,41 +279,37 @@ check_type(json_t *errors, const json_t *schema, const char *path, bool root, bo
 		sim_field_error(errors, FIELD_REQUIRED, field, NULL, "must not be empty %s",
 		    root ? "at the root" : item ? "for specified array items" :
 		    "for specified object fields");
-	free(field);
 }
 
 static void
 check_list(json_t *errors, const json_t *schema, const char *path)
 {
 	const json_t *keys, *items = sim_schema_items(schema);
+	json_auto_t *at_items = json_sprintf("%s.items", path);
+	json_auto_t *at_keys = json_sprintf("%s.x-kubernetes-list-map-keys", path);
 	size_t i;
 	json_t *key;
-	char *field;
 
-	if (strcmp(sim_json_text(schema, "type"), "array") == 0 && items == NULL) {
-		field = join(path, ".items");
-		sim_field_error(errors, FIELD_REQUIRED, field, NULL, "must be specified");
-		free(field);
-	}
+	if (strcmp(sim_json_text(schema, "type"), "array") == 0 && items == NULL)
+		sim_field_error(errors, FIELD_REQUIRED, json_string_value(at_items), NULL,
+		    "must be specified");
 	if (sim_schema_list(schema, &keys) != LIST_MAP)
 		return;
-	if (json_array_size(keys) == 0) {
-		field = join(path, ".x-kubernetes-list-map-keys");
-		sim_field_error(errors, FIELD_REQUIRED, field, NULL,
+	if (json_array_size(keys) == 0)
+		sim_field_error(errors, FIELD_REQUIRED, json_string_value(at_keys), NULL,
 		    "must not be empty if x-kubernetes-list-type is map");
-		free(field);
-	}
 	json_array_foreach(keys, i, key) {
 		const json_t *member = sim_schema_member(items, json_string_value(key), false);
 
 		if (has_text(json_object_get(items, "required"), json_string_value(key))
 		    || json_object_get(member, "default") != NULL)
 			continue;
-		MUST(asprintf(&field, "%s.items.properties[%s].default", path, json_string_value(key)) > 0);
-		sim_field_error(errors, FIELD_REQUIRED, field, NULL,
+		json_auto_t *field = json_sprintf("%s.items.properties[%s].default", path,
+		    json_string_value(key));
+
+		sim_field_error(errors, FIELD_REQUIRED, json_string_value(field), NULL,
 		    "this property is in x-kubernetes-list-map-keys, so it must have a default or be a "
 		    "required property");
-		free(field);
 	}
 }
 
@@ -336,25 +317,20 @@ static void
 check_below(json_t *errors, const json_t *schema, const char *path)
 {
 	const json_t *others = json_object_get(schema, "additionalProperties");
+	json_auto_t *at_items = json_sprintf("%s.items", path);
+	json_auto_t *at_others = json_sprintf("%s.additionalProperties", path);
 	const char *key;
 	json_t *member;
-	char *field;
 
 	JSON_EACH(json_object_get(schema, "properties"), key, member) {
-		MUST(asprintf(&field, "%s.properties[%s]", path, key) > 0);
-		check_schema(errors, member, field, false, false);
-		free(field);
+		json_auto_t *field = json_sprintf("%s.properties[%s]", path, key);
+
+		check_schema(errors, member, json_string_value(field), false, false);
 	}
-	if (sim_schema_items(schema) != NULL) {
-		field = join(path, ".items");
-		check_schema(errors, sim_schema_items(schema), field, false, true);
-		free(field);
-	}
-	if (json_is_object(others)) {
-		field = join(path, ".additionalProperties");
-		check_schema(errors, others, field, false, false);
-		free(field);
-	}
+	if (sim_schema_items(schema) != NULL)
+		check_schema(errors, sim_schema_items(schema), json_string_value(at_items), false, true);
+	if (json_is_object(others))
+		check_schema(errors, others, json_string_value(at_others), false, false);
 }
 
 static bool
@@ -392,13 +368,4 @@ required(json_t *errors, const json_t *object, const char *key, const char *fiel
 {
 	if (*sim_json_text(object, key) == '\0')
 		sim_field_error(errors, FIELD_REQUIRED, field, NULL, "%s", "");
-}
-
-static char *
-join(const char *path, const char *more)
-{
-	char *joined;
-
-	MUST(asprintf(&joined, "%s%s", path, more) > 0);
-	return joined;
 }

@@ -1,7 +1,4 @@
 /* sim/kube/semantics/sim_semantics_kinds.c - which rules a kind has; those of the kinds that need few. */
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "obj.h"
@@ -63,7 +60,6 @@ namespace_prepare(const struct sim_write_params *a, json_t *object, const json_t
 {
 	json_t *spec = sim_json_branch(object, "spec");
 
-	(void)a;
 	namespace_complete(object);	/* generateName has made the name only now */
 	if (old != NULL) {
 		if (strcmp(a->subresource, "") == 0)
@@ -71,10 +67,8 @@ namespace_prepare(const struct sim_write_params *a, json_t *object, const json_t
 		return;
 	}
 	json_object_set_new(object, "status", json_pack("{s:s}", "phase", "Active"));
-	if (json_object_get(spec, "finalizers") == NULL)
-		json_object_set_new(spec, "finalizers", json_array());
-	if (!has_text(json_object_get(spec, "finalizers"), "kubernetes"))
-		json_array_append_new(json_object_get(spec, "finalizers"), json_string("kubernetes"));
+	if (!has_text(sim_json_list(spec, "finalizers"), "kubernetes"))
+		json_array_append_new(sim_json_list(spec, "finalizers"), json_string("kubernetes"));
 }
 
 /* stringData is only a way to write: it is kept as data. */
@@ -126,12 +120,6 @@ crd_complete(json_t *object)
 		json_object_set_new(spec, "conversion", json_pack("{s:s}", "strategy", "None"));
 	if (*kind != '\0' && *sim_json_text(names, "listKind") == '\0')
 		json_object_set_new(names, "listKind", json_sprintf("%sList", kind));
-	if (*kind != '\0' && *sim_json_text(names, "singular") == '\0') {
-		char *lower = obj_strdup(kind);
-
-		for (char *p = lower; *p != '\0'; p++)
-			*p = (char)tolower((unsigned char)*p);
-		json_object_set_new(names, "singular", json_string(lower));
-		free(lower);
-	}
+	if (*kind != '\0' && *sim_json_text(names, "singular") == '\0')
+		json_object_set_new(names, "singular", sim_json_lower(kind));
 }

@@ -2,12 +2,12 @@
  * sim/kube/semantics/sim_semantics_meta.c - metadata: what the server fills in, what no client may
  * change, what is malformed.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "obj.h"
+#include "sim/base/sim_buf.h"
 #include "sim/base/sim_json.h"
 #include "sim_field_errors.h"
 #include "sim_semantics_rules.h"
@@ -26,18 +26,6 @@ static void check_no_new_finalizers(json_t *errors, const json_t *now, const jso
 static const char *const immutable[] = {
 	"name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds",
 };
-
-json_t *
-sim_metadata_of(json_t *object)
-{
-	json_t *meta = json_object_get(object, "metadata");
-
-	if (!json_is_object(meta)) {
-		meta = json_object();
-		json_object_set_new(object, "metadata", meta);
-	}
-	return meta;
-}
 
 void
 sim_metadata_wipe(json_t *object)
@@ -59,13 +47,9 @@ sim_metadata_fill(const struct sim_write_params *a, json_t *object)
 	sim_metadata_wipe(object);
 	json_object_set_new(meta, "creationTimestamp", json_string(a->now));
 	json_object_set_new(meta, "uid", json_string(a->new_uid));
-	if (*base != '\0' && *sim_json_text(meta, "name") == '\0') {
-		char *name;
-
-		MUST(asprintf(&name, "%.*s%s", GENERATED_BASE_MAX, base, a->suffix) > 0);
-		json_object_set_new(meta, "name", json_string(name));
-		free(name);
-	}
+	if (*base != '\0' && *sim_json_text(meta, "name") == '\0')
+		json_object_set_new(meta, "name",
+		    json_sprintf("%.*s%s", GENERATED_BASE_MAX, base, a->suffix));
 	sim_metadata_place(a, object);
 }
 
@@ -184,12 +168,9 @@ check_annotations(json_t *errors, const json_t *annotations)
 	json_t *value;
 
 	JSON_EACH(annotations, key, value) {
-		char *lower = obj_strdup(key);
+		json_auto_t *lower = sim_json_lower(key);
 
-		for (char *p = lower; *p != '\0'; p++)
-			*p = (char)tolower((unsigned char)*p);
-		sim_name_check_qualified(errors, "metadata.annotations", key, lower);
-		free(lower);
+		sim_name_check_qualified(errors, "metadata.annotations", key, json_string_value(lower));
 		total += strlen(key) + json_string_length(value);
 	}
 	if (total > ANNOTATIONS_MAX)
@@ -264,20 +245,16 @@ check_no_new_finalizers(json_t *errors, const json_t *now, const json_t *before)
 		if (json_is_string(value) && !has_text(before, json_string_value(value)))
 			added[nadded++] = json_string_value(value);
 	if (nadded > 0) {
-		char *list = NULL;
-		size_t size;
-		FILE *out = open_memstream(&list, &size);
+		struct sim_buf list = { 0 };
 
-		MUST(out != NULL);
 		qsort(added, nadded, sizeof(*added), sim_json_compare_texts);
 		for (i = 0; i < nadded; i++)
 			if (i == 0 || strcmp(added[i], added[i - 1]) != 0)
-				fprintf(out, "%s\"%s\"", i == 0 ? "" : ", ", added[i]);
-		fclose(out);
+				sim_buf_printf(&list, "%s\"%s\"", i == 0 ? "" : ", ", added[i]);
 		sim_field_error(errors, FIELD_FORBIDDEN, "metadata.finalizers", NULL,
 		    "no new finalizers can be added if the object is being deleted, found new finalizers "
-		    "[]string{%s}", list);
-		free(list);
+		    "[]string{%s}", list.bytes);
+		sim_buf_free(&list);
 	}
 	free(added);
 }

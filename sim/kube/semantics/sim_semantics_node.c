@@ -40,10 +40,8 @@ sim_node_prepare(const struct sim_write_params *a, json_t *object, const json_t 
 	(void)a;
 	if (old != NULL)
 		return;
-	if (json_object_get(spec, "taints") == NULL)
-		json_object_set_new(spec, "taints", json_array());
 
-	json_t *taints = json_object_get(spec, "taints");
+	json_t *taints = sim_json_list(spec, "taints");
 
 	if (has_taint(taints, json_array_size(taints), NOT_READY, "NoSchedule") == NULL)
 		json_array_append_new(taints, json_pack("{s:s, s:s}", "key", NOT_READY, "effect",
@@ -88,13 +86,12 @@ check_taints(json_t *errors, const json_t *taints)
 			sim_field_error_text(errors, FIELD_UNSUPPORTED, field, effect,
 			    "supported values: \"NoSchedule\", \"PreferNoSchedule\", \"NoExecute\"");
 		if (has_taint(taints, i, key, effect) != NULL) {
-			json_t *shown = json_pack("{s:s, s:s, s:s, s:n}", "Key", key, "Value",
+			json_auto_t *shown = json_pack("{s:s, s:s, s:s, s:n}", "Key", key, "Value",
 			    sim_json_text(taint, "value"), "Effect", effect, "TimeAdded");
 
 			snprintf(field, sizeof(field), "metadata.taints[%zu]", i);
 			sim_field_error(errors, FIELD_DUPLICATE, field, shown,
 			    "taints must be unique by key and effect pair");
-			json_decref(shown);
 		}
 	}
 }
@@ -128,13 +125,12 @@ check_addresses(json_t *errors, const json_t *addresses)
 
 			if (!json_equal(address, json_array_get(addresses, k)))
 				continue;
-			json_t *shown = json_pack("{s:s, s:s}", "Type",
+			json_auto_t *shown = json_pack("{s:s, s:s}", "Type",
 			    sim_json_text(address, "type"), "Address",
 			    sim_json_text(address, "address"));
 
 			snprintf(field, sizeof(field), "status.addresses[%zu]", i);
 			sim_field_error(errors, FIELD_DUPLICATE, field, shown, "%s", "");
-			json_decref(shown);
 			break;
 		}
 	}

@@ -21,8 +21,8 @@ json_t *
 sim_patch_object(const struct sim_write_params *a, const json_t *old, enum sim_patch_type type,
     const char *bytes, size_t len, json_t **status)
 {
-	json_t *patch = parse(type, bytes, len, status);
-	json_t *raw = NULL, *object = NULL;
+	json_auto_t *patch = parse(type, bytes, len, status), *raw = NULL;
+	json_t *object = NULL;
 
 	if (patch == NULL)
 		return NULL;
@@ -42,8 +42,6 @@ sim_patch_object(const struct sim_write_params *a, const json_t *old, enum sim_p
 	}
 	if (raw != NULL)
 		object = sim_schema_decode(a, raw, patch, type == PATCH_STRATEGIC, status);
-	json_decref(raw);
-	json_decref(patch);
 	return object;
 }
 
@@ -82,20 +80,17 @@ static json_t *
 operations(const json_t *old, const json_t *patch, json_t **status)
 {
 	if (json_array_size(patch) > OPERATIONS_MAX) {
-		char message[160];
-
-		snprintf(message, sizeof(message),
+		*status = sim_semantics_failure(413, "RequestEntityTooLarge",
 		    "Request entity too large: The allowed maximum operations in a JSON patch is %d, "
 		    "got %zu", OPERATIONS_MAX, json_array_size(patch));
-		*status = sim_semantics_failure(413, "RequestEntityTooLarge", message, NULL, "", NULL);
 		return NULL;
 	}
 
 	json_t *object = sim_patch_operations(old, patch);
 
 	if (object == NULL)
-		*status = sim_semantics_failure(422, "Invalid",
-		    "the server rejected our request due to an error in our request",
-		    &(struct sim_resource){ .group = "", .plural = "" }, "", NULL);
+		*status = sim_semantics_failure_of(422, "Invalid",
+		    &(struct sim_resource){ .group = "", .plural = "" }, "", NULL,
+		    "the server rejected our request due to an error in our request");
 	return object;
 }

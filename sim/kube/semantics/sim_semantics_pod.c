@@ -111,9 +111,7 @@ tolerate(json_t *spec, const char *key)
 	size_t i;
 	json_t *toleration;
 
-	if (json_object_get(spec, "tolerations") == NULL)
-		json_object_set_new(spec, "tolerations", json_array());
-	json_array_foreach(json_object_get(spec, "tolerations"), i, toleration) {
+	json_array_foreach(sim_json_list(spec, "tolerations"), i, toleration) {
 		const char *effect = sim_json_text(toleration, "effect");
 
 		if ((strcmp(sim_json_text(toleration, "key"), key) == 0
@@ -179,7 +177,7 @@ check_containers(json_t *errors, const json_t *spec)
 static void
 check_unchanged(json_t *errors, const json_t *spec, const json_t *before)
 {
-	json_t *now = comparable(spec), *then = comparable(before);
+	json_auto_t *now = comparable(spec), *then = comparable(before);
 
 	if (!json_equal(now, then))
 		sim_field_error(errors, FIELD_FORBIDDEN, "spec", NULL,
@@ -187,8 +185,6 @@ check_unchanged(json_t *errors, const json_t *spec, const json_t *before)
 		    "`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only "
 		    "additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be "
 		    "set to 1 if it was previously negative)");
-	json_decref(now);
-	json_decref(then);
 }
 
 /* The spec without what may change. */

@@ -58,17 +58,15 @@ json_t *
 sim_refuse_version(const struct sim_write_params *a, const json_t *object, const json_t *old)
 {
 	const char *version = meta_text(object, "resourceVersion");
-	json_t *errors;
 
 	if (*version == '\0' || strcmp(version, "0") == 0) {
 		if (!sim_kind_rules(a->resource)->needs_version)
 			return NULL;
-		json_t *zero = json_integer(0);
+		json_auto_t *zero = json_integer(0);
+		json_t *errors = json_array();
 
-		errors = json_array();
 		sim_field_error(errors, FIELD_INVALID, "metadata.resourceVersion", zero,
 		    "must be specified for an update");
-		json_decref(zero);
 		return sim_field_errors_status(errors, a->resource->group, a->resource->plural, a->name);
 	}
 	if (strcmp(version, meta_text(old, "resourceVersion")) != 0)

@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
+#include "sim/base/sim_json.h"
 #include "sim_semantics.h"
 
 /* Names: what an object may be called. */
@@ -20,7 +21,7 @@ void sim_name_check_qualified(json_t *errors, const char *field, const char *sho
 void sim_name_check_label_value(json_t *errors, const char *field, const char *value);
 
 /* Metadata: the same for every kind. */
-json_t *sim_metadata_of(json_t *object);		/* made where it is missing; borrowed */
+#define sim_metadata_of(object)	sim_json_branch((object), "metadata")	/* made where it is missing */
 void sim_metadata_wipe(json_t *object);		/* what a new object cannot bring with it */
 void sim_metadata_place(const struct sim_write_params *a,
     json_t *object);	/* in the namespace of the URL */
@@ -76,7 +77,7 @@ json_t *sim_refuse_orphan_uid(const struct sim_write_params *a, const json_t *ob
 json_t *sim_patch_object(const struct sim_write_params *a, const json_t *old,
     enum sim_patch_type type, const char *bytes, size_t len, json_t **status);
 
-json_t *sim_status_bad_request(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define sim_status_bad_request(...)	sim_semantics_failure(400, "BadRequest", __VA_ARGS__)
 json_t *sim_status_other_namespace(void);
 /* called: the plural, or where the real server names it the kind. */
 json_t *sim_status_conflict(const struct sim_resource *r, const char *called, const char *name,

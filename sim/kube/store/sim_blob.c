@@ -83,6 +83,31 @@ sim_blob_name(const struct sim_blob *b)
 	return slash != NULL ? slash + 1 : sim_blob_key(b);
 }
 
+size_t
+sim_blob_seek(struct sim_blob *const *objects, size_t n, const char *key)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (strcmp(sim_blob_key(objects[middle]), key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Metadata stands first in the bytes, so this needs no parser. */
+bool
+sim_blob_is_marked(const struct sim_blob *b)
+{
+	static const char mark[] = "\"deletionTimestamp\":";
+
+	return memmem(b->bytes, b->meta_len, mark, sizeof(mark) - 1) != NULL;
+}
+
 const char *
 sim_blob_uid(const struct sim_blob *b)
 {

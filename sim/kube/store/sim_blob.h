@@ -38,6 +38,10 @@ void sim_blob_unref(struct sim_blob **bp);
 /* "namespace/name", or "name" of a cluster-wide object: the order of lists. */
 const char *sim_blob_key(const struct sim_blob *b);
 const char *sim_blob_name(const struct sim_blob *b);
+/* Of objects in the order of keys: the index of the first whose key is not less than key. */
+size_t sim_blob_seek(struct sim_blob *const *objects, size_t n, const char *key);
+/* Has it a deletionTimestamp? */
+bool sim_blob_is_marked(const struct sim_blob *b);
 const char *sim_blob_uid(const struct sim_blob *b);
 /* NULL: none. sim_blob_field has metadata.name, metadata.namespace and the resource's `fields`. */
 const char *sim_blob_get_label(const char *key, const void *blob);	/* for selector_matches */

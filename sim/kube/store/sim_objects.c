@@ -15,11 +15,10 @@ sim_object_create(struct simulator *s, const struct sim_resource *r, const json_
     char *err, size_t size)
 {
 	char now[SIM_TIME_MAX], uid[SIM_UID_MAX], suffix[SIM_SUFFIX_MAX], key[512];
-	json_t *status = NULL;
-	struct sim_blob *b = NULL;
+	json_auto_t *status = NULL;
 	const char *const ns = r->namespaced ? sim_json_text_at(object, "metadata.namespace") : "";
 
-	json_t *const made = sim_semantics_create(
+	json_auto_t *made = sim_semantics_create(
 	    &(struct sim_write_params){
 		.resource = r,
 		.namespace = ns,
@@ -34,25 +33,21 @@ sim_object_create(struct simulator *s, const struct sim_resource *r, const json_
 	    }, object, &status);
 	if (made != NULL && strcmp(r->kind, "CustomResourceDefinition") == 0)
 		status = sim_semantics_crd_refusal(made);
-	snprintf(key, sizeof(key), "%s%s%s", ns, ns[0] != '\0' ? "/" : "",
-	    sim_json_text_at(made, "metadata.name"));
+	sim_resource_key(r, ns, meta_text(made, "name"), key, sizeof(key));
 	if (made != NULL && status == NULL && sim_storage_get(r->storage, key) != NULL)
 		status = sim_semantics_already_exists(r, sim_json_text_at(made, "metadata.name"));
-	if (status != NULL)
-		snprintf(err, size, "%s", sim_json_text(status, "message"));
-	else
-		b = sim_store_put(s->store, r->storage, made);
-	json_decref(status);
-	json_decref(made);
-	return b;
+	if (status == NULL)
+		return sim_store_put(s->store, r->storage, made);
+	snprintf(err, size, "%s", sim_json_text(status, "message"));
+	return NULL;
 }
 
 void
-sim_object_delete(struct simulator *s, struct sim_storage *st, struct sim_blob *b, const json_t *options)
+sim_object_delete(struct simulator *s, struct sim_storage *st, struct sim_blob *b, bool at_once)
 {
 	char now[SIM_TIME_MAX];
-	json_t *const old = sim_blob_parse(b, st->form);
-	json_t *marked = NULL, *status = NULL;
+	json_auto_t *old = sim_blob_parse(b, st->form), *marked = NULL, *status = NULL;
+	json_auto_t *options = at_once ? json_pack("{s:i}", "gracePeriodSeconds", 0) : NULL;
 	const enum sim_deletion how = sim_semantics_delete(
 	    &(struct sim_write_params){
 		.resource = st->form,
@@ -69,7 +64,4 @@ sim_object_delete(struct simulator *s, struct sim_storage *st, struct sim_blob *
 		sim_store_remove(s->store, st, sim_blob_key(b));
 	else if (how == DELETION_MARKED && !json_equal(old, marked))
 		sim_store_put(s->store, st, marked);
-	json_decref(status);
-	json_decref(marked);
-	json_decref(old);
 }

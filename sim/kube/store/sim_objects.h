@@ -17,8 +17,7 @@ struct sim_storage;
 /* As a POST would (CRDs are checked too). NULL with a text in err. Borrowed. */
 struct sim_blob *sim_object_create(
     struct simulator *s, const struct sim_resource *r, const json_t *object, char *err, size_t size);
-/* As a DELETE would: finalizers hold it. options may be NULL. */
-void sim_object_delete(struct simulator *s, struct sim_storage *st, struct sim_blob *b,
-    const json_t *options);
+/* As a DELETE would: finalizers hold it. at_once: without a grace period. */
+void sim_object_delete(struct simulator *s, struct sim_storage *st, struct sim_blob *b, bool at_once);
 
 #endif

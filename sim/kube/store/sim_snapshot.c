@@ -9,27 +9,26 @@
 
 static bool inside(const struct sim_blob *, const char *, size_t);
 static void undo(struct sim_snapshot *, const struct sim_change *);
-static size_t seek(const struct sim_snapshot *, const char *, bool *);
 static void put(struct sim_snapshot *, size_t, struct sim_blob *);
 
 struct sim_snapshot *
 sim_store_snapshot(const struct sim_store *s, const struct sim_storage *st, const char *ns, uint64_t rv)
 {
-	const struct sim_history *const h = sim_store_history(s);
+	const struct sim_history *const h = &s->history;
 	const size_t ns_len = strlen(ns);
 
-	rv = rv != 0 ? rv : sim_store_rv(s);
-	if (rv > sim_store_rv(s) || rv < h->forgotten)
+	rv = rv != 0 ? rv : s->rv;
+	if (rv > s->rv || rv < h->forgotten)
 		return NULL;
 	struct sim_snapshot *const snap = obj_alloc(sizeof(*snap));
 	snap->rv = rv;
-	for (size_t i = ns_len > 0 ? sim_storage_seek(st, ns) : 0; i < st->n; i++) {
+	for (size_t i = ns_len > 0 ? sim_blob_seek(st->objects, st->n, ns) : 0; i < st->n; i++) {
 		if (inside(st->objects[i], ns, ns_len))
 			put(snap, snap->n, sim_blob_ref(st->objects[i]));
 		else if (ns_len > 0 && strncmp(sim_blob_key(st->objects[i]), ns, ns_len) > 0)
 			break;
 	}
-	for (uint64_t at = sim_store_rv(s); at > rv; at--) {
+	for (uint64_t at = s->rv; at > rv; at--) {
 		const struct sim_change *const c = sim_history_get(h, at);
 
 		if (c->storage == st && inside(c->before != NULL ? c->before : c->after, ns, ns_len))
@@ -61,8 +60,9 @@ inside(const struct sim_blob *b, const char *ns, size_t len)
 static void
 undo(struct sim_snapshot *snap, const struct sim_change *c)
 {
-	bool found;
-	const size_t i = seek(snap, sim_blob_key(c->before != NULL ? c->before : c->after), &found);
+	const char *const key = sim_blob_key(c->before != NULL ? c->before : c->after);
+	const size_t i = sim_blob_seek(snap->objects, snap->n, key);
+	const bool found = i < snap->n && strcmp(sim_blob_key(snap->objects[i]), key) == 0;
 
 	MUST(found == (c->after != NULL));
 	if (c->before != NULL && found) {
@@ -75,23 +75,6 @@ undo(struct sim_snapshot *snap, const struct sim_change *c)
 		snap->n--;
 		memmove(&snap->objects[i], &snap->objects[i + 1], (snap->n - i) * sizeof(*snap->objects));
 	}
-}
-
-static size_t
-seek(const struct sim_snapshot *snap, const char *key, bool *found)
-{
-	size_t low = 0, high = snap->n;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (strcmp(sim_blob_key(snap->objects[middle]), key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*found = low < snap->n && strcmp(sim_blob_key(snap->objects[low]), key) == 0;
-	return low;
 }
 
 static void

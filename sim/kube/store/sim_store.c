@@ -8,16 +8,7 @@
 
 enum { OBJECTS_FIRST = 16 };
 
-struct sim_store {
-	uint32_t		 magic;
 #define STORE_MAGIC	0x53544f52u
-	uint64_t		 rv;
-	struct sim_storage	**storages;
-	size_t			 n;
-	struct sim_history	 history;
-	sim_store_changed	*changed;
-	void			*arg;
-};
 
 static void commit(struct sim_store *, struct sim_storage *, struct sim_blob *, struct sim_blob *);
 static void insert(struct sim_storage *, size_t, struct sim_blob *);
@@ -73,49 +64,12 @@ sim_store_storage(struct sim_store *s, const char *group, const char *plural)
 	return st;
 }
 
-size_t
-sim_store_nstorages(const struct sim_store *s)
-{
-	return s->n;
-}
-
-struct sim_storage *
-sim_store_nth(const struct sim_store *s, size_t i)
-{
-	MUST(i < s->n);
-	return s->storages[i];
-}
-
-uint64_t
-sim_store_rv(const struct sim_store *s)
-{
-	return s->rv;
-}
-
-const struct sim_history *
-sim_store_history(const struct sim_store *s)
-{
-	return &s->history;
-}
-
-void
-sim_store_expire(struct sim_store *s, int64_t now_ms)
-{
-	sim_history_expire(&s->history, now_ms);
-}
-
-void
-sim_store_compact(struct sim_store *s)
-{
-	sim_history_forget_all(&s->history);
-}
-
 struct sim_blob *
 sim_store_put(struct sim_store *s, struct sim_storage *st, const json_t *object)
 {
 	OBJ_CHECK(s, STORE_MAGIC);
 	struct sim_blob *const now = sim_blob_new(object, st->form, s->rv + 1);
-	const size_t i = sim_storage_seek(st, sim_blob_key(now));
+	const size_t i = sim_blob_seek(st->objects, st->n, sim_blob_key(now));
 	struct sim_blob *before = NULL;
 
 	if (i < st->n && strcmp(sim_blob_key(st->objects[i]), sim_blob_key(now)) == 0) {
@@ -131,7 +85,7 @@ sim_store_put(struct sim_store *s, struct sim_storage *st, const json_t *object)
 uint64_t
 sim_store_remove(struct sim_store *s, struct sim_storage *st, const char *key)
 {
-	const size_t i = sim_storage_seek(st, key);
+	const size_t i = sim_blob_seek(st->objects, st->n, key);
 
 	OBJ_CHECK(s, STORE_MAGIC);
 	if (i == st->n || strcmp(sim_blob_key(st->objects[i]), key) != 0)
@@ -146,25 +100,9 @@ sim_store_remove(struct sim_store *s, struct sim_storage *st, const char *key)
 struct sim_blob *
 sim_storage_get(const struct sim_storage *st, const char *key)
 {
-	const size_t i = sim_storage_seek(st, key);
+	const size_t i = sim_blob_seek(st->objects, st->n, key);
 
 	return i < st->n && strcmp(sim_blob_key(st->objects[i]), key) == 0 ? st->objects[i] : NULL;
-}
-
-size_t
-sim_storage_seek(const struct sim_storage *st, const char *key)
-{
-	size_t low = 0, high = st->n;
-
-	while (low < high) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (strcmp(sim_blob_key(st->objects[middle]), key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 size_t

@@ -17,8 +17,6 @@
 #include "sim_blob.h"
 #include "sim_history.h"
 
-struct sim_store;
-
 struct sim_storage {
 	char				*group, *plural;
 	const struct sim_resource	*form;		/* the stored version: the form of the bytes */
@@ -37,19 +35,22 @@ size_t sim_change_bytes(const struct sim_change *c);
  */
 typedef void sim_store_changed(const struct sim_change *c, void *arg);
 
+/* Others read it; only the functions below write it. */
+struct sim_store {
+	uint32_t		 magic;
+	uint64_t		 rv;
+	struct sim_storage	**storages;
+	size_t			 n;
+	struct sim_history	 history;
+	sim_store_changed	*changed;
+	void			*arg;
+};
+
 struct sim_store *sim_store_new(sim_store_changed *changed, void *arg);
 void sim_store_free(struct sim_store **sp);
 
 /* Made when absent. */
 struct sim_storage *sim_store_storage(struct sim_store *s, const char *group, const char *plural);
-size_t sim_store_nstorages(const struct sim_store *s);
-struct sim_storage *sim_store_nth(const struct sim_store *s, size_t i);
-
-uint64_t sim_store_rv(const struct sim_store *s);
-const struct sim_history *sim_store_history(const struct sim_store *s);
-/* Forgets the changes that are older than the window, or all of them. */
-void sim_store_expire(struct sim_store *s, int64_t now_ms);
-void sim_store_compact(struct sim_store *s);
 
 /*
  * An object in the stored form, with name and namespace in its metadata: added, or put in place of
@@ -61,9 +62,6 @@ uint64_t sim_store_remove(struct sim_store *s, struct sim_storage *st, const cha
 
 /* Borrowed; NULL: none. Key: sim_blob_key. */
 struct sim_blob *sim_storage_get(const struct sim_storage *st, const char *key);
-/* The index of the first object whose key is not less than key. */
-size_t sim_storage_seek(const struct sim_storage *st, const char *key);
-
 /* The objects as they were at one resourceVersion, in order of keys. Holds references. */
 struct sim_snapshot {
 	uint64_t	 rv;

@@ -134,10 +134,10 @@ send_initial(struct sim_watch *w)
 static void
 send_change(struct sim_watch *w)
 {
-	const struct sim_change *const change = sim_history_get(sim_store_history(w->sim->store),
+	const struct sim_change *const change = sim_history_get(&w->sim->store->history,
 	    w->cursor + 1);
 
-	if (w->cursor >= sim_store_rv(w->sim->store)) {
+	if (w->cursor >= w->sim->store->rv) {
 		w->caught_up = true;
 	} else if (change == NULL) {
 		sim_watch_event_error(w, 410, "Expired",
@@ -159,8 +159,8 @@ read_start(struct watch_start *start, struct sim_request *c)
 			  *const initial = sim_request_param(c, "sendInitialEvents");
 	const struct sim_fault *const old_server = c->plan.of[FAULT_NO_WATCHLIST];
 	struct sim_store *const store = c->sim->store;
-	sim_store_expire(store, clock_mono_ms());
-	const uint64_t forgotten = sim_store_history(store)->forgotten, since = c->resource->storage->since;
+	sim_history_expire(&store->history, clock_mono_ms());
+	const uint64_t forgotten = store->history.forgotten, since = c->resource->storage->since;
 	const uint64_t oldest = since > forgotten ? since : forgotten;
 
 	if (!sim_list_read_rv(c, rv, false, &start->rv))
@@ -173,7 +173,7 @@ read_start(struct watch_start *start, struct sim_request *c)
 	if ((start->initial || c->plan.of[FAULT_RV_TOO_LARGE] != NULL) && sim_list_too_large(c, start->rv))
 		return false;
 	if (start->initial || start->rv == 0) {
-		start->rv = sim_store_rv(store);
+		start->rv = store->rv;
 	} else if (start->rv < oldest) {
 		snprintf(start->text, sizeof(start->text),
 		    "too old resource version: %" PRIu64 " (%" PRIu64 ")", start->rv, oldest);
@@ -239,8 +239,8 @@ begin(struct sim_watch *w, const struct watch_start *start, struct sim_request *
 	w->taken_ms = clock_mono_ms();
 	w->deadline_ms = w->taken_ms + timeout_ms(c);
 	w->sent = w->storage->written;
-	for (uint64_t rv = w->cursor + 1; rv <= sim_store_rv(w->sim->store); rv++) {
-		const struct sim_change *const change = sim_history_get(sim_store_history(w->sim->store), rv);
+	for (uint64_t rv = w->cursor + 1; rv <= w->sim->store->rv; rv++) {
+		const struct sim_change *const change = sim_history_get(&w->sim->store->history, rv);
 
 		w->sent -= change != NULL && change->storage == w->storage ? sim_change_bytes(change) : 0;
 	}

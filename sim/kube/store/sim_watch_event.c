@@ -53,16 +53,12 @@ sim_watch_event_bookmark(struct sim_watch *w, uint64_t rv, bool end)
 void
 sim_watch_event_error(struct sim_watch *w, int code, const char *reason, const char *message)
 {
-	json_t *const status = sim_semantics_failure(code, reason, message, NULL, "", NULL);
+	json_auto_t *status = sim_semantics_failure(code, reason, "%s", message);
 	struct evbuffer *const out = sim_stream_buffer(w->stream);
-	struct sim_buf text = { 0 };
 
-	sim_buf_json(&text, status);
 	evbuffer_add_printf(out, "{\"type\":\"ERROR\",\"object\":");
-	evbuffer_add(out, text.bytes, text.len);
+	sim_buf_json_into(out, status);
 	evbuffer_add(out, "}\n", 2);
-	sim_buf_free(&text);
-	json_decref(status);
 	line_done(w);
 	w->failing = true;
 }

@@ -27,7 +27,7 @@ sim_write_delete(struct sim_request *c)
 	char key[SIM_KEY_MAX];
 	json_t *answer = NULL;
 
-	json_t *const options = read_options(c);
+	json_auto_t *options = read_options(c);
 	if (options == NULL)
 		return;
 	struct sim_blob *b = sim_blob_ref(sim_storage_get(c->resource->storage,
@@ -48,11 +48,9 @@ sim_write_delete(struct sim_request *c)
 		sim_view_json(c->resource, answer, out);
 		evbuffer_add(out, "\n", 1);
 		sim_request_reply(c, 200, "application/json", out);
-		evbuffer_free(out);
 		json_decref(answer);
 	}
 	sim_write_request_close(&w);
-	json_decref(options);
 	sim_blob_unref(&b);
 }
 
@@ -65,13 +63,13 @@ sim_write_delete_collection(struct sim_request *c)
 
 	if (!sim_view_read(&view, c) || !sim_selection_read(&selection, c))
 		return;
-	json_t *const options = read_options(c);
+	json_auto_t *options = read_options(c);
 	if (options == NULL) {
 		sim_selection_free(&selection);
 		return;
 	}
 	struct sim_snapshot *snap = sim_store_snapshot(c->sim->store, c->resource->storage, selection.ns, 0);
-	struct evbuffer *const out = evbuffer_new(), *const items = evbuffer_new();
+	struct evbuffer *const items = evbuffer_new();
 	json_t *refusal = NULL;
 	sim_write_request_open(&w, c);
 	w.params.dry_run = is_dry_run(options);
@@ -90,20 +88,21 @@ sim_write_delete_collection(struct sim_request *c)
 			evbuffer_add(items, ",", 1);
 		sim_view_list_item(&view, snap->objects[i], items);
 	}
-	const struct sim_list_meta meta = { sim_store_rv(c->sim->store), "", -1 };
-	sim_view_list_head(&view, &meta, out);
-	evbuffer_add_buffer(out, items);
-	sim_view_list_tail(&view, &meta, out);
-	if (refusal != NULL)
+	if (refusal != NULL) {
 		sim_request_reply_status(c, refusal);
-	else
+	} else {
+		const struct sim_list_meta meta = { c->sim->store->rv, "", -1 };
+		struct evbuffer *const out = evbuffer_new();
+
+		sim_view_list_head(&view, &meta, out);
+		evbuffer_add_buffer(out, items);
+		sim_view_list_tail(&view, &meta, out);
 		sim_request_reply(c, 200, "application/json", out);
+	}
 	sim_write_request_close(&w);
 	evbuffer_free(items);
-	evbuffer_free(out);
 	sim_snapshot_free(&snap);
 	sim_selection_free(&selection);
-	json_decref(options);
 }
 
 void
@@ -113,7 +112,7 @@ sim_write_evict(struct sim_request *c)
 	char key[SIM_KEY_MAX];
 	json_t *answer;
 
-	json_t *const eviction = sim_write_body(c);
+	json_auto_t *eviction = sim_write_body(c);
 	if (eviction == NULL)
 		return;
 	struct sim_blob *b = sim_blob_ref(sim_storage_get(c->resource->storage,
@@ -135,7 +134,6 @@ sim_write_evict(struct sim_request *c)
 	}
 	sim_request_reply_status(c, answer);
 	sim_write_request_close(&w);
-	json_decref(eviction);
 	sim_blob_unref(&b);
 }
 
@@ -144,8 +142,8 @@ static enum sim_deletion
 delete_one(struct sim_request *c, struct sim_write_request *w, struct sim_blob *b,
     const json_t *options, json_t **answer)
 {
-	json_t *const old = sim_blob_parse(b, c->resource);
-	json_t *marked = NULL, *status = NULL;
+	json_auto_t *old = sim_blob_parse(b, c->resource), *marked = NULL;
+	json_t *status = NULL;
 	const enum sim_deletion how = sim_semantics_delete(&w->params, old, options, &marked, &status);
 
 	if (how == DELETION_REFUSED) {
@@ -168,8 +166,6 @@ delete_one(struct sim_request *c, struct sim_write_request *w, struct sim_blob *
 		}
 		*answer = sim_semantics_deleted(&w->params, marked, how);
 	}
-	json_decref(marked);
-	json_decref(old);
 	return how;
 }
 
@@ -184,14 +180,14 @@ read_options(struct sim_request *c)
 	sim_request_body(c, &len);
 	json_t *const options = len > 0 ? sim_write_body(c) : json_object();
 	if (len == 0 && dry_run != NULL)
-		json_object_set_new(options, "dryRun", json_pack("[s]", dry_run));
+		json_object_set_new(options, "dryRun", json_pack("[o]", sim_json_utf8(dry_run)));
 	for (size_t i = 0; options != NULL && len == 0 && i < NITEMS(names); i++) {
 		const char *const value = sim_request_param(c, names[i]);
 
 		if (value == NULL)
 			continue;
 		json_t *const typed = json_loads(value, JSON_DECODE_ANY, NULL);
-		json_object_set_new(options, names[i], typed != NULL ? typed : json_string(value));
+		json_object_set_new(options, names[i], typed != NULL ? typed : sim_json_utf8(value));
 	}
 	return options;
 }

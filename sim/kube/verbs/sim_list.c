@@ -69,16 +69,14 @@ sim_list_serve(struct sim_request *c)
 bool
 sim_list_too_large(struct sim_request *c, uint64_t rv)
 {
-	const uint64_t current = sim_store_rv(c->sim->store);
-	char message[128];
+	const uint64_t current = c->sim->store->rv;
 
 	if (rv <= current && c->plan.of[FAULT_RV_TOO_LARGE] == NULL)
 		return false;
-	snprintf(message, sizeof(message),
-	    "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, rv, current);
-	json_t *const status = sim_semantics_failure(504, "Timeout", message, NULL, "",
+	json_t *const status = sim_semantics_failure_of(504, "Timeout", NULL, "",
 	    json_pack("[{s:s, s:s}]", "reason", "ResourceVersionTooLarge", "message",
-		"Too large resource version"));
+		"Too large resource version"),
+	    "Timeout: Too large resource version: %" PRIu64 ", current: %" PRIu64, rv, current);
 	json_object_set_new(json_object_get(status, "details"), "retryAfterSeconds", json_integer(1));
 	sim_request_reply_status(c, status);
 	return true;
@@ -188,7 +186,7 @@ take_snapshot(const struct list_params *params, struct sim_request *c)
 	if (snap != NULL)
 		return snap;
 	json_t *const status = sim_semantics_failure(
-	    410, "Expired", params->page.start != NULL ? page_expired : expired, NULL, "", NULL);
+	    410, "Expired", "%s", params->page.start != NULL ? page_expired : expired);
 	if (params->page.start != NULL) {
 		/* See sim_page_parse. */
 		char *const key = obj_strdup(params->page.start);

@@ -32,7 +32,6 @@ sim_read_get(struct sim_request *c)
 	evbuffer_add(out, "\n", 1);
 	c->rv = b->rv;
 	sim_request_reply(c, 200, "application/json", out);
-	evbuffer_free(out);
 	sim_blob_unref(&b);
 }
 

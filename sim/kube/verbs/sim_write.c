@@ -42,20 +42,17 @@ sim_write_create(struct sim_request *c)
 
 	if (!sim_view_read(&view, c))
 		return;
-	json_t *const body = sim_write_body(c);
+	json_auto_t *body = sim_write_body(c);
 	if (body == NULL)
 		return;
 	const char *const name = sim_json_text_at(body, "metadata.name");
 	sim_audit_name(c->sim->audit, c->audit_row, name);
-	if (!namespace_takes(c, name)) {
-		json_decref(body);
+	if (!namespace_takes(c, name))
 		return;
-	}
 	sim_write_request_open(&w, c);
 	json_t *const object = sim_semantics_create(&w.params, body, &status);
 	finish(c, &w, &view, NULL, NULL, object, status);
 	sim_write_request_close(&w);
-	json_decref(body);
 }
 
 void
@@ -68,22 +65,18 @@ sim_write_update(struct sim_request *c)
 
 	if (!sim_view_read(&view, c))
 		return;
-	json_t *const body = sim_write_body(c);
+	json_auto_t *body = sim_write_body(c);
 	if (body == NULL)
 		return;
 	struct sim_blob *const before = sim_storage_get(c->resource->storage,
 	    sim_request_key(c, key, sizeof(key)));
-	json_t *const old = before != NULL ? sim_blob_parse(before, c->resource) : NULL;
-	if (old == NULL && !namespace_takes(c, c->route.name)) {
-		json_decref(body);
+	json_auto_t *old = before != NULL ? sim_blob_parse(before, c->resource) : NULL;
+	if (old == NULL && !namespace_takes(c, c->route.name))
 		return;
-	}
 	sim_write_request_open(&w, c);
 	json_t *const object = sim_semantics_update(&w.params, old, body, &status);
 	finish(c, &w, &view, before, old, object, status);
 	sim_write_request_close(&w);
-	json_decref(old);
-	json_decref(body);
 }
 
 void
@@ -101,14 +94,13 @@ sim_write_patch(struct sim_request *c)
 	const char *const body = sim_request_body(c, &len);
 	struct sim_blob *const before = sim_storage_get(c->resource->storage,
 	    sim_request_key(c, key, sizeof(key)));
-	json_t *const old = before != NULL ? sim_blob_parse(before, c->resource) : NULL;
+	json_auto_t *old = before != NULL ? sim_blob_parse(before, c->resource) : NULL;
 	if (old == NULL && !namespace_takes(c, c->route.name))
 		return;
 	sim_write_request_open(&w, c);
 	json_t *const object = sim_semantics_patch(&w.params, old, type, body, len, &status);
 	finish(c, &w, &view, before, old, object, status);
 	sim_write_request_close(&w);
-	json_decref(old);
 }
 
 /* Takes object and status: one of them is NULL. before and old (the same, read) NULL: the object is new. */
@@ -121,8 +113,11 @@ finish(struct sim_request *c, const struct sim_write_request *w, struct sim_view
 
 	if (object != NULL && crd && c->route.subresource[0] == '\0')
 		status = sim_semantics_crd_refusal(object);
+	char key[SIM_KEY_MAX];
+	sim_resource_key(c->resource, meta_text(object, "namespace"), meta_text(object, "name"), key,
+	    sizeof(key));
 	if (object != NULL && status == NULL && before == NULL
-	    && sim_storage_get(c->resource->storage, sim_write_key(c, object).text) != NULL)
+	    && sim_storage_get(c->resource->storage, key) != NULL)
 		status = sim_semantics_already_exists(c->resource, sim_json_text_at(object, "metadata.name"));
 	if (status != NULL) {
 		json_decref(object);
@@ -161,7 +156,6 @@ answer(struct sim_request *c, const struct sim_write_request *w, struct sim_view
 	evbuffer_add(out, "\n", 1);
 	c->rv = c->rv != 0 ? c->rv : now->rv;
 	sim_request_reply(c, code, "application/json", out);
-	evbuffer_free(out);
 	sim_blob_unref(&now);
 }
 
@@ -179,14 +173,13 @@ namespace_takes(struct sim_request *c, const char *name)
 	}
 	if (strcmp(sim_blob_field(b, "status.phase"), "Terminating") != 0)
 		return true;
-	char qualified[512], message[2048];
-	snprintf(message, sizeof(message),
+	char qualified[512];
+	sim_request_reply_status(c, sim_semantics_failure_of(403, "Forbidden", c->resource, name,
+	    json_pack("[{s:s, s:o, s:s}]", "reason", "NamespaceTerminating", "message",
+	    json_sprintf("namespace %s is being terminated", c->route.ns), "field", "metadata.namespace"),
 	    "%s \"%s\" is forbidden: unable to create new content in namespace %s because "
 	    "it is being terminated",
-	    sim_resource_qualified(c->resource, qualified, sizeof(qualified)), name, c->route.ns);
-	sim_request_reply_status(c, sim_semantics_failure(403, "Forbidden", message, c->resource, name,
-	    json_pack("[{s:s, s:o, s:s}]", "reason", "NamespaceTerminating", "message",
-	    json_sprintf("namespace %s is being terminated", c->route.ns), "field", "metadata.namespace")));
+	    sim_resource_qualified(c->resource, qualified, sizeof(qualified)), name, c->route.ns));
 	return false;
 }
 

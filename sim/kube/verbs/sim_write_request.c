@@ -86,17 +86,6 @@ sim_write_body(struct sim_request *c)
 	return NULL;
 }
 
-struct sim_write_key
-sim_write_key(const struct sim_request *c, const json_t *object)
-{
-	struct sim_write_key key;
-
-	snprintf(key.text, sizeof(key.text), "%s%s%s",
-	    c->resource->namespaced ? sim_json_text_at(object, "metadata.namespace") : "",
-	    c->resource->namespaced ? "/" : "", sim_json_text_at(object, "metadata.name"));
-	return key;
-}
-
 static void
 fail_body(struct sim_request *c, const char *why)
 {

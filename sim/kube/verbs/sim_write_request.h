@@ -22,9 +22,4 @@ void sim_write_warn(struct sim_request *c, const struct sim_write_request *w);
 /* The body as a JSON object. NULL: the request is answered (400, 415). */
 json_t *sim_write_body(struct sim_request *c);
 
-struct sim_write_key {
-	char	text[SIM_KEY_MAX];
-};
-struct sim_write_key sim_write_key(const struct sim_request *c, const json_t *object);
-
 #endif

@@ -1,0 +1,389 @@
+/* tests/dst/cluster.c - the objects of the modelled API server. */
+#include "cluster.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "obj.h"
+
+static struct cluster_answer answer(enum outcome, unsigned, const char *);
+static struct cluster_answer create(struct cluster *, const struct cluster_request *);
+static struct cluster_answer update(
+    struct cluster *, const struct cluster_request *, struct cluster_object *);
+static struct cluster_answer patch(
+    struct cluster *, const struct cluster_request *, struct cluster_object *);
+static struct cluster_answer evict(struct cluster *, struct cluster_object *);
+static bool precondition_failed(const struct cluster_object *, const struct cluster_request *);
+static struct cluster_object *add_object(struct cluster *, enum kind, const char *);
+static json_t *new_json(struct cluster *, enum kind, const char *);
+static void changed(struct cluster *, struct cluster_object *);
+static const char *namespace_of(enum kind);
+static json_t *metadata(const struct cluster_object *);
+static const char *meta_text(const struct cluster_object *, const char *);
+
+void
+cluster_init(struct cluster *c, struct sim *sim)
+{
+	*c = (struct cluster){ .sim = sim, .rv = 1000, .holder = -1 };
+	LIST_INIT(&c->flights);
+}
+
+void
+cluster_free(struct cluster *c)
+{
+	struct flight *f;
+
+	while ((f = LIST_FIRST(&c->flights)) != NULL) {
+		LIST_REMOVE(f, next);
+		free(f->request.body);
+		free(f);
+	}
+	for (unsigned i = 0; i < c->count; i++)
+		json_decref(c->objects[i].json);
+}
+
+struct cluster_object *
+cluster_find(struct cluster *c, enum kind k, const char *name)
+{
+	for (unsigned i = 0; i < c->count; i++) {
+		if (c->objects[i].kind == k && strcmp(c->objects[i].name, name) == 0)
+			return &c->objects[i];
+	}
+	return NULL;
+}
+
+bool
+cluster_in_flight(const struct cluster *c)
+{
+	const struct flight *f;
+
+	LIST_FOREACH(f, &c->flights, next) {
+		const bool waited_for = !f->answered && f->watcher->node.up
+		    && actor_incarnation(&f->watcher->actor) == f->incarnation;
+
+		if (waited_for || (f->sent && !f->arrived))
+			return true;
+	}
+	return false;
+}
+
+bool
+cluster_project(const struct cluster_object *o, enum role reader, struct projected *out)
+{
+	static struct projection *projections[KIND_MAX][ROLE_MAX];
+	struct projection **const p = &projections[o->kind][reader];
+
+	if (*p == NULL)
+		*p = projection_new(o->kind, cluster_version(o->kind), UINT64_C(1) << reader);
+	char *const text = json_dumps(o->json, JSON_COMPACT);
+	MUST(text != NULL);
+	const bool good = project(*p, PROJECT_JSON, text, strlen(text), 0, out);
+	free(text);
+	return good;
+}
+
+/* ---- Requests ---- */
+
+struct cluster_answer
+cluster_execute(struct cluster *c, const struct cluster_request *r)
+{
+	if (r->op == OP_EVENT)
+		return answer(OUTCOME_OK, 201, "");
+	if (r->kind == KIND_MAX || c->absent[r->kind])
+		return answer(OUTCOME_NOT_FOUND, 404, "the server has no such resource");
+	struct cluster_object *const o = cluster_find(c, r->kind, r->name);
+	const bool exists = o != NULL && o->json != NULL;
+	if (r->op != OP_GET && c->forbidden[r->kind])
+		return answer(OUTCOME_FORBIDDEN, 403, "RBAC");
+	if (r->op == OP_LIST)
+		return answer(OUTCOME_OK, 200, "");
+	if (r->op == OP_CREATE)
+		return exists ? answer(OUTCOME_EXISTS, 409, "already exists") : create(c, r);
+	if (!exists)
+		return answer(OUTCOME_NOT_FOUND, 404, "not found");
+	if (precondition_failed(o, r))
+		return answer(OUTCOME_CONFLICT, 409, "the object has been modified");
+	struct cluster_answer a = answer(OUTCOME_OK, 200, "");
+	switch (r->op) {
+	case OP_GET:
+		break;
+	case OP_UPDATE:
+		a = update(c, r, o);
+		break;
+	case OP_MERGE:
+	case OP_JSON:
+		a = patch(c, r, o);
+		break;
+	case OP_EVICT:
+		a = evict(c, o);
+		break;
+	case OP_DELETE:
+		if (r->kind == KIND_POD)
+			cluster_end_pod(c, o);
+		else
+			cluster_remove(c, o);
+		break;
+	default:
+		a = answer(OUTCOME_INVALID, 400, "not modelled");
+		break;
+	}
+	a.rv = o->rv;
+	return a;
+}
+
+static struct cluster_answer
+answer(enum outcome outcome, unsigned status, const char *why)
+{
+	return (struct cluster_answer){ .outcome = outcome, .status = status, .why = why };
+}
+
+/* The status subresource is enabled: a status in the body is dropped. */
+static struct cluster_answer
+create(struct cluster *c, const struct cluster_request *r)
+{
+	const char *const refusal = c->refusal != NULL ? c->refusal(c, r) : NULL;
+	json_t *const body = json_loadb(r->body, r->len, 0, NULL);
+
+	if (refusal != NULL || body == NULL) {
+		json_decref(body);
+		return answer(OUTCOME_INVALID, 422, refusal != NULL ? refusal : "not JSON");
+	}
+	struct cluster_object *const o = add_object(c, r->kind, r->name);
+	o->json = new_json(c, r->kind, r->name);
+	json_object_set(o->json, "spec", json_object_get(body, "spec"));
+	json_decref(body);
+	changed(c, o);
+	struct cluster_answer a = answer(OUTCOME_OK, 201, "");
+	a.rv = o->rv;
+	return a;
+}
+
+/* What changes nothing keeps its resourceVersion. */
+static struct cluster_answer
+update(struct cluster *c, const struct cluster_request *r, struct cluster_object *o)
+{
+	const char *const part = strcmp(r->subresource, "status") == 0 ? "status" : "spec";
+	const char *const refusal = c->refusal != NULL ? c->refusal(c, r) : NULL;
+	json_t *const body = json_loadb(r->body, r->len, 0, NULL);
+	json_t *const value = json_object_get(body, part);
+
+	if (refusal != NULL || value == NULL) {
+		json_decref(body);
+		return answer(OUTCOME_INVALID, 422, refusal != NULL ? refusal : "nothing in it to update");
+	}
+	if (!json_equal(json_object_get(o->json, part), value)) {
+		json_object_set(o->json, part, value);
+		changed(c, o);
+	}
+	json_decref(body);
+	return answer(OUTCOME_OK, 200, "");
+}
+
+static struct cluster_answer
+patch(struct cluster *c, const struct cluster_request *r, struct cluster_object *o)
+{
+	json_t *const copy = json_deep_copy(o->json);
+	const char *refusal = c->refusal != NULL ? c->refusal(c, r) : NULL;
+
+	if (refusal == NULL)
+		refusal = r->op == OP_MERGE ? cluster_merge(copy, r->body, r->len)
+					    : cluster_json_patch(copy, r->body, r->len);
+	if (refusal != NULL) {
+		json_decref(copy);
+		return answer(OUTCOME_INVALID, 422, refusal);
+	}
+	json_t *const finalizers = json_object_get(json_object_get(copy, "metadata"), "finalizers");
+	if (finalizers != NULL && json_array_size(finalizers) == 0)
+		json_object_del(json_object_get(copy, "metadata"), "finalizers");
+	if (json_equal(copy, o->json)) {
+		json_decref(copy);
+		return answer(OUTCOME_OK, 200, "");
+	}
+	json_decref(o->json);
+	o->json = copy;
+	if (json_object_get(metadata(o), "deletionTimestamp") != NULL
+	    && json_object_get(metadata(o), "finalizers") == NULL)
+		cluster_drop(c, o);
+	else
+		changed(c, o);
+	return answer(OUTCOME_OK, 200, "");
+}
+
+static struct cluster_answer
+evict(struct cluster *c, struct cluster_object *o)
+{
+	if (c->budgets && json_object_get(metadata(o), "deletionTimestamp") == NULL)
+		return answer(OUTCOME_LIMITED, 429, "a PodDisruptionBudget does not allow it");
+	cluster_end_pod(c, o);
+	return answer(OUTCOME_OK, 201, "");
+}
+
+static bool
+precondition_failed(const struct cluster_object *o, const struct cluster_request *r)
+{
+	return (r->uid[0] != '\0' && strcmp(r->uid, meta_text(o, "uid")) != 0)
+	    || (r->rv[0] != '\0' && strcmp(r->rv, meta_text(o, "resourceVersion")) != 0);
+}
+
+/* ---- Other clients ---- */
+
+void
+cluster_put(struct cluster *c, enum kind k, const char *name, const char *part, json_t *value)
+{
+	struct cluster_object *o = cluster_find(c, k, name);
+
+	if (c->absent[k]) {
+		json_decref(value);
+		return;
+	}
+	if (o == NULL || o->json == NULL) {
+		o = add_object(c, k, name);
+		o->json = new_json(c, k, name);
+	}
+	json_object_set_new(o->json, part, value);
+	changed(c, o);
+}
+
+void
+cluster_touch(struct cluster *c, struct cluster_object *o)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)c->rv);
+	json_object_set_new(o->json, "touched", json_string(text));
+	changed(c, o);
+}
+
+void
+cluster_remove(struct cluster *c, struct cluster_object *o)
+{
+	if (o->json == NULL)
+		return;
+	if (json_object_get(metadata(o), "finalizers") != NULL) {
+		if (json_object_get(metadata(o), "deletionTimestamp") != NULL)
+			return;
+		json_object_set_new(metadata(o), "deletionTimestamp", json_string("2026-01-01T00:00:00Z"));
+		changed(c, o);
+		return;
+	}
+	cluster_drop(c, o);
+}
+
+void
+cluster_drop(struct cluster *c, struct cluster_object *o)
+{
+	if (o->json == NULL)
+		return;
+	json_decref(o->json);
+	o->json = NULL;
+	o->rv = ++c->rv;
+	watcher_model_notify(c);
+}
+
+void
+cluster_set_finalizer(struct cluster *c, struct cluster_object *o, bool set)
+{
+	if (o->json == NULL)
+		return;
+	if (set) {
+		json_object_set_new(metadata(o), "finalizers", json_pack("[s]", "example.com/held"));
+		changed(c, o);
+		return;
+	}
+	json_object_del(metadata(o), "finalizers");
+	if (json_object_get(metadata(o), "deletionTimestamp") != NULL)
+		cluster_remove(c, o);
+	else
+		changed(c, o);
+}
+
+void
+cluster_set_absent(struct cluster *c, enum kind k, bool absent)
+{
+	for (unsigned i = 0; absent && i < c->count; i++) {
+		if (c->objects[i].kind != k || c->objects[i].json == NULL)
+			continue;
+		json_decref(c->objects[i].json);
+		c->objects[i].json = NULL;
+		c->objects[i].rv = ++c->rv;
+	}
+	c->absent[k] = absent;
+	watcher_model_notify(c);
+}
+
+/* ---- Objects ---- */
+
+static struct cluster_object *
+add_object(struct cluster *c, enum kind k, const char *name)
+{
+	struct cluster_object *o = cluster_find(c, k, name);
+
+	if (o != NULL)
+		return o;
+	MUST(c->count < CLUSTER_OBJECTS_MAX);
+	o = &c->objects[c->count++];
+	*o = (struct cluster_object){ .kind = k };
+	snprintf(o->name, sizeof(o->name), "%s", name);
+	MUST(object_key(o->key, sizeof(o->key), kind_table[k].resource, namespace_of(k), name));
+	return o;
+}
+
+static json_t *
+new_json(struct cluster *c, enum kind k, const char *name)
+{
+	char uid[32], api[320];
+
+	snprintf(uid, sizeof(uid), "uid-%llu", (unsigned long long)++c->uids);
+	snprintf(api, sizeof(api), "%s%s%s", kind_table[k].group, kind_table[k].group[0] != '\0' ? "/" : "",
+	    cluster_version(k));
+	json_t *const json = json_pack("{s:s, s:s, s:{s:s, s:s, s:s}}", "apiVersion", api, "kind",
+	    kind_table[k].kind, "metadata", "name", name, "uid", uid, "resourceVersion", "0");
+	MUST(json != NULL);
+	if (namespace_of(k)[0] != '\0')
+		json_object_set_new(
+		    json_object_get(json, "metadata"), "namespace", json_string(namespace_of(k)));
+	return json;
+}
+
+const char *
+cluster_version(enum kind k)
+{
+	static char versions[KIND_MAX][16];
+
+	snprintf(versions[k], sizeof(versions[k]), "%.*s", (int)strcspn(kind_table[k].versions, " "),
+	    kind_table[k].versions);
+	return versions[k];
+}
+
+/* There is one namespace. */
+static const char *
+namespace_of(enum kind k)
+{
+	return kind_table[k].scope == SCOPE_NAMESPACED ? "default" : "";
+}
+
+static void
+changed(struct cluster *c, struct cluster_object *o)
+{
+	char text[32];
+
+	o->rv = ++c->rv;
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)o->rv);
+	json_object_set_new(metadata(o), "resourceVersion", json_string(text));
+	watcher_model_notify(c);
+}
+
+static json_t *
+metadata(const struct cluster_object *o)
+{
+	return json_object_get(o->json, "metadata");
+}
+
+static const char *
+meta_text(const struct cluster_object *o, const char *name)
+{
+	const char *const text = json_string_value(json_object_get(metadata(o), name));
+
+	return text != NULL ? text : "";
+}

@@ -1,0 +1,292 @@
+/* tests/dst/runtime_http.c - what stands below http.c: requests to a modelled server, and its answers. */
+#include "runtime_http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "http_private.h"
+#include "obj.h"
+#include "runtime.h"
+
+#undef curl_easy_getinfo
+
+enum { QUICK_MS = 40, SLOW_MS = 6000, LATEST_MS = 2000 };
+
+static runtime_fn connected, answered;
+static sim_fn arrive;
+static struct http_exchange *find(struct http_server *, uint64_t);
+static void release(struct http_exchange *);
+static void dispose(struct http_exchange *);
+static void answer_later(struct http_exchange *);
+static int64_t delay(struct sim *, uint64_t);
+
+void
+http_server_free(struct http_server *s)
+{
+	struct http_exchange *x;
+
+	while ((x = TAILQ_FIRST(&s->exchanges)) != NULL) {
+		TAILQ_REMOVE(&s->exchanges, x, next);
+		dispose(x);
+	}
+}
+
+bool
+http_server_busy(const struct http_server *s)
+{
+	const struct http_exchange *x;
+
+	TAILQ_FOREACH(x, &s->exchanges, next) {
+		if (x->travels || x->call != NULL)
+			return true;
+	}
+	return false;
+}
+
+/* ---- http_easy.c and http_loop.c ---- */
+
+void
+http_loop_open(struct http *h)
+{
+	(void)h;
+}
+
+void
+http_loop_close(struct http *h)
+{
+	(void)h;
+}
+
+bool
+http_prepare(struct http_call *q, const struct http_request *r)
+{
+	struct runtime_actor *const from = runtime_loop_owner(q->http->base);
+	struct http_server *const s = &from->runtime->http;
+	struct http_exchange *const x = obj_alloc(sizeof(*x));
+	const char *const host = strstr(r->url, "://") + 3;
+	const size_t host_len = strcspn(host, "/");
+
+	x->id = ++s->ids;
+	x->call = q;
+	x->from = from;
+	x->incarnation = from->incarnation;
+	snprintf(x->method, sizeof(x->method), "%s", r->method);
+	x->path = obj_strdup(host + host_len);
+	x->body = obj_alloc(r->body_len + 1);
+	if (r->body_len > 0)
+		memcpy(x->body, r->body, r->body_len);
+	TAILQ_INSERT_TAIL(&s->exchanges, x, next);
+	q->easy = x;
+	snprintf(q->method, sizeof(q->method), "%s", r->method);
+	q->harmless = r->harmless || strcmp(r->method, "GET") == 0;
+	MUST(asprintf(&q->host, "%.*s", (int)host_len, host) != -1);
+	MUST(asprintf(&q->where, "%s %.200s", r->method, r->url) != -1);
+	return true;
+}
+
+void
+http_dispose(struct http_call *q)
+{
+	struct http_exchange *const x = q->easy;
+
+	x->call = NULL;
+	x->ended_ms = x->from->runtime->sim->now_ms;
+	release(x);
+	if (q->deadline != NULL)
+		event_free(q->deadline);
+	free(q->answer);
+	free(q->host);
+	free(q->where);
+	free(q);
+}
+
+/* ---- libcurl, as far as http.c calls it ---- */
+
+CURLcode
+curl_global_init(long flags)
+{
+	(void)flags;
+	return CURLE_OK;
+}
+
+void
+curl_global_cleanup(void)
+{
+}
+
+CURLMcode
+curl_multi_add_handle(CURLM *multi_handle, CURL *curl_handle)
+{
+	struct http_exchange *const x = curl_handle;
+	struct sim *const sim = x->from->runtime->sim;
+
+	(void)multi_handle;
+	runtime_effect(x->from, EFFECT_REQUESTED);
+	runtime_at(x->from, sim->now_ms + delay(sim, QUICK_MS), connected, x->id);
+	return CURLM_OK;
+}
+
+CURLMcode
+curl_multi_remove_handle(CURLM *multi_handle, CURL *curl_handle)
+{
+	(void)multi_handle, (void)curl_handle;
+	return CURLM_OK;
+}
+
+CURLcode
+curl_easy_getinfo(CURL *curl, CURLINFO info, ...)
+{
+	const struct http_exchange *const x = curl;
+	va_list ap;
+
+	va_start(ap, info);
+	if (info == CURLINFO_RESPONSE_CODE)
+		*va_arg(ap, long *) = x->status;
+	else
+		*va_arg(ap, const char **) = "application/json";
+	va_end(ap);
+	return CURLE_OK;
+}
+
+CURLHcode
+curl_easy_header(CURL *easy, const char *name, size_t index, unsigned int origin, int request,
+    struct curl_header **out)
+{
+	static struct curl_header header;
+	struct http_exchange *const x = easy;
+
+	(void)index, (void)origin, (void)request;
+	if (strcmp(name, "Retry-After") != 0 || x->retry_after[0] == '\0')
+		return CURLHE_MISSING;
+	header = (struct curl_header){ .value = x->retry_after };
+	*out = &header;
+	return CURLHE_OK;
+}
+
+const char *
+curl_easy_strerror(CURLcode code)
+{
+	return code == CURLE_COULDNT_CONNECT ? "no connection" : "aborted";
+}
+
+/* ---- The way there and back ---- */
+
+static void
+connected(struct actor *a, void *self, uint64_t id)
+{
+	struct runtime_actor *const from = runtime_actor_of(a);
+	struct runtime *const r = from->runtime;
+	struct http_exchange *const x = find(&r->http, id);
+	const struct http_faults *const f = &r->http.faults;
+
+	(void)self;
+	if (x == NULL || x->call == NULL || x->call->stand != RUNNING)
+		return;		/* cancelled, or its deadline has passed */
+	if (sim_chance(r->sim, f->refused)) {
+		http_ended(x->call, CURLE_COULDNT_CONNECT);
+		return;
+	}
+	if (!http_may_begin(x->call)) {
+		http_ended(x->call, CURLE_ABORTED_BY_CALLBACK);
+		return;
+	}
+	r->http.leaves(r, x);
+	x->call->sent = true;
+	x->travels = true;
+	x->lost = sim_chance(r->sim, f->lost);
+	const uint64_t max_ms = sim_chance(r->sim, f->late) ? (uint64_t)f->late_ms
+	    : sim_chance(r->sim, f->slow) ? SLOW_MS : QUICK_MS;
+	/* Often as late as may be. */
+	const bool latest = max_ms > LATEST_MS && sim_chance(r->sim, 500);
+	const int64_t min_ms = latest ? (int64_t)max_ms - LATEST_MS : 0;
+	SIM_TRACE(r->sim, "%s sends %s %s", from->name, x->method, x->path);
+	sim_at(r->sim, r->sim->now_ms + min_ms + delay(r->sim, max_ms - (uint64_t)min_ms), arrive, r, id);
+	runtime_effect(from, EFFECT_SENT);
+}
+
+static void
+arrive(struct sim *sim, void *arg, uint64_t id)
+{
+	struct runtime *const r = arg;
+	struct http_exchange *const x = find(&r->http, id);
+	const struct http_faults *const f = &r->http.faults;
+
+	if (sim_chance(sim, f->rejected)) {
+		x->status = 503;
+	} else if (sim_chance(sim, f->limited)) {
+		x->status = 429;
+		snprintf(x->retry_after, sizeof(x->retry_after), "2");
+	} else {
+		r->http.serve(r, x);
+		SIM_TRACE(sim, "provider: %s %s of %s: %d", x->method, x->path, x->from->name, x->status);
+	}
+	x->travels = false;
+	answer_later(x);
+}
+
+/* To the process that sent it, if that one is still there. */
+static void
+answer_later(struct http_exchange *x)
+{
+	struct sim *const sim = x->from->runtime->sim;
+
+	if (x->call == NULL)
+		release(x);
+	else if (!x->lost)
+		runtime_at(x->from, sim->now_ms + delay(sim, QUICK_MS), answered, x->id);
+}
+
+static void
+answered(struct actor *a, void *self, uint64_t id)
+{
+	struct runtime_actor *const from = runtime_actor_of(a);
+	struct http_exchange *const x = find(&from->runtime->http, id);
+
+	(void)self;
+	if (x == NULL || x->call == NULL || x->call->stand != RUNNING)
+		return;
+	struct http_call *const q = x->call;
+	q->answer = obj_strdup(x->answer != NULL ? x->answer : "");
+	q->answer_len = strlen(q->answer);
+	q->headers_ended = true;
+	runtime_effect(from, EFFECT_ANSWERED);
+	http_ended(q, CURLE_OK);
+}
+
+static struct http_exchange *
+find(struct http_server *s, uint64_t id)
+{
+	struct http_exchange *x;
+
+	TAILQ_FOREACH(x, &s->exchanges, next) {
+		if (x->id == id)
+			return x;
+	}
+	return NULL;
+}
+
+/* Frees it when neither its sender nor the network needs it any more. */
+static void
+release(struct http_exchange *x)
+{
+	if (x->call != NULL || x->travels)
+		return;
+	TAILQ_REMOVE(&x->from->runtime->http.exchanges, x, next);
+	dispose(x);
+}
+
+static void
+dispose(struct http_exchange *x)
+{
+	free(x->path);
+	free(x->body);
+	free(x->answer);
+	free(x);
+}
+
+static int64_t
+delay(struct sim *sim, uint64_t max_ms)
+{
+	return (int64_t)sim_random(sim, max_ms + 1);
+}

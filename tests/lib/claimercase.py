@@ -1,0 +1,62 @@
+"""tests/lib/claimercase.py - the world of a case of test-claimer, and what every case checks.
+
+    with claimer() as (vms, tree):              # muster-sim with Widgets, a musterd on it
+        make(vms.server, "a", "b")
+        wait_bound(vms, "a", "b")
+        check_owners(vms)                       # nobody else has a VM
+"""
+import contextlib
+import urllib.request
+
+import kubecrds
+from claimertree import CLAIMER, VM, ClaimerTree, noted, widgets
+from muster import wait_for
+from vms import VMs
+
+METRICS = {f"{what}-bind-address": "127.0.0.1:0" for what in ("metrics", "health-probe")}
+
+
+@contextlib.contextmanager
+def claimer(**more):
+    """VMs become Nodes of the same muster-sim."""
+    with VMs(join=True) as vms:
+        vms.server.install(kubecrds.widgets())
+        with ClaimerTree(vms, readers=0, **more) as tree:
+            tree.wait_running()
+            yield vms, tree
+
+
+def bound(vms):
+    """name -> id of its VM, of the Widgets that have one."""
+    return {name: int(number) for name, number in noted(vms.server, VM).items()}
+
+
+def check_owners(vms):
+    """Every VM belongs to the Widget that is bound to it, and every bound Widget has its VM."""
+    uids = {name: item["metadata"]["uid"] for name, item in widgets(vms.server).items()}
+    wanted = {number: uids[name] for name, number in bound(vms).items()}
+    assert vms.tags() == wanted, f"VMs {vms.tags()}, wanted {wanted}"
+
+
+def wait_gone(vms, *names, timeout=60):
+    wait_for(lambda: not set(names) & set(widgets(vms.server)), f"{names} are gone", timeout)
+
+
+def events(vms, name):
+    """The reasons of the Events about a Widget."""
+    return [event["reason"] for event in vms.server.kube.list("events", "default")["items"]
+            if (event.get("regarding") or event.get("involvedObject"))["name"] == name]
+
+
+def page(tree):
+    """The text of /metrics; of a tree with actors={"metrics": METRICS}."""
+    address = (tree.run_dir / "metrics" / "metrics.addr").read_text().strip()
+    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+        return answer.read().decode()
+
+
+def kill_at(tree, effect, when):
+    """test-claimer ends by SIGKILL at its n-th effect from now on; when: sent or answered (kill_at.c)."""
+    folder = tree.run_dir / CLAIMER
+    (folder / "kill-at.new").write_text(f"{effect} {when}\n")
+    (folder / "kill-at.new").replace(folder / "kill-at")

@@ -1,0 +1,171 @@
+"""tests/lib/lketree.py - a musterd with lke-claimer, on the muster-sim that has the Linode API.
+
+    with lke("standard") as (linode, tree):             # NodePool "general", LinodeNodeClass "default"
+        claim(linode.server, "a", "b")
+        wait_ready(linode, "a", "b")                    # each has a machine and a Node of its own
+        check_owners(linode)                            # no machine has two claims, no claim two machines
+"""
+import contextlib
+
+import joiner
+import kubecrds
+from kube import RESOURCES, Resource
+from kubeservers import SimServer
+from kubetree import KubeTree
+from muster import ROOT, wait_for
+from providers import Provider
+
+LKE, STATE = "lke-claimer", "node-state"
+CLUSTERS = {"standard": 70001, "enterprise": 70002}
+TYPE = "g6-standard-2"
+GROUP, TERMINATION = "karpenter.k8s.linode", "karpenter.sh/termination"
+CLAIM_TAGS = ("karpenter.sh/nodeclaim:", "karpenter.sh/nodeclaim=")
+CLASSES, CLAIMS, POOLS = "linodenodeclasses", "nodeclaims", "nodepools"
+RESOURCES[CLASSES] = Resource(f"apis/{GROUP}/v1alpha1", "LinodeNodeClass", namespaced=False)
+RESOURCES[POOLS] = Resource("apis/karpenter.sh/v1", "NodePool", namespaced=False)
+# Built in on a real server; muster-sim does not have it, and a drain lists it.
+ATTACHMENTS = {
+    "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    "metadata": {"name": "volumeattachments.storage.k8s.io", "annotations": {
+        "api-approved.kubernetes.io": "unapproved, a stand-in for tests"}},
+    "spec": {"group": "storage.k8s.io", "scope": "Cluster",
+             "names": {"plural": "volumeattachments", "singular": "volumeattachment",
+                       "kind": "VolumeAttachment", "listKind": "VolumeAttachmentList"},
+             "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {
+                 "type": "object", "x-kubernetes-preserve-unknown-fields": True}}}]}}
+REFERENCE = {"group": GROUP, "kind": "LinodeNodeClass", "name": "default"}
+
+
+class LkeTree(KubeTree):
+    """settings: more of lke-claimer."""
+
+    def __init__(self, linode, tier="standard", settings=None, server=None, supervisor=None,
+                 actors=None, **more):
+        super().__init__(server or linode.server, readers=0, **more)
+        self.token_file = self.folder / "linode-token"
+        self.token_file.write_text(linode.token)
+        self.token_file.chmod(0o600)
+        self.settings[LKE] = {"api-url": linode.url, "token-file": str(self.token_file),
+                              "cluster-id": CLUSTERS[tier], **(settings or {})}
+        for name, values in (actors or {}).items():
+            self.settings[name] = {**self.settings.get(name, {}), **values}
+        self.configure({"supervisor": {"log-format": "json", **(supervisor or {})},
+                        "actors": {"metrics": {"enabled": False}, **self.settings}})
+
+    def explain(self, name):
+        return self.cli("explain", f"nodeclaim/{name}").stdout
+
+
+@contextlib.contextmanager
+def lke(tier="standard", speed=50, settings=None, **more):
+    """Machines become Nodes of the same muster-sim."""
+    with Provider("linode", join=True, speed=speed) as linode:
+        prepare(linode.server)
+        with LkeTree(linode, tier, settings, **more) as tree:
+            tree.wait_running()
+            yield linode, tree
+
+
+def prepare(server):
+    """The definitions, a LinodeNodeClass and a NodePool."""
+    if isinstance(server, SimServer):
+        server.install(ATTACHMENTS)
+    server.install(*kubecrds.from_module(kubecrds.KARPENTER, CLAIMS, POOLS),
+                   ROOT / "deploy/crds/linodenodeclasses.yaml")
+    server.kube.create(CLASSES, {"metadata": {"name": "default"}, "spec": {"tags": ["team-a"]}})
+    nodepool(server, "general")
+
+
+def nodepool(server, name):
+    server.kube.create(POOLS, {"metadata": {"name": name}, "spec": {"template": {"spec": {
+        "nodeClassRef": REFERENCE, "requirements": []}}}})
+
+
+def claim_bodies(*names, pool="general", kind=TYPE, requests=None, reference=None, **spec):
+    return [{"metadata": {"name": name, "labels": {"karpenter.sh/nodepool": pool}},
+             "spec": {"nodeClassRef": reference or REFERENCE,
+                      "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In",
+                                        "values": [kind]}],
+                      "resources": {"requests": requests or {"cpu": "1", "memory": "1Gi"}}, **spec}}
+            for name in names]
+
+
+def claim(server, *names, **more):
+    for body in claim_bodies(*names, **more):
+        server.kube.create(CLAIMS, body)
+
+
+def claims(server):
+    return {item["metadata"]["name"]: item for item in server.kube.list(CLAIMS)["items"]}
+
+
+def condition(item, kind):
+    """(status, reason, message) of a condition; None: it has none."""
+    for row in item.get("status", {}).get("conditions", []):
+        if row["type"] == kind:
+            return row["status"], row["reason"], row.get("message", "")
+    return None
+
+
+def is_ready(item):
+    return (condition(item, "Ready") or [None])[0] == "True"
+
+
+def wait_ready(linode, *names, timeout=60, server=None):
+    """Until these NodeClaims are Ready; then each has one machine, that nobody else has, and its Node.
+    server: where they are, if not on the muster-sim of the API."""
+    server = server or linode.server
+
+    def ready():
+        there = claims(server)
+        return all(name in there and is_ready(there[name]) for name in names)
+    wait_for(ready, f"{', '.join(names)} are Ready", timeout)
+    check_owners(linode, server)
+    there = claims(server)
+    nodes = {node["spec"].get("providerID"): node for node in server.kube.list("nodes")["items"]}
+    for name in names:
+        item, node = there[name], nodes[there[name]["status"]["providerID"]]
+        labels = node["metadata"]["labels"]
+        assert item["status"]["nodeName"] == node["metadata"]["name"], item["status"]
+        assert labels["karpenter.sh/registered"] == labels["karpenter.sh/initialized"] == "true", labels
+        assert TERMINATION in node["metadata"]["finalizers"] and TERMINATION in item["metadata"]["finalizers"]
+
+
+def owners(linode):
+    """instance id -> the names of its claims' tags."""
+    return {node["instance"]: [tag.split(mark)[1] for tag in node["tags"] for mark in CLAIM_TAGS
+                               if mark in tag] for node in linode.state()["nodes"]}
+
+
+def check_owners(linode, server=None):
+    """Now: no machine has two claims, no claim two machines. A status never names the machine of another.
+    A machine has its tag before a status names it: so statuses are read first, then the machines."""
+    named = {name: item.get("status", {}).get("providerID", "").removeprefix("linode://")
+             for name, item in claims(server or linode.server).items()}
+    tagged = owners(linode)
+    assert all(len(names) <= 1 for names in tagged.values()), tagged
+    machines = [names[0] for names in tagged.values() if names]
+    assert len(machines) == len(set(machines)), tagged
+    for name, machine in named.items():
+        assert not machine or tagged.get(int(machine), [name]) == [name], (name, machine, tagged)
+
+
+def wait_gone(server, *names, timeout=60):
+    wait_for(lambda: not set(names) & set(claims(server)), f"{names} are gone", timeout)
+
+
+@contextlib.contextmanager
+def joined(linode, kube):
+    """Meanwhile every running machine is a Node of that API server; with the machine the Node goes."""
+    def machines():
+        return {node["name"]: ("running", joiner.node(node["name"], {}, f"linode://{node['instance']}"))
+                for node in linode.state()["nodes"] if node["machine"] in ("running", "joined", "ready")}
+
+    with joiner.Joiner(machines, kube):
+        yield
+
+
+def events(linode, name):
+    """The reasons of the Events about an object."""
+    return [event["reason"] for event in linode.server.kube.list("events", "default")["items"]
+            if (event.get("regarding") or event.get("involvedObject"))["name"] == name]
