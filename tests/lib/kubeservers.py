@@ -66,7 +66,8 @@ class Server:
     def __exit__(self, kind, value=None, *_):
         """A case that failed has shown its own error: then only the errors of the server are shown."""
         cases = kind is SystemExit
-        if not (kind is None or issubclass(kind, tap.Skip) or (cases and not value.code)):
+        unasked = kind is None or issubclass(kind, (tap.Skip, KeyboardInterrupt))
+        if not (unasked or (cases and not value.code)):
             for log in sorted(self.folder.glob("*.log")):
                 lines = [line for line in log.read_text(errors="replace").splitlines()
                          if not cases or line[:1] in "EF" or log.name == "muster-sim.log"]

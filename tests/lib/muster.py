@@ -80,7 +80,7 @@ class Muster:
         return self
 
     def __exit__(self, kind, *_):
-        if kind is not None and not issubclass(kind, tap.Skip):
+        if kind is not None and not issubclass(kind, (tap.Skip, KeyboardInterrupt)):
             tap.note(f"the last {LOG_TAIL} lines of {' '.join(self.command)}")
             tap.note("\n".join(self.log().splitlines()[-LOG_TAIL:]))
         self.end()
