@@ -6,14 +6,11 @@
         check_owners(vms)                       # nobody else has a VM
 """
 import contextlib
-import urllib.request
 
 import kubecrds
 from claimertree import CLAIMER, VM, ClaimerTree, noted, widgets
 from muster import wait_for
 from vms import VMs
-
-METRICS = {f"{what}-bind-address": "127.0.0.1:0" for what in ("metrics", "health-probe")}
 
 
 @contextlib.contextmanager
@@ -46,13 +43,6 @@ def events(vms, name):
     """The reasons of the Events about a Widget."""
     return [event["reason"] for event in vms.server.kube.list("events", "default")["items"]
             if (event.get("regarding") or event.get("involvedObject"))["name"] == name]
-
-
-def page(tree):
-    """The text of /metrics; of a tree with actors={"metrics": METRICS}."""
-    address = (tree.run_dir / "metrics" / "metrics.addr").read_text().strip()
-    with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
-        return answer.read().decode()
 
 
 def kill_at(tree, effect, when):

@@ -10,7 +10,6 @@ import os
 import re
 import signal
 import time
-import urllib.request
 
 import muster
 from demoview import bar
@@ -36,19 +35,15 @@ class Tree(Muster):
 
     def __init__(self, server):
         super().__init__("")
-        self.metrics_url = f"http://127.0.0.1:{muster.free_port()}/metrics"
         kubeconfig = server.write_kubeconfig(self.folder / "kubeconfig", server.token)
         self.configure({"supervisor": {"log-format": "console"}, "actors": {
             "kube-watcher": {"kubeconfig": str(kubeconfig), "writes-per-second": 500},
-            "node-state": {"enabled": True}, "insight": {"enabled": True},
-            "metrics": {"metrics-bind-address": self.metrics_url.split("/")[2],
-                        "health-probe-bind-address": f"127.0.0.1:{muster.free_port()}"}}})
+            "node-state": {"enabled": True}, "insight": {"enabled": True}, "metrics": muster.METRICS}})
 
     def notifications(self):
         """How many notifications this incarnation of node-state has sent; None while it is not available."""
         try:
-            with urllib.request.urlopen(self.metrics_url, timeout=5) as answer:
-                found = COUNTED.findall(answer.read().decode())
+            found = COUNTED.findall(self.metrics_page())
         except OSError:
             return None
         return sum(map(int, found)) if found else None
@@ -238,7 +233,7 @@ def stay(demo, tree, server):
     demo.stay(f"cluster:  KUBECONFIG={server.kubeconfig} kubectl get npi,mcp",
               f"inside:   MUSTER_RUN_DIR={tree.run_dir} {muster.BIN}/muster explain node/worker-00",
               f"          MUSTER_RUN_DIR={tree.run_dir} {muster.BIN}/muster tap --link nodes",
-              f"metrics:  curl {tree.metrics_url}",
+              f"metrics:  curl {tree.metrics_url()}",
               f"again:    curl {server.control}/cluster "
               "-d '{\"op\": \"rollout\", \"version\": \"4.20.5\"}'")
 

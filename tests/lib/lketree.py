@@ -138,16 +138,28 @@ def owners(linode):
 
 
 def check_owners(linode, server=None):
-    """Now: no machine has two claims, no claim two machines. A status never names the machine of another.
-    A machine has its tag before a status names it: so statuses are read first, then the machines."""
+    """Now: no machine has two claims, no claim two machines. A status never names the machine of another."""
+    wrong = list(wrong_owners(linode, server))
+    assert not wrong, wrong
+
+
+def wrong_owners(linode, server=None):
+    """A text for each violation of that. A machine has its tag before a status names it: so statuses are
+    read first, then the machines."""
     named = {name: item.get("status", {}).get("providerID", "").removeprefix("linode://")
              for name, item in claims(server or linode.server).items()}
-    tagged = owners(linode)
-    assert all(len(names) <= 1 for names in tagged.values()), tagged
-    machines = [names[0] for names in tagged.values() if names]
-    assert len(machines) == len(set(machines)), tagged
+    tagged, machines = owners(linode), {}
+    for machine, names in tagged.items():
+        if len(names) > 1:
+            yield f"machine {machine} has the tags of {', '.join(names)}"
+        for name in names:
+            machines.setdefault(name, []).append(machine)
+    for name, mine in machines.items():
+        if len(mine) > 1:
+            yield f"{name} has the machines {mine}"
     for name, machine in named.items():
-        assert not machine or tagged.get(int(machine), [name]) == [name], (name, machine, tagged)
+        if machine and tagged.get(int(machine), [name]) != [name]:
+            yield f"the status of {name} names machine {machine}, whose tags are {tagged[int(machine)]}"
 
 
 def wait_gone(server, *names, timeout=60):

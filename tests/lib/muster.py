@@ -16,6 +16,7 @@ import socket
 import subprocess
 import tempfile
 import time
+import urllib.request
 
 import procs
 import tap
@@ -24,6 +25,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("MUSTER_PRESET", "debug")
 BIN = pathlib.Path(os.environ.get("MUSTER_BIN", ROOT / "build" / PRESET / "bin"))
 LOG_TAIL = 60
+METRICS = {f"{what}-bind-address": "127.0.0.1:0" for what in ("metrics", "health-probe")}
 # Root has to set the user of its actors. The tests run as the user who starts them, root included.
 USER = {"user": "root"} if os.geteuid() == 0 else {}
 
@@ -157,6 +159,14 @@ class Muster:
             rows = [rows.get(name, {"state": "unknown"}) for name in wanted]
             return rows and all(row["state"] == "running" and row["synced"] for row in rows)
         wait_for(settled, f"{' '.join(names) or 'all actors'} running and synced", timeout)
+
+    def metrics_url(self):
+        """Where /metrics is served; of a tree with actors={"metrics": METRICS}."""
+        return f"http://{(self.run_dir / 'metrics' / 'metrics.addr').read_text().strip()}/metrics"
+
+    def metrics_page(self):
+        with urllib.request.urlopen(self.metrics_url(), timeout=10) as answer:
+            return answer.read().decode()
 
     def log(self):
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""

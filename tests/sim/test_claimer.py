@@ -9,7 +9,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubesuite
 import tap
-from claimercase import METRICS, bound, check_owners, claimer, events, page, wait_gone
+from claimercase import bound, check_owners, claimer, events, wait_gone
 from claimertree import CLAIMER, VM, delete, make, wait_bound, widgets
 from muster import wait_for
 from vms import node_name
@@ -200,7 +200,8 @@ def A5_explain_trace_and_metrics_of_a_Widget():
         hops = tree.cli("trace", "widgets/default/a").stdout
         assert "test POST create 200" in hops, hops
         labels = 'actor="test-claimer",provider="test",class="create",code="200"'
-        wait_for(lambda: f"muster_provider_requests_total{{{labels}}} 1" in page(tree), "the call is counted")
+        wait_for(lambda: f"muster_provider_requests_total{{{labels}}} 1" in tree.metrics_page(),
+                 "the call is counted")
 
 
 tap.main()

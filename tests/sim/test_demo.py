@@ -21,6 +21,7 @@ from tree import alive
 
 # scene -> (its options, what the object has beside ok, scene, violations and seconds; None: any count)
 SCENES = {
+    "lke": ([], {"claims": 30, "ready": 30, "writes": None, "calls": None}),
     "openshift": (["--seconds", "8"], {"nodes": 30}),
 }
 ENDS_S = 300
