@@ -180,4 +180,4 @@ def summarize(demo, scene):
         f"{', '.join(f'{number} {name}' for name, number in per_class.most_common())}",
         f"- {len(demo.violations)} violations; checked {scene.rounds} times: no machine of two NodeClaims, "
         "no NodeClaim with two machines",
-        "Try ./dev demo lke --stay, and in another terminal kubectl get nodeclaims, muster explain and trace.")
+        "Try ./dev demo lke --stay, and in another terminal kubectl get nodeclaims and muster explain.")
