@@ -11,7 +11,7 @@ import kubesuite
 import tap
 from claimercase import bound, check_owners, claimer, events, wait_gone
 from claimertree import CLAIMER, VM, delete, make, wait_bound, widgets
-from muster import wait_for
+from muster import METRICS, wait_for
 from vms import node_name
 
 NAMES = [f"w{number}" for number in range(8)]
