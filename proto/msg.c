@@ -391,6 +391,18 @@ rows_next(struct wire_rows *left, struct wire_str cells[ROWS_COLUMNS_MAX])
 }
 
 bool
+rows_have(struct wire_rows left, const char *first)
+{
+	struct wire_str cells[ROWS_COLUMNS_MAX];
+
+	while (rows_next(&left, cells)) {
+		if (wire_str_is(cells[0], first))
+			return true;
+	}
+	return false;
+}
+
+bool
 map_get(struct wire_map m, const char *key, struct wire_str *value)
 {
 	const struct wire_str name = wire_str_of(key);

@@ -106,6 +106,8 @@ bool msg_unpack_value(enum msg m, const void *p, size_t len, struct msg_arena *a
 /* The first of what is left, which shrinks by it; false when nothing is. */
 bool map_next(struct wire_map *left, struct wire_str *key, struct wire_str *value);
 bool rows_next(struct wire_rows *left, struct wire_str cells[ROWS_COLUMNS_MAX]);
+/* A row whose first column is that. */
+bool rows_have(struct wire_rows rows, const char *first);
 /* False: no such key; *value is then empty. */
 bool map_get(struct wire_map m, const char *key, struct wire_str *value);
 /*

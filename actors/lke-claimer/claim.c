@@ -9,7 +9,7 @@
 	F(LABELLED) F(DEADLINE_DUE) F(NODEPOOL) F(CLASS) F(CLASS_READY) F(CATALOGUE) F(RESOLVED)	\
 	F(NO_CAPACITY) F(VIOLATION) F(ASSIGNED) F(RESERVED) F(TAGGED) F(TAG_IN_FLIGHT) F(TAG_LOST)	\
 	F(MACHINE) F(MACHINE_GONE) F(NODE) F(NODES) F(NODE_READY) F(NODE_DELETING) F(NODE_REGISTERED)	\
-	F(NODE_INITIALIZED) F(NODE_FINALIZER) F(INITIALIZABLE) F(DRAINED) F(LAUNCH_TIMEOUT)		\
+	F(NODE_INITIALIZED) F(NODE_FINALIZER) F(INITIALIZABLE) F(DRAINED) F(TOOK_OVER) F(LAUNCH_TIMEOUT)	\
 	F(REGISTRATION_TIMEOUT) F(CREATE_DEADLINE)
 
 enum fact_number {
@@ -45,6 +45,8 @@ static const struct rule {
 	{ GOING_NODE, IS(DRAINED) | IS(NODE_READY) | IS(MACHINE), CLAIM_WAIT, NULL, NULL,
 	    "its Node has finalizers of others" },
 	{ GOING_NODE, IS(DRAINED), CLAIM_DRAIN, NULL, NULL, "its Node is drained first" },
+	{ IS(DELETING) | IS(MACHINE) | IS(TOOK_OVER), IS(NODE), CLAIM_WAIT, NULL, NULL,
+	    "this instance has just taken over: its Node may not be read yet" },
 	{ IS(DELETING) | IS(MACHINE), 0, CLAIM_REMOVE, NULL, NULL, "the plan of its pool removes the machine" },
 	{ GOING_NODE | IS(NODE_FINALIZER), 0, CLAIM_RELEASE_NODE, NULL, NULL,
 	    "the machine is gone" },
@@ -168,7 +170,8 @@ facts_of(const struct lke_claim_input *in)
 		{ in->node_initialized, IS(NODE_INITIALIZED) },
 		{ in->node_finalizer, IS(NODE_FINALIZER) },
 		{ in->uninitialized == LKE_INITIALIZED, IS(INITIALIZABLE) },
-		{ in->drained && in->volumes_detached, IS(DRAINED) },
+		{ (in->drained && in->volumes_detached) || in->drain_over, IS(DRAINED) },
+		{ in->took_over, IS(TOOK_OVER) },
 		{ in->launch_timeout, IS(LAUNCH_TIMEOUT) },
 		{ in->registration_timeout, IS(REGISTRATION_TIMEOUT) },
 		{ in->create_deadline, IS(CREATE_DEADLINE) },

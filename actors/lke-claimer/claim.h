@@ -55,6 +55,7 @@ struct lke_claim_input {
 	bool			registered, initialized;	/* conditions that are True */
 	bool			labelled;	/* the labels of its type are in its metadata */
 	bool			grace_period, deadline;	/* terminationGracePeriod; its annotation is there */
+	bool			grace_elapsed;	/* ... and its time has passed */
 	/* What it needs. */
 	bool			nodepool;	/* the NodePool exists */
 	bool			class_found, class_ready;
@@ -73,7 +74,9 @@ struct lke_claim_input {
 	bool			node_registered, node_initialized;	/* labels */
 	bool			node_finalizer;
 	enum lke_uninitialized	uninitialized;
-	bool			drained, volumes_detached;
+	bool			drained, volumes_detached;	/* no Pod, no volume is left that must go */
+	bool			drain_over;	/* a limit ended the drain: the machine goes nevertheless */
+	bool			took_over;	/* just now (fence.h): the Node may come later */
 	/* Times that have passed, by cluster time and two observations. */
 	bool			launch_timeout, registration_timeout;
 	bool			create_deadline;	/* since the first attempt */

@@ -89,7 +89,7 @@ write_status(struct claim_view *v, struct reconcile_step *step)
 	}
 	time_format(cluster_us, now, sizeof(now));
 	lke_status(&(struct lke_status_input){ .claim = &v->in, .plan = &v->plan, .message = v->message,
-	    .generation = v->body.node_claim.generation, .grace_elapsed = v->grace_elapsed,
+	    .generation = v->body.node_claim.generation,
 	    .now = wire_str_of(now), .stored = v->stored, .nstored = v->nstored }, &status);
 	if (status.full || (!status.differs && v->plan.verb != CLAIM_LAUNCH))
 		return false;
@@ -320,14 +320,7 @@ delete_claim(struct claim_view *v, const struct reconcile_item *i, struct reconc
 static void
 drain(struct claim_view *v, struct reconcile_step *step)
 {
-	step->form = STEP_WAIT;
-	if (!v->c->r.leading) {
-		step->why = "this instance is not the leader";
-		return;
-	}
-	if (drain_set_advance(v->c->drains, v->work, &v->node, step) == DRAIN_GAVE_UP)
-		reconcile_event(&v->c->r, &step->write, "Warning", "DrainFailed",
-		    wire_str_of(drain_set_limit(v->c->drains, v->work->key)));
+	drain_set_step(v->c->drains, v->work, &v->node, v->deadline_ms, step);
 	const int64_t left_ms = v->due_ms == INT64_MAX ? INT64_MAX : v->due_ms - clock_mono_ms();
 	if (left_ms != INT64_MAX && (step->after_ms == 0 || left_ms < step->after_ms))
 		step->after_ms = left_ms > 0 ? left_ms : 1;

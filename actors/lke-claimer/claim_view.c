@@ -9,6 +9,7 @@
 #include "spec_json.h"
 
 static bool read_object(struct claim_view *);
+static void renew_memory(struct claim_view *);
 static void read_needs(struct claim_view *);
 static void read_class(struct claim_view *);
 static void read_type(struct claim_view *, int64_t);
@@ -18,6 +19,7 @@ static void observe_machine(struct claim_view *, const struct lke_instance *, in
 static void read_node(struct claim_view *, const struct write_result *, const struct reconcile_write *);
 static enum lke_uninitialized uninitialized(const struct claim_view *, const struct live_node *);
 static void read_times(struct claim_view *, int64_t);
+static void read_deadline(struct claim_view *, int64_t, int64_t);
 static bool timed_out(struct claim_view *, struct absence *, int64_t, int64_t, int64_t, int64_t);
 static void set_pool_key(struct claim_view *);
 static bool is_true(const struct claim_view *, const char *);
@@ -26,7 +28,8 @@ void
 claim_view_read(struct claim_view *v, struct lke_claimer *c, const struct work *w,
     const struct write_result *live, const struct reconcile_write *read, int64_t now_ms)
 {
-	*v = (struct claim_view){ .c = c, .work = w, .memory = claim_memory(c, w->key), .due_ms = INT64_MAX };
+	*v = (struct claim_view){ .c = c, .work = w, .memory = claim_memory(c, w->key), .due_ms = INT64_MAX,
+		.deadline_ms = INT64_MAX };
 	if (!read_object(v) || !v->in.ours || v->in.foreign)
 		return;
 	read_class(v);
@@ -52,6 +55,7 @@ read_object(struct claim_view *v)
 	    &v->body);
 	if (!v->in.exists)
 		return false;
+	renew_memory(v);
 	v->nstored = conditions_of(b->conditions, v->stored, LKE_CONDITIONS_MAX);
 	v->in.ours = wire_str_is(b->class_group, LINODE_GROUP) && wire_str_is(b->class_kind,
 	    "LinodeNodeClass");
@@ -66,8 +70,22 @@ read_object(struct claim_view *v)
 	v->in.registered = is_true(v, "Registered");
 	v->in.initialized = is_true(v, "Initialized");
 	v->in.grace_period = b->grace_period.len > 0;
-	v->in.deadline = map_get(b->annotations, LKE_DEADLINE_ANNOTATION, &text);
+	v->in.deadline = map_get(b->annotations, LKE_DEADLINE_ANNOTATION, &text)
+	    && time_parse(text.p, text.len, &v->deadline_us);
 	return true;
+}
+
+/* That the one before was gone may not have been seen: its drain and its times are not those of this one. */
+static void
+renew_memory(struct claim_view *v)
+{
+	struct claim_memory *const m = v->memory;
+
+	if (wire_str_is(v->object.uid, m->uid))
+		return;
+	drain_set_drop(v->c->drains, v->work->key);
+	*m = (struct claim_memory){ .assigned = 0 };
+	snprintf(m->uid, sizeof(m->uid), "%.*s", (int)v->object.uid.len, v->object.uid.p);
 }
 
 static void
@@ -249,7 +267,10 @@ read_node(struct claim_view *v, const struct write_result *live, const struct re
 
 	provider_id_put(v->provider_text, v->provider_id);
 	v->in.node_finalizer = true;
-	v->in.drained = v->in.volumes_detached = drain_set_state(v->c->drains, v->work->key) != DRAIN_WAIT;
+	const enum drain_verb drain = drain_set_state(v->c->drains, v->work->key);
+	v->in.drained = drain_set_pods_gone(v->c->drains, v->work->key);
+	v->in.volumes_detached = drain == DRAIN_DONE;
+	v->in.drain_over = drain == DRAIN_GAVE_UP;
 	if (v->provider_id == 0)
 		return;
 	const struct wire_str id = wire_str_of(v->provider_text);
@@ -310,9 +331,12 @@ read_times(struct claim_view *v, int64_t now_ms)
 	struct lke_claimer *const c = v->c;
 	struct claim_memory *const m = v->memory;
 	const struct lke_condition *const registered = condition_find(v->stored, v->nstored, "Registered");
-	int64_t cluster_us, created_us, since_us, deadline_us;
-	struct wire_str deadline;
+	const int64_t takeover_ms = fence_takeover_ms(call_effects_lease(&c->calls));
+	int64_t cluster_us, created_us, since_us;
 
+	v->in.took_over = now_ms < takeover_ms;
+	if (v->in.deleting && v->in.took_over && takeover_ms < v->due_ms)
+		v->due_ms = takeover_ms;
 	if (m->first_ms == 0 && v->in.finalizer)
 		m->first_ms = now_ms;
 	const int64_t late_ms = m->first_ms + c->settings.create_ms;
@@ -329,16 +353,28 @@ read_times(struct claim_view *v, int64_t now_ms)
 	else if (!v->in.registered)
 		v->in.registration_timeout =
 		    timed_out(v, &m->registration, since_us, c->settings.registration_ms, cluster_us, now_ms);
-	if (v->in.deleting && map_get(b->annotations, LKE_DEADLINE_ANNOTATION, &deadline)
-	    && time_parse(deadline.p, deadline.len, &deadline_us)) {
-		const int64_t left_ms = (deadline_us - cluster_us) / 1000;
+	if (v->in.deleting && v->in.deadline)
+		read_deadline(v, cluster_us, now_ms);
+}
 
-		v->grace_elapsed = left_ms <= 0;
-		if (left_ms > 0 && now_ms + left_ms < v->due_ms)
-			v->due_ms = now_ms + left_ms + 1;
-		if (v->grace_elapsed)
-			v->in.drained = v->in.volumes_detached = true;
+static void
+read_deadline(struct claim_view *v, int64_t cluster_us, int64_t now_ms)
+{
+	struct claim_deadline *const d = &v->memory->deadline;
+	const int64_t at_ms = now_ms + (v->deadline_us - cluster_us) / 1000;
+
+	if (d->looked_ms == 0)
+		*d = (struct claim_deadline){ .looked_ms = now_ms, .at_ms = at_ms, .used_ms = INT64_MAX };
+	if (now_ms - d->looked_ms >= LKE_APART_MS) {
+		d->used_ms = at_ms > d->at_ms ? at_ms : d->at_ms;
+		d->looked_ms = now_ms;
+		d->at_ms = at_ms;
 	}
+	v->deadline_ms = d->used_ms;
+	v->in.grace_elapsed = now_ms >= d->used_ms;
+	const int64_t due_ms = d->used_ms == INT64_MAX ? d->looked_ms + LKE_APART_MS : d->used_ms;
+	if (now_ms < due_ms && due_ms < v->due_ms)
+		v->due_ms = due_ms;
 }
 
 /* A9: by cluster time, and two observations apart in monotonic time. */

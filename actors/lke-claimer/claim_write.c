@@ -39,22 +39,12 @@ claim_sizing(const struct claim_view *v)
 	    v->c->settings.memory_overhead);
 }
 
-/* Those of others stay, in their order. */
 void
 claim_write_finalizers(struct claim_view *v, bool ours, struct reconcile_write *w)
 {
-	struct wire_rows left = v->body.node_claim.finalizers;
-	struct wire_str cells[ROWS_COLUMNS_MAX];
 	struct json j = begin(v, w, "metadata");
 
-	json_open(&j, "finalizers", '[');
-	while (rows_next(&left, cells)) {
-		if (!wire_str_is(cells[0], LKE_TERMINATION))
-			body_text(&j, NULL, cells[0]);
-	}
-	if (ours)
-		json_str(&j, NULL, LKE_TERMINATION);
-	json_close(&j, ']');
+	body_finalizers(&j, v->body.node_claim.finalizers, LKE_TERMINATION, ours);
 	end(&j, w);
 }
 

@@ -70,8 +70,15 @@ enum {
 	LKE_POOL_KEY_MAX    = sizeof(LKE_POOL_KEYS) + LKE_KEY_SIZE,
 };
 
+/* A9: the termination deadline counts as two observations apart have it, the later one of both. */
+struct claim_deadline {
+	int64_t	looked_ms, at_ms;	/* of the last of them, on clock_mono_ms; 0: there was none */
+	int64_t	used_ms;		/* INT64_MAX: none */
+};
+
 /* Of a NodeClaim. */
 struct claim_memory {
+	char			uid[64];	/* a later NodeClaim of that name starts anew */
 	char			type[LKE_TYPE_ID_SIZE];		/* "": not resolved */
 	char			pool_key[LKE_POOL_KEY_MAX];	/* "": none */
 	enum lke_resolved	resolved;
@@ -85,6 +92,7 @@ struct claim_memory {
 	int64_t			tag_ms;		/* its tag was written then; 0: not by this process */
 	uint64_t		tag_list;	/* lists that had begun when that was answered */
 	struct absence		machine, launch, registration;
+	struct claim_deadline	deadline;
 	const char		*failure;	/* the last that an Event was sent about; static */
 };
 
@@ -197,7 +205,6 @@ void claimer_listed(struct lke_claimer *c);
 void provider_id_put(char buf[LKE_PROVIDER_ID_MAX], int64_t id);
 int64_t provider_id_read(struct wire_str text);
 int64_t wire_int(struct wire_str text);		/* digits alone; 0: it is no such number */
-bool rows_have(struct wire_rows rows, const char *first);	/* a row whose first column is that */
 /* A list that lost half, a mirror that is not current: what is missing proves nothing. */
 bool claimer_doubtful(const struct lke_claimer *c, int64_t now_ms);
 bool claimer_braked(const struct lke_claimer *c, int64_t now_ms, int64_t *retry_at_ms);
@@ -235,7 +242,8 @@ struct claim_view {
 	union msg_body		 class;
 	struct change		 node;		/* in.nodes > 0: the fact of its Node */
 	union msg_body		 fact;
-	bool			 grace_elapsed;
+	int64_t			 deadline_us;	/* in.deadline: of cluster time */
+	int64_t			 deadline_ms;	/* of a drain, on clock_mono_ms; INT64_MAX: none */
 	int64_t			 due_ms;	/* plan again then,
 	    of clock_mono_ms; INT64_MAX: on a change */
 	const char		*message;	/* of Launched, Unknown; NULL: that of the plan */

@@ -70,19 +70,10 @@ write_finalizers(struct lke_claimer *c, const struct body_linode_class *b, bool 
     struct reconcile_step *step)
 {
 	struct json j = { .buf = c->r.body, .size = sizeof(c->r.body) };
-	struct wire_rows left = b->finalizers;
-	struct wire_str cells[ROWS_COLUMNS_MAX];
 
 	json_open(&j, NULL, '{');
 	json_open(&j, "metadata", '{');
-	json_open(&j, "finalizers", '[');
-	while (rows_next(&left, cells)) {
-		if (!wire_str_is(cells[0], LKE_CLASS_TERMINATION))
-			body_text(&j, NULL, cells[0]);
-	}
-	if (ours)
-		json_str(&j, NULL, LKE_CLASS_TERMINATION);
-	json_close(&j, ']');
+	body_finalizers(&j, b->finalizers, LKE_CLASS_TERMINATION, ours);
 	json_close(&j, '}');
 	json_close(&j, '}');
 	step->form = STEP_WRITE;

@@ -68,8 +68,6 @@ read_settings(struct lke_claimer *c, struct actor *a)
 	};
 	c->policy = drain_karpenter;
 	c->policy.limit_ms = actor_setting_i64(a, "drain-timeout");
-	if (c->policy.limit_ms > 0)
-		c->policy.then = DRAIN_THEN_REMOVE;
 }
 
 static void
@@ -85,7 +83,7 @@ start(struct actor *a, void *self)
 	c->nodes = id_index_new();
 	c->owners = id_index_new();
 	c->tags = id_index_new();
-	c->drains = drain_set_new(a, LINK_KUBE_LKE_CLAIMER, &c->policy);
+	c->drains = drain_set_new(&c->r, LINK_KUBE_LKE_CLAIMER, &c->policy);
 	brake_init(&c->brake, (uint32_t)actor_setting_i64(a, "deletions-per-minute"), BRAKE_WINDOW_MS);
 	shared_list_open(&c->list);
 	shared_list_open(&c->catalogue);

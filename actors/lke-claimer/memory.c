@@ -142,18 +142,6 @@ wire_int(struct wire_str text)
 }
 
 bool
-rows_have(struct wire_rows rows_left, const char *first)
-{
-	struct wire_str cells[ROWS_COLUMNS_MAX];
-
-	while (rows_next(&rows_left, cells)) {
-		if (wire_str_is(cells[0], first))
-			return true;
-	}
-	return false;
-}
-
-bool
 claimer_doubtful(const struct lke_claimer *c, int64_t now_ms)
 {
 	const struct brake_verdict v =

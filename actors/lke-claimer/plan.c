@@ -362,7 +362,8 @@ may_go(const struct view *v, uint32_t i, bool *own)
 			return false;
 	}
 	/* Never on the strength of a doubtful list, never while a claim could use it. */
-	return (m->tags == 0 || m->ownerless) && m->expired && m->drained && !v->in->doubtful;
+	return (m->tags == 0 || m->ownerless) && m->expired && m->drained && !v->in->doubtful
+	    && (m->joined || !v->in->took_over);
 }
 
 /* C19: all machines of the pool go, and nothing else is or will be in it. */

@@ -103,6 +103,7 @@ struct lke_plan_input {
 	int64_t				 settled_at_ms;
 	bool				 open;		/* fence and budget let a mutation start */
 	bool				 braked;	/* no deletion by our own decision now */
+	bool				 took_over;	/* just now (fence.h): Nodes may come later */
 	int64_t				 retry_at_ms;	/* of both */
 	bool				 nodepool;	/* the NodePool exists, and its class is ready */
 	int64_t				 now_ms;

@@ -321,7 +321,7 @@ drain_orphan(struct pool_view *v, struct reconcile_step *step, const struct chan
 	}
 	step->verb = "drain Node";
 	if (drain_set_state(v->c->drains, v->work->key) == DRAIN_WAIT) {
-		drain_set_advance(v->c->drains, v->work, node, step);
+		drain_set_step(v->c->drains, v->work, node, INT64_MAX, step);
 		return true;
 	}
 	machine_memory(v->c, id)->drained = true;

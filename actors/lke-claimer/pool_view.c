@@ -50,6 +50,7 @@ pool_view_read(struct pool_view *v, struct lke_claimer *c, const struct work *w,
 	v->in.begun_ms = c->list.began_ms;
 	v->in.current = c->list.number > v->memory->after;
 	v->in.doubtful = claimer_doubtful(c, now_ms);
+	v->in.took_over = now_ms < fence_takeover_ms(call_effects_lease(&c->calls));
 	read_pool(v, now_ms);
 	read_progress(v, now_ms);
 	read_intent(v, now_ms);
@@ -251,6 +252,7 @@ read_instance(struct pool_view *v, uint32_t i, int64_t now_ms)
 	const struct lke_instance *const m = v->members[i].instance;
 	struct lke_plan_instance *const out = &v->instances[i];
 	struct machine_memory *const memory = machine_memory(c, m->id);
+	const int64_t takeover_ms = fence_takeover_ms(call_effects_lease(&c->calls));
 	struct wire_str claim = { "", 0 };
 	struct change node;
 	union msg_body fact;
@@ -276,6 +278,8 @@ read_instance(struct pool_view *v, uint32_t i, int64_t now_ms)
 	out->expired = expired == ABSENCE_CONFIRMED;
 	if (!out->expired && due_ms < v->due_ms)
 		v->due_ms = due_ms;
+	if (v->in.took_over && takeover_ms < v->due_ms)
+		v->due_ms = takeover_ms;
 	out->suspect = old && now_ms < fence_settled_ms(call_effects_lease(&c->calls), c->calls.started_ms);
 }
 

@@ -61,15 +61,15 @@ lke_status(const struct lke_status_input *in, struct lke_status *out)
 	w[LKE_CONDITION_INITIALIZED] = initialized(c);
 	w[LKE_CONDITION_READY] = ready(out, w);
 	if (c->deleting && c->registered && c->nodes > 0) {
+		const char *const late = c->grace_elapsed ? "TerminationGracePeriodElapsed" : "DrainTimeout";
+		const struct wanted over = { "False", late, late };
+
 		w[LKE_CONDITION_DRAINED] = c->drained ? truth(LKE_CONDITION_DRAINED)
-						      : (struct wanted){ "Unknown", "Draining", "Draining" };
-		if (c->drained)
-			w[LKE_CONDITION_VOLUMES_DETACHED] = c->volumes_detached && !in->grace_elapsed
+		    : c->drain_over ? over : (struct wanted){ "Unknown", "Draining", "Draining" };
+		if (c->drained || c->drain_over)
+			w[LKE_CONDITION_VOLUMES_DETACHED] = c->volumes_detached
 			    ? truth(LKE_CONDITION_VOLUMES_DETACHED)
-			    : in->grace_elapsed
-			    ? (struct wanted){ "False", "TerminationGracePeriodElapsed",
-				"TerminationGracePeriodElapsed" }
-			    : (struct wanted){ "Unknown", "AwaitingVolumeDetachment",
+			    : c->drain_over ? over : (struct wanted){ "Unknown", "AwaitingVolumeDetachment",
 				"AwaitingVolumeDetachment" };
 	}
 	if (c->deleting && removing && (c->launched || c->tagged || c->reserved != 0))

@@ -48,7 +48,6 @@ struct lke_status_input {
 	const struct lke_claim_plan	*plan;
 	const char			*message;	/* of Launched, Unknown; NULL: the plan's */
 	int64_t				 generation;
-	bool				 grace_elapsed;	/* the termination deadline has passed */
 	struct wire_str			 now;		/* for what changes */
 	const struct lke_condition	*stored;
 	uint32_t			 nstored;

@@ -46,6 +46,13 @@ drain_free(struct drain **dp)
 	OBJ_FREE(d);
 }
 
+void
+drain_deadline(struct drain *d, int64_t deadline_ms)
+{
+	OBJ_CHECK(d, DRAIN_MAGIC);
+	d->config.deadline_ms = deadline_ms;
+}
+
 struct drain_step
 drain_advance(struct drain *d, const struct drain_target *node, int64_t now_ms)
 {

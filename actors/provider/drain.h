@@ -75,6 +75,8 @@ void drain_pool_init(struct drain_pool *p);
 struct drain *drain_new(const struct drain_config *config);
 /* Requests in flight end by themselves; `progress` is not called any more. */
 void drain_free(struct drain **dp);
+/* As drain_config has it, or another from now on. */
+void drain_deadline(struct drain *d, int64_t deadline_ms);
 /* Sends what may be sent. DRAIN_WAIT (at_ms INT64_MAX: until `progress`), DRAIN_DONE or DRAIN_GAVE_UP. */
 struct drain_step drain_advance(struct drain *d, const struct drain_target *node, int64_t now_ms);
 /* When what is in flight has ended at the latest, of clock_mono_ms; 0: nothing is. */

@@ -39,6 +39,9 @@ drain_plan(const struct drain_node *n, int64_t now_ms)
 {
 	const struct drain_policy *const p = n->policy;
 
+	if (!n->listed && deadline_of(n) != INT64_MAX && now_ms >= deadline_of(n) + DRAIN_LATE_MS)
+		return (struct drain_step){ DRAIN_GAVE_UP, .pod = SIZE_MAX,
+			.why = "the deadline has passed before its Pods were listed" };
 	if ((p->taint != NULL && !n->tainted) || (p->cordon && !n->cordoned)
 	    || (p->label != NULL && !n->labelled))
 		return (struct drain_step){ DRAIN_MARK, .why = "no new Pod may be scheduled here" };

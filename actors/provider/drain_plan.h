@@ -14,7 +14,8 @@
  *   there DRAIN_STUCK_MS after the end of its grace period is not waited for.
  * - Where the policy waits for volumes: when the Pods are gone, the VolumeAttachments of the Node go too, but
  *   for those of Pods that stay.
- * - A limit that has passed ends the drain; what happens then is in the policy (drain_then).
+ * - A limit that has passed ends the drain; what happens then is in the policy (drain_then). That holds
+ *   also, DRAIN_LATE_MS later, for a Node that could not be marked or whose Pods could not be listed.
  */
 #ifndef MUSTER_DRAIN_PLAN_H
 #define MUSTER_DRAIN_PLAN_H

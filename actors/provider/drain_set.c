@@ -12,7 +12,7 @@
 struct drain_set {
 	uint32_t			 magic;
 #define DRAIN_SET_MAGIC	0x44524e53u
-	struct actor			*actor;
+	struct reconciler		*r;
 	enum link			 link;
 	const struct drain_policy	*policy;
 	struct drain_pool		 pool;
@@ -24,24 +24,26 @@ struct keyed_drain {
 	char		*key;
 	struct drain	*drain;		/* NULL: it has ended */
 	enum drain_verb	 state;
+	bool		 pods_gone;
 	char		 error[DRAIN_ERROR_MAX];	/* the last one that was logged */
 	char		 limit[DRAIN_ERROR_MAX];	/* the last one that ended it */
 };
 
 static struct keyed_drain *find(const struct drain_set *, const char *);
 static struct keyed_drain *begin(struct drain_set *, const struct work *, struct wire_str);
+static void report_limit(struct drain_set *, const struct keyed_drain *, const struct reconcile_write *);
 static void read_node(const struct drain_set *, const struct change *, struct drain_target *);
 static void log_error_once(struct keyed_drain *);
 static void on_progress(void *);
 static void release(struct keyed_drain *);
 
 struct drain_set *
-drain_set_new(struct actor *a, enum link kube, const struct drain_policy *policy)
+drain_set_new(struct reconciler *r, enum link kube, const struct drain_policy *policy)
 {
 	struct drain_set *s;
 
 	OBJ_NEW(s, DRAIN_SET_MAGIC);
-	s->actor = a;
+	s->r = r;
 	s->link = kube;
 	s->policy = policy;
 	drain_pool_init(&s->pool);
@@ -71,8 +73,16 @@ drain_set_state(const struct drain_set *s, const char *key)
 	return d != NULL ? d->state : DRAIN_WAIT;
 }
 
-enum drain_verb
-drain_set_advance(struct drain_set *s, const struct work *w, const struct change *node,
+bool
+drain_set_pods_gone(const struct drain_set *s, const char *key)
+{
+	const struct keyed_drain *const d = find(s, key);
+
+	return d != NULL && d->pods_gone;
+}
+
+void
+drain_set_step(struct drain_set *s, const struct work *w, const struct change *node, int64_t deadline_ms,
     struct reconcile_step *step)
 {
 	const int64_t now_ms = clock_mono_ms();
@@ -83,6 +93,11 @@ drain_set_advance(struct drain_set *s, const struct work *w, const struct change
 
 	OBJ_CHECK(s, DRAIN_SET_MAGIC);
 	MUST(node->key.len > prefix);
+	step->form = STEP_WAIT;
+	if (!s->r->leading) {
+		step->why = "this instance is not the leader";
+		return;
+	}
 	if (d == NULL)
 		d = begin(s, w, (struct wire_str){ node->key.p + prefix, node->key.len - (uint32_t)prefix });
 	MUST(d->drain != NULL);
@@ -91,32 +106,26 @@ drain_set_advance(struct drain_set *s, const struct work *w, const struct change
 	target.uid = uid;
 	target.rv = rv;
 	read_node(s, node, &target);
+	drain_deadline(d->drain, deadline_ms);
 	const struct drain_step next = drain_advance(d->drain, &target, now_ms);
-	step->form = STEP_WAIT;
 	step->why = next.why;
 	step->after_ms = next.at_ms != INT64_MAX ? next.at_ms - now_ms : 0;
+	d->pods_gone = next.pods_gone;
 	log_error_once(d);
 	if (next.verb == DRAIN_WAIT)
-		return DRAIN_WAIT;
-	if (next.verb == DRAIN_GAVE_UP)
+		return;
+	if (next.verb == DRAIN_GAVE_UP) {
 		snprintf(d->limit, sizeof(d->limit), "%s", drain_limit(d->drain));
+		report_limit(s, d, &step->write);
+	}
 	log_info(next.verb == DRAIN_DONE ? "the Node is drained" : "a limit ended the drain of the Node",
 	    KV_S(KEY, d->key), KV_SN(NODE, node->key.p + prefix, node->key.len - prefix),
 	    KV_S(WHY, next.verb == DRAIN_DONE ? next.why : d->limit));
 	if (next.verb == DRAIN_GAVE_UP && s->policy->then == DRAIN_THEN_KEEP)
-		return DRAIN_GAVE_UP;
+		return;
 	d->state = next.verb;
 	drain_free(&d->drain);
 	step->after_ms = 1;
-	return d->state;
-}
-
-const char *
-drain_set_limit(const struct drain_set *s, const char *key)
-{
-	const struct keyed_drain *const d = find(s, key);
-
-	return d != NULL ? d->limit : "";
 }
 
 int64_t
@@ -179,10 +188,10 @@ begin(struct drain_set *s, const struct work *w, struct wire_str node)
 	struct keyed_drain *const d = obj_alloc(sizeof(*d));
 	char *const name = obj_strndup(node.p, node.len);
 
-	d->actor = s->actor;
+	d->actor = s->r->actor;
 	d->key = obj_strndup(w->key, w->len);
 	d->state = DRAIN_WAIT;
-	d->drain = drain_new(&(struct drain_config){ .actor = s->actor, .link = s->link, .node = name,
+	d->drain = drain_new(&(struct drain_config){ .actor = s->r->actor, .link = s->link, .node = name,
 	    .pool = &s->pool, .policy = s->policy, .started_ms = clock_mono_ms(), .deadline_ms = INT64_MAX,
 	    .progress = on_progress, .arg = d });
 	log_info("the Node is being drained", KV_S(KEY, d->key), KV_S(NODE, name),
@@ -192,20 +201,26 @@ begin(struct drain_set *s, const struct work *w, struct wire_str node)
 	return d;
 }
 
+/* About no object, if what the machine was for is gone: the log has it. */
+static void
+report_limit(struct drain_set *s, const struct keyed_drain *d, const struct reconcile_write *about)
+{
+	if (about->name[0] != '\0')
+		reconcile_event(s->r, about, "Warning", "DrainFailed", wire_str_of(d->limit));
+}
+
 static void
 read_node(const struct drain_set *s, const struct change *node, struct drain_target *out)
 {
 	const struct body_node_fact *const b = &node->value->node_fact;
-	struct wire_rows taints = b->taints;
-	struct wire_str cells[ROWS_COLUMNS_MAX], value;
+	struct wire_str value;
 
-	out->has_taints = taints.count > 0;
+	out->has_taints = b->taints.count > 0;
 	out->has_labels = b->labels.count > 0;
 	out->labelled = s->policy->label != NULL && map_get(b->labels, s->policy->label, &value)
 	    && wire_str_is(value, s->policy->label_value);
 	out->cordoned = b->unschedulable;
-	while (s->policy->taint != NULL && rows_next(&taints, cells))
-		out->tainted = out->tainted || wire_str_is(cells[0], s->policy->taint);
+	out->tainted = s->policy->taint != NULL && rows_have(b->taints, s->policy->taint);
 }
 
 static void

@@ -31,6 +31,8 @@ void conditions_put(struct json *j, const struct status_condition *c, uint32_t n
 /* Opens an object with apiVersion, kind and metadata.name. api: "group/version" as the cluster has it. */
 struct json body_begin(char *buf, size_t size, const char *api, const char *kind, struct wire_str name);
 void body_text(struct json *j, const char *name, struct wire_str s);
+/* Member "finalizers" of the open metadata: those of others stay, in their order; ours if it is kept. */
+void body_finalizers(struct json *j, struct wire_rows stored, const char *ours, bool keep);
 /* The body of an OP_EVENT: its length. The note is cut to what the API accepts. */
 size_t event_body(char buf[EVENT_BODY_MAX], const char *type, const char *reason, const char *action,
     struct wire_str note);

@@ -34,6 +34,7 @@ struct cell {
 #define GOING										\
 	[EV_RELEASABLE] = { VPSIE_WAIT, PHASE_NEW, NULL, NULL },			\
 	[EV_UNDELETED]  = { VPSIE_WAIT, PHASE_NEW, NULL, NULL },			\
+	[EV_TOOK_OVER]  = { VPSIE_WAIT, PHASE_NEW, NULL, NULL },			\
 	[EV_FOUND]      = { VPSIE_BIND, PHASE_NEW, NULL, NULL }
 
 static const struct cell steps[PHASE_MAX][EV_MAX] = {
@@ -209,6 +210,7 @@ events_of(const struct vpsie_facts *f)
 		{ f->node && f->labelled && f->node_ready, EV_NODE_READY },
 		{ f->join_expired, EV_JOIN_EXPIRED },
 		{ f->node && !f->drained, EV_UNDRAINED },
+		{ f->identified && !f->node && f->took_over, EV_TOOK_OVER },
 		{ f->identified && f->listed, EV_LISTED },
 		{ f->ttl_expired, EV_TTL },
 		{ f->stale, EV_STALE },

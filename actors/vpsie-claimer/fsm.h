@@ -88,6 +88,7 @@ enum vpsie_verb {
 	E(NODE_READY,   "its Node is ready")						\
 	E(JOIN_EXPIRED, "its Node did not become ready in time")			\
 	E(UNDRAINED,    "its Node is drained before the machine goes")			\
+	E(TOOK_OVER,    "this instance has just taken over: its Node may not be read yet")	\
 	E(LISTED,       "its machine is there")						\
 	E(TTL,          "failed-ttl has passed")					\
 	E(STALE,        "the status differs")						\
@@ -128,6 +129,7 @@ struct vpsie_facts {
 	/* The Node. */
 	bool			node, labelled, node_ready, drained;
 	bool			named;		/* status.nodeName is set: it had one */
+	bool			took_over;	/* just now (fence.h): the Node may come later */
 	/* Time, each confirmed by a second observation (vpsie_expired). */
 	bool			expired, join_expired, ttl_expired;
 };

@@ -105,7 +105,7 @@ read_group(struct nodegroup_view *v)
 	map_get(b->annotations, ANNOTATION_GROUP, &intent);
 	const enum intent_state state = intent_state(&v->claim->intent, intent, lease);
 	v->in.deleting = b->deleted.len > 0;
-	v->in.finalizer = vpsie_rows_have(b->finalizers, NODE_GROUP_FINALIZER);
+	v->in.finalizer = rows_have(b->finalizers, NODE_GROUP_FINALIZER);
 	v->in.name = v->name;
 	v->in.cluster = b->cluster;
 	v->in.min = b->min;
@@ -369,7 +369,7 @@ plan_metadata(struct nodegroup_view *v, struct reconcile_step *step)
 		json_str(&j, VPSIE_GROUP "/" ANNOTATION_GROUP, v->claim->intent.text);
 		json_close(&j, '}');
 	} else {
-		vpsie_put_finalizers(&j, v->body.node_group.finalizers, NODE_GROUP_FINALIZER,
+		body_finalizers(&j, v->body.node_group.finalizers, NODE_GROUP_FINALIZER,
 		    v->plan.verb == GROUP_HOLD);
 	}
 	json_close(&j, '}');

@@ -73,7 +73,7 @@ start(struct actor *a, void *self)
 	c->owners = id_index_new();
 	c->policy = drain_kubectl;
 	c->policy.limit_ms = actor_setting_i64(a, "drain-timeout");
-	c->drains = drain_set_new(a, LINK_KUBE_VPSIE, &c->policy);
+	c->drains = drain_set_new(&c->r, LINK_KUBE_VPSIE, &c->policy);
 	brake_init(&c->brake, BRAKE_MOST, BRAKE_WINDOW_MS);
 	shared_list_open(&c->list);
 	c->matching = vpsie_matching_new();

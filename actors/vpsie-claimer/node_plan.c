@@ -260,14 +260,7 @@ plan_remove(struct vpsienode_view *v, const struct reconcile_item *i, struct rec
 static void
 plan_drain(struct vpsienode_view *v, struct reconcile_step *step)
 {
-	step->form = STEP_WAIT;
-	if (!v->c->r.leading) {
-		step->why = "this instance is not the leader";
-		return;
-	}
-	if (drain_set_advance(v->c->drains, v->work, &v->node, step) == DRAIN_GAVE_UP)
-		reconcile_event(&v->c->r, &step->write, "Warning", "DrainFailed",
-		    wire_str_of(drain_set_limit(v->c->drains, v->work->key)));
+	drain_set_step(v->c->drains, v->work, &v->node, INT64_MAX, step);
 	/* What was listed before is as old as the drain was long. */
 	v->claim->after = v->c->list.begun;
 }

@@ -89,7 +89,7 @@ read_object(struct vpsienode_view *v)
 		return false;
 	read_status(b, &v->stored);
 	f->deleting = b->deleted.len > 0;
-	f->finalizer = vpsie_rows_have(b->finalizers, VPSIE_NODE_FINALIZER);
+	f->finalizer = rows_have(b->finalizers, VPSIE_NODE_FINALIZER);
 	f->phase = v->stored.phase;
 	f->intent = map_get(b->annotations, ANNOTATION_REQUESTED, &text) && wire_str_is(text, "true");
 	/* One of the original may have nothing but an address and a hostname for life (D22). */
@@ -126,6 +126,7 @@ read_request(struct vpsienode_view *v)
 	struct wire_str text = { "", 0 };
 
 	map_get(v->body.vpsie_node.annotations, ANNOTATION_REQUEST, &text);
+	v->facts.took_over = v->now_ms < fence_takeover_ms(lease);
 	v->facts.sent = v->facts.intent && intent_state(&v->claim->intent, text, lease) != INTENT_OPEN;
 	v->settled_ms =
 	    v->facts.sent ? intent_settled_ms(&v->claim->intent, lease, v->c->calls.started_ms) : 0;

@@ -42,7 +42,7 @@ vpsie_node_write(struct vpsienode_view *v, const struct vpsie_step *s, struct re
 	case VPSIE_HOLD:
 	case VPSIE_RELEASE:
 		json_open(&j, "metadata", '{');
-		vpsie_put_finalizers(
+		body_finalizers(
 		    &j, v->body.vpsie_node.finalizers, VPSIE_NODE_FINALIZER, s->verb == VPSIE_HOLD);
 		json_close(&j, '}');
 		break;

@@ -55,34 +55,6 @@ vpsie_write_object(
 	snprintf(w->uid, sizeof(w->uid), "%.*s", (int)object->uid.len, object->uid.p);
 }
 
-bool
-vpsie_rows_have(struct wire_rows left, const char *text)
-{
-	struct wire_str cells[ROWS_COLUMNS_MAX];
-
-	while (rows_next(&left, cells)) {
-		if (wire_str_is(cells[0], text))
-			return true;
-	}
-	return false;
-}
-
-/* Those of others stay, in their order. */
-void
-vpsie_put_finalizers(struct json *j, struct wire_rows left, const char *ours, bool keep)
-{
-	struct wire_str cells[ROWS_COLUMNS_MAX];
-
-	json_open(j, "finalizers", '[');
-	while (rows_next(&left, cells)) {
-		if (!wire_str_is(cells[0], ours))
-			body_text(j, NULL, cells[0]);
-	}
-	if (keep)
-		json_str(j, NULL, ours);
-	json_close(j, ']');
-}
-
 void
 vpsie_wait_step(struct reconcile_step *step, const char *why, int64_t after_ms)
 {

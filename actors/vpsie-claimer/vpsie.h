@@ -146,8 +146,6 @@ void vpsie_key_split(const char *key, struct wire_str *ns, struct wire_str *name
 /* The object of the step: Events are about it, too. */
 void vpsie_write_object(
     struct reconcile_write *w, unsigned kind, const struct work *work, const struct change *object);
-bool vpsie_rows_have(struct wire_rows left, const char *text);
-void vpsie_put_finalizers(struct json *j, struct wire_rows left, const char *ours, bool keep);
 void vpsie_wait_step(struct reconcile_step *step, const char *why, int64_t after_ms);
 
 /* ---- One VPSieNode (node_view.c) ---- */

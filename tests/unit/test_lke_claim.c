@@ -92,6 +92,11 @@ static const struct row {
 	{ "C8 its Node is deleted with it", ALIVE "deleting", CLAIM_DELETE_NODE, "", NULL },
 	{ "C8 then drained", GOING, CLAIM_DRAIN, "", NULL },
 	{ "C8 then the volumes", GOING "drained", CLAIM_DRAIN, "", NULL },
+	{ "C8 a limit ended the drain: the machine", GOING "drain_over", CLAIM_REMOVE, "", NULL },
+	{ "A8 C8 just taken over: its Node may come later", LAUNCHED "deleting took_over", CLAIM_WAIT, "", NULL },
+	{ "A8 C8 ... one that is only reserved, too", "deleting reserved=7 took_over", CLAIM_WAIT, "", NULL },
+	{ "A8 C8 ... its Node is known", GOING "took_over drained volumes_detached", CLAIM_REMOVE, "", NULL },
+	{ "A8 C19 ... it has no machine", "deleting took_over", CLAIM_RELEASE, "", NULL },
 	{ "C8 then the machine", GOING "drained volumes_detached", CLAIM_REMOVE, "", NULL },
 	{ "C8 then the Node's finalizer", GOING "drained volumes_detached machine_gone", CLAIM_RELEASE_NODE, "", NULL },
 	{ "C8 finalizers of others", GOING "drained volumes_detached machine_gone -node_finalizer", CLAIM_WAIT, "", NULL },
@@ -115,7 +120,8 @@ read_words(struct lke_claim_input *in, const char *words)
 		FLAG(nodepool), FLAG(class_found), FLAG(class_ready), FLAG(catalogue), FLAG(tagged),
 		FLAG(tag_in_flight), FLAG(tag_lost), FLAG(machine_gone), FLAG(node_ready),
 		FLAG(node_deleting), FLAG(node_registered), FLAG(node_initialized), FLAG(node_finalizer),
-		FLAG(drained), FLAG(volumes_detached), FLAG(launch_timeout), FLAG(registration_timeout),
+		FLAG(drained), FLAG(volumes_detached), FLAG(drain_over), FLAG(took_over), FLAG(grace_elapsed),
+		 FLAG(launch_timeout), FLAG(registration_timeout),
 		FLAG(create_deadline),
 #undef FLAG
 	};
@@ -237,6 +243,22 @@ static const struct status_row {
 	    "Launched=True/Launched Registered=True/Registered "
 	    "Initialized=True/Initialized Ready=True/Ready Drained=True/Drained "
 	    "VolumesDetached=True/VolumesDetached InstanceTerminating=True/InstanceTerminating" },
+	{ "C8 the deadline passed with Pods", GOING "drain_over grace_elapsed",
+	    "Launched=True/Launched Registered=True/Registered Initialized=True/Initialized Ready=True/Ready "
+	    "Drained=False/TerminationGracePeriodElapsed VolumesDetached=False/TerminationGracePeriodElapsed "
+	    "InstanceTerminating=True/InstanceTerminating" },
+	{ "C8 ... with volumes", GOING "drained drain_over grace_elapsed",
+	    "Launched=True/Launched Registered=True/Registered Initialized=True/Initialized Ready=True/Ready "
+	    "Drained=True/Drained VolumesDetached=False/TerminationGracePeriodElapsed "
+	    "InstanceTerminating=True/InstanceTerminating" },
+	{ "C8 ... after it was drained", GOING "drained volumes_detached grace_elapsed",
+	    "Launched=True/Launched Registered=True/Registered Initialized=True/Initialized Ready=True/Ready "
+	    "Drained=True/Drained VolumesDetached=True/VolumesDetached "
+	    "InstanceTerminating=True/InstanceTerminating" },
+	{ "C8 the drain-timeout", GOING "drain_over",
+	    "Launched=True/Launched Registered=True/Registered Initialized=True/Initialized Ready=True/Ready "
+	    "Drained=False/DrainTimeout VolumesDetached=False/DrainTimeout "
+	    "InstanceTerminating=True/InstanceTerminating" },
 };
 
 static void

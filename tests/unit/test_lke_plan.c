@@ -126,6 +126,8 @@ static const struct row {
 	{ "C9 never one that a claim has reserved", "a~7!", "7X 8", "", LKE_NOTHING, "", NULL },
 	{ "C9 never while a list is doubtful", "", "7X 8@", "doubtful", LKE_NOTHING, "", NULL },
 	{ "C9 A6 the brake", "", "7X 8@", "braked", LKE_WAIT, "own", NULL },
+	{ "A8 C9 just taken over: its Node may come later", "", "7X 8@", "took_over", LKE_NOTHING, "", NULL },
+	{ "A8 C9 ... its Node is known", "", "7JtX 8@", "took_over", LKE_DELETE_NODE, "7 own", NULL },
 	{ "C9 the last one: the pool", "", "7X", "intent=ready kind=delete", LKE_DELETE_POOL, "own", NULL },
 	{ "C9 A6 the last one: the brake holds the pool, too", "a@8*", "7X 8@", "braked", LKE_DELETE_NODE, "8", NULL },
 	{ "C9 first what somebody deleted", "a@8*", "7X 8@ 9", "", LKE_DELETE_NODE, "8", NULL },
@@ -247,6 +249,7 @@ read_word(struct lke_plan_input *in, const char *word)
 		{ "doubtful", &in->doubtful, true }, { "overdue", &in->overdue, true },
 		{ "mutating", &in->mutating, true },
 		{ "closed", &in->open, false }, { "braked", &in->braked, true },
+		{ "took_over", &in->took_over, true },
 		{ "nodepool=no", &in->nodepool, false }, { "early", &in->settled_list, false },
 	};
 

@@ -81,7 +81,7 @@ start(struct actor *a, void *self)
 	c->widgets = id_index_new();
 	c->policy = drain_kubectl;
 	c->policy.limit_ms = actor_setting_i64(a, "drain-timeout");
-	c->drains = drain_set_new(a, LINK_KUBE_TEST_CLAIMER, &c->policy);
+	c->drains = drain_set_new(&c->r, LINK_KUBE_TEST_CLAIMER, &c->policy);
 	brake_init(&c->brake, BRAKE_MOST, BRAKE_WINDOW_MS);
 	shared_list_open(&c->list);
 	if (!wire_open(c, actor_setting(a, "api-url"), actor_setting(a, "token-file")))
@@ -210,13 +210,7 @@ read_live(struct reconcile_step *step)
 static void
 drain_node(struct view *v, struct reconcile_step *step)
 {
-	if (!v->c->r.leading) {
-		step->why = "this instance is not the leader";
-		return;
-	}
-	if (drain_set_advance(v->c->drains, v->work, &v->node, step) == DRAIN_GAVE_UP)
-		reconcile_event(&v->c->r, &step->write, "Warning", "DrainFailed",
-		    wire_str_of(drain_set_limit(v->c->drains, v->work->key)));
+	drain_set_step(v->c->drains, v->work, &v->node, INT64_MAX, step);
 	/* What was listed before is as old as the drain was long. */
 	v->claim->after = v->c->list.begun;
 }

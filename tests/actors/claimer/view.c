@@ -13,7 +13,6 @@ static void read_node(struct view *, int64_t);
 static void read_list(struct view *, int64_t);
 static void observe_absence(struct view *, int64_t);
 static const char *widget_name(const struct view *);
-static bool has_finalizer(struct wire_rows);
 
 void
 view_keys(struct reconciler *r, const struct change *c)
@@ -67,7 +66,7 @@ read_widget(struct view *v)
 	renew_claim(v);
 	const struct fence_lease *const lease = call_effects_lease(&c->calls);
 	v->in.deleting = b->deleted.len > 0;
-	v->in.finalizer = has_finalizer(b->finalizers);
+	v->in.finalizer = rows_have(b->finalizers, CLAIMER_FINALIZER);
 	v->in.bound = map_get(b->claim, "vm", &vm) && vm.len > 0;
 	map_get(b->claim, "intent", &intent);
 	v->in.intent = intent_state(&v->claim->intent, intent, lease);
@@ -169,16 +168,4 @@ static const char *
 widget_name(const struct view *v)
 {
 	return strrchr(v->work->key, '/') + 1;
-}
-
-static bool
-has_finalizer(struct wire_rows left)
-{
-	struct wire_str cells[ROWS_COLUMNS_MAX];
-
-	while (rows_next(&left, cells)) {
-		if (wire_str_is(cells[0], CLAIMER_FINALIZER))
-			return true;
-	}
-	return false;
 }

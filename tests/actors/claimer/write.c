@@ -9,7 +9,6 @@
 #include "obj.h"
 #include "random.h"
 
-static void put_finalizers(struct json *, struct wire_rows, bool);
 static bool put_intent(struct json *, struct view *);
 static void put_vm(struct json *, int64_t);
 static void put_label(struct json *, const struct view *, struct reconcile_write *);
@@ -31,7 +30,7 @@ write_fill(struct view *v, enum claimer_verb verb, struct reconcile_write *w)
 	else if (verb == CLAIMER_LABEL)
 		put_label(&j, v, w);
 	else
-		put_finalizers(&j, v->body.widget.finalizers, verb == CLAIMER_HOLD);
+		body_finalizers(&j, v->body.widget.finalizers, CLAIMER_FINALIZER, verb == CLAIMER_HOLD);
 	json_close(&j, '}');
 	json_close(&j, '}');
 	w->body_len = json_end(&j);
@@ -82,20 +81,4 @@ put_label(struct json *j, const struct view *v, struct reconcile_write *w)
 	snprintf(w->name, sizeof(w->name), "%.*s", (int)(key.len - strlen("nodes/")),
 	    key.p + strlen("nodes/"));
 	snprintf(w->uid, sizeof(w->uid), "%.*s", (int)v->node.uid.len, v->node.uid.p);
-}
-
-/* Those of others stay, in their order. */
-static void
-put_finalizers(struct json *j, struct wire_rows left, bool ours)
-{
-	struct wire_str cells[ROWS_COLUMNS_MAX];
-
-	json_open(j, "finalizers", '[');
-	while (rows_next(&left, cells)) {
-		if (!wire_str_is(cells[0], CLAIMER_FINALIZER))
-			body_text(j, NULL, cells[0]);
-	}
-	if (ours)
-		json_str(j, NULL, CLAIMER_FINALIZER);
-	json_close(j, ']');
 }
