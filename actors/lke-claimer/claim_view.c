@@ -363,16 +363,16 @@ read_deadline(struct claim_view *v, int64_t cluster_us, int64_t now_ms)
 	struct claim_deadline *const d = &v->memory->deadline;
 	const int64_t at_ms = now_ms + (v->deadline_us - cluster_us) / 1000;
 
-	if (d->looked_ms == 0)
-		*d = (struct claim_deadline){ .looked_ms = now_ms, .at_ms = at_ms, .used_ms = INT64_MAX };
-	if (now_ms - d->looked_ms >= LKE_APART_MS) {
+	if (d->observed_ms == 0)
+		*d = (struct claim_deadline){ .observed_ms = now_ms, .at_ms = at_ms, .used_ms = INT64_MAX };
+	if (now_ms - d->observed_ms >= LKE_APART_MS) {
 		d->used_ms = at_ms > d->at_ms ? at_ms : d->at_ms;
-		d->looked_ms = now_ms;
+		d->observed_ms = now_ms;
 		d->at_ms = at_ms;
 	}
 	v->deadline_ms = d->used_ms;
 	v->in.grace_elapsed = now_ms >= d->used_ms;
-	const int64_t due_ms = d->used_ms == INT64_MAX ? d->looked_ms + LKE_APART_MS : d->used_ms;
+	const int64_t due_ms = d->used_ms == INT64_MAX ? d->observed_ms + LKE_APART_MS : d->used_ms;
 	if (now_ms < due_ms && due_ms < v->due_ms)
 		v->due_ms = due_ms;
 }

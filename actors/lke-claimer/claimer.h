@@ -72,7 +72,7 @@ enum {
 
 /* A9: the termination deadline counts as two observations apart have it, the later one of both. */
 struct claim_deadline {
-	int64_t	looked_ms, at_ms;	/* of the last of them, on clock_mono_ms; 0: there was none */
+	int64_t	observed_ms, at_ms;	/* of the last of them, on clock_mono_ms; 0: there was none */
 	int64_t	used_ms;		/* INT64_MAX: none */
 };
 
@@ -124,6 +124,8 @@ struct machine_memory {
 	uint64_t	deleted_list;	/* lists that had begun when our DELETE was answered */
 	int64_t		deleted_ms;	/* it was answered then */
 	bool		deleted, drained;
+	int64_t		pods_ms;	/* its Pods were listed then; 0: never */
+	bool		pods;		/* ... and there were some that would be lost with it */
 };
 
 /* An answer that came while a list was in flight: it may be newer than what the list has. */

@@ -12,10 +12,12 @@ struct view {
 	uint32_t			 claimable;	/* machines that are left over */
 	uint32_t			 coming;
 	int64_t				 need;		/* machines to make */
+	uint32_t			 unread;	/* a choice depends on its Pods; LKE_NONE: none */
 };
 
 static const char *violation(const struct lke_plan_input *);
 static void match(struct view *);
+static bool pods_matter(struct view *);
 static uint32_t next_claimable(const struct view *, uint32_t, bool);
 static bool claimable(const struct view *, uint32_t);
 static bool waits(const struct lke_plan_claim *);
@@ -40,7 +42,7 @@ static const char *const verb_names[LKE_VERB_MAX] = {
 void
 lke_plan(const struct lke_plan_input *in, uint32_t *assign, struct lke_plan *out)
 {
-	struct view v = { .in = in, .assign = assign };
+	struct view v = { .in = in, .assign = assign, .unread = LKE_NONE };
 
 	*out = (struct lke_plan){ .verb = LKE_NOTHING, .why = "every claim has its machine",
 		.retry_at_ms = INT64_MAX, .instance = LKE_NONE, .orphan = LKE_NONE };
@@ -64,6 +66,13 @@ lke_plan(const struct lke_plan_input *in, uint32_t *assign, struct lke_plan *out
 	out->waiting = v.waiting;
 	out->claimable = v.claimable;
 	out->coming = v.coming;
+	if (v.unread != LKE_NONE) {
+		out->verb = LKE_WAIT;
+		out->why = "whether the Node of an unclaimed machine runs Pods decides who gets it";
+		out->orphan = v.unread;
+		out->orphan_step = LKE_ORPHAN_READ_PODS;
+		return;
+	}
 	plan_orphan_node(&v, out);
 	if (in->mutating) {
 		out->verb = LKE_WAIT;
@@ -117,6 +126,8 @@ match(struct view *v)
 	for (uint32_t i = 0; i < in->ninstances; i++)
 		v->members += !in->instances[i].leaving;
 	assign_reserved(v);
+	if (pods_matter(v))
+		return;
 	/* Machines that run Pods first, then by ascending id. */
 	next[0] = next_claimable(v, 0, true);
 	next[1] = next_claimable(v, 0, false);
@@ -140,6 +151,26 @@ match(struct view *v)
 	if (in->pools == 1 && in->count > v->members && !in->overdue)
 		v->coming = (uint32_t)(in->count - v->members);
 	v->need = (int64_t)v->waiting - v->coming;
+}
+
+/* C9: there are more machines than claims, and of one it is not known whether it runs Pods. */
+static bool
+pods_matter(struct view *v)
+{
+	uint32_t waiting = 0, free = 0;
+
+	for (uint32_t i = 0; i < v->in->nclaims; i++)
+		waiting += waits(&v->in->claims[i]) && v->assign[i] == LKE_NONE;
+	for (uint32_t i = 0; i < v->in->ninstances && waiting > 0; i++) {
+		if (!claimable(v, i))
+			continue;
+		free++;
+		if (v->in->instances[i].pods_unread && v->unread == LKE_NONE)
+			v->unread = i;
+	}
+	if (free <= waiting)
+		v->unread = LKE_NONE;
+	return v->unread != LKE_NONE;
 }
 
 /* A recorded assignment stands for as long as its machine may be there. */

@@ -65,6 +65,7 @@ struct lke_plan_instance {
 	bool		 joined;	/* it has a Node */
 	bool		 tainted;	/* ... with the taint karpenter.sh/unregistered */
 	bool		 pods;		/* ... that runs Pods */
+	bool		 pods_unread;	/* ... of which that is not known */
 	bool		 drained;	/* ... from which they have been drained; also true without a Node */
 	bool		 expired;	/* unclaimed for the orphan-ttl, by two observations apart */
 };
@@ -130,7 +131,7 @@ enum lke_verb {
 };
 
 /* What is done with the Node of a machine that nobody has claimed. */
-enum lke_orphan_step { LKE_ORPHAN_NONE, LKE_ORPHAN_TAINT, LKE_ORPHAN_DRAIN };
+enum lke_orphan_step { LKE_ORPHAN_NONE, LKE_ORPHAN_TAINT, LKE_ORPHAN_DRAIN, LKE_ORPHAN_READ_PODS };
 
 struct lke_plan {
 	enum lke_verb	 verb;
@@ -141,7 +142,10 @@ struct lke_plan {
 	uint32_t	 instance;	/* LKE_DELETE_NODE */
 	bool		 own;		/* a deletion that nobody else decided: it counts for the brake */
 	uint32_t	 waiting, claimable, coming;	/* for people: claims, machines, machines */
-	/* An unclaimed machine has joined: its Node is tainted or drained. LKE_NONE: none. */
+	/*
+	 * An unclaimed machine has joined: its Node is tainted or drained, or its Pods are read.
+	 * LKE_NONE: none.
+	 */
 	uint32_t		 orphan;
 	enum lke_orphan_step	 orphan_step;
 };

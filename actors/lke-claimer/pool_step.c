@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actors/provider/node_pods.h"
 #include "actors/reconcile/bodies.h"
 #include "claimer.h"
 #include "clock.h"
@@ -15,6 +16,10 @@ enum { GONE_MIN_MS = 2000 };	/* between two lists while a deleted machine is lis
 static void assign(struct pool_view *);
 static bool waits_for_absence(const struct pool_view *);
 static bool orphan(struct pool_view *, const struct reconcile_item *, struct reconcile_step *);
+static struct reconcile_write about_node(const struct reconcile_step *, const struct change *, const char *);
+static void read_pods(struct pool_view *, struct reconcile_step *, const struct change *);
+static effect_start start_read_pods;
+static node_pods_done on_pods;
 static bool taint_orphan(struct pool_view *, const struct reconcile_item *, struct reconcile_step *,
     const struct change *);
 static bool drain_orphan(struct pool_view *, struct reconcile_step *, const struct change *);
@@ -270,21 +275,63 @@ orphan(struct pool_view *v, const struct reconcile_item *i, struct reconcile_ste
 	const char *const key = id_index_key(v->c->nodes, wire_str_of(id));
 	if (key == NULL || !actor_read(v->c->r.actor, LINK_FACTS, key, strlen(key), &node, &fact))
 		return false;
+	if (v->plan.orphan_step == LKE_ORPHAN_READ_PODS) {
+		read_pods(v, step, &node);
+		return true;
+	}
 	if (v->plan.orphan_step == LKE_ORPHAN_TAINT)
 		return taint_orphan(v, i, step, &node);
 	/* A mutation that is due does not wait for a drain. */
 	return v->plan.verb == LKE_NOTHING && drain_orphan(v, step, &node);
 }
 
+static struct reconcile_write
+about_node(const struct reconcile_step *step, const struct change *node, const char *action)
+{
+	const size_t prefix = strlen("nodes/");
+	struct reconcile_write w = { .kind = LKE_KIND_NODES, .trace = step->write.trace, .action = action };
+
+	snprintf(w.name, sizeof(w.name), "%.*s", (int)(node->key.len - prefix), node->key.p + prefix);
+	return w;
+}
+
+/* C9: one that runs Pods is claimed first. */
+static void
+read_pods(struct pool_view *v, struct reconcile_step *step, const struct change *node)
+{
+	step->form = STEP_EFFECT;
+	step->verb = "read Pods";
+	step->what = "list Pods of an unclaimed Node";
+	step->start = start_read_pods;
+	step->number = v->instances[v->plan.orphan].id;
+	step->write = about_node(step, node, "ReadPods");
+}
+
+static void
+start_read_pods(struct reconciler *r, struct inflight_effect *f, const struct work *w,
+    const struct reconcile_step *step)
+{
+	node_pods_list(r, f, LINK_KUBE_LKE_CLAIMER, w, step, on_pods);
+}
+
+/* What could not be read is not read again soon: no claim waits for that. */
+static void
+on_pods(struct reconciler *r, int64_t instance, bool read, bool pods)
+{
+	struct machine_memory *const m = machine_memory(claimer_of(r), instance);
+
+	(void)read;
+	m->pods_ms = clock_mono_ms();
+	m->pods = pods;
+}
+
 static bool
 taint_orphan(struct pool_view *v, const struct reconcile_item *i, struct reconcile_step *step,
     const struct change *node)
 {
-	const size_t prefix = strlen("nodes/");
-	struct reconcile_write w = { .kind = LKE_KIND_NODES, .trace = step->write.trace, .action = "Taint" };
+	struct reconcile_write w = about_node(step, node, "Taint");
 	struct live_node n;
 
-	snprintf(w.name, sizeof(w.name), "%.*s", (int)(node->key.len - prefix), node->key.p + prefix);
 	step->verb = "taint Node";
 	step->why = "nobody has claimed its machine, and Karpenter would plan Pods onto it";
 	const bool read = i->live != NULL && i->read->kind == LKE_KIND_NODES && strcmp(i->read->name,

@@ -15,10 +15,11 @@
 
 #define MIB	(INT64_C(1) << 20)
 
-enum { UNSET = -1, PODS = 110, EVICTION_MIB = 100, NODEFS_PERCENT = 90 };
+enum { UNSET = -1, PODS = 110, EVICTION_MIB = 100, NODEFS_PERCENT = 90, MILLION = 1000 * 1000 };
 
 const struct lke_sizing lke_sizing_default = {
 	.memory_overhead = 75, .max_pods = UNSET, .pods_per_core = UNSET, .eviction_memory = UNSET,
+	.eviction_ppm = UNSET,
 	.kube_reserved = { { UNSET, UNSET, UNSET, UNSET, UNSET } },
 	.system_reserved = { { UNSET, UNSET, UNSET, UNSET, UNSET } },
 };
@@ -108,7 +109,9 @@ lke_allocatable(const struct lke_type *t, const struct lke_sizing *s)
 		[LKE_STORAGE] = 1024 * MIB,
 	} };
 
-	r.of[LKE_MEMORY] -= s->eviction_memory >= 0 ? s->eviction_memory : EVICTION_MIB * MIB;
+	r.of[LKE_MEMORY] -= s->eviction_memory >= 0 ? s->eviction_memory
+	    : s->eviction_ppm >= 0 ? (r.of[LKE_MEMORY] * s->eviction_ppm + MILLION - 1) / MILLION
+	    : EVICTION_MIB * MIB;
 	r.of[LKE_STORAGE] = r.of[LKE_STORAGE] / 100 * NODEFS_PERCENT;
 	for (unsigned i = 0; i < LKE_RESOURCE_MAX; i++) {
 		const int64_t kube = s->kube_reserved.of[i], system = s->system_reserved.of[i];

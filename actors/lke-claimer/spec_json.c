@@ -8,6 +8,7 @@
 #include "obj.h"
 
 static bool read_one(const json_t *, struct lke_requirement *, struct wire_str *);
+static bool percentage_read(struct wire_str, int64_t *);
 static void read_reserved(const json_t *, const char *, struct lke_resources *);
 static struct wire_str text_of(const json_t *);
 
@@ -91,8 +92,29 @@ kubelet_read(struct wire_str json, uint32_t memory_overhead)
 	read_reserved(root, "systemReserved", &s.system_reserved);
 	if (eviction.len > 0 && lke_resource_read(LKE_MEMORY, eviction, &amount))
 		s.eviction_memory = amount;
+	else if (percentage_read(eviction, &amount))
+		s.eviction_ppm = amount;
 	json_decref(root);
 	return s;
+}
+
+/* In millionths. As the kubelet has it, 100 % switches the eviction off. */
+static bool
+percentage_read(struct wire_str text, int64_t *ppm)
+{
+	char copy[16], *end;
+
+	if (text.len < 2 || text.len >= sizeof(copy) || text.p[text.len - 1] != '%')
+		return false;
+	snprintf(copy, sizeof(copy), "%.*s", (int)text.len - 1, text.p);
+	/* Digits alone: strtod reads signs, hexadecimal numbers and infinity, too. */
+	if (strspn(copy, "0123456789.") != text.len - 1)
+		return false;
+	const double percent = strtod(copy, &end);
+	if (*end != '\0' || percent > 100)
+		return false;
+	*ppm = percent == 100 ? 0 : (int64_t)(percent * 10000 + 0.5);
+	return true;
 }
 
 static void

@@ -22,10 +22,7 @@ struct lke_requirements {
 bool requirements_read(struct lke_requirements *out, struct wire_str json, char *err, size_t size);
 void requirements_free(struct lke_requirements *r);
 
-/*
- * The defaults where it has nothing, or nothing that can be read. A percentage of evictionHard counts as
- * not set.
- */
+/* The defaults where it has nothing, or nothing that can be read. */
 struct lke_sizing kubelet_read(struct wire_str json, uint32_t memory_overhead);
 
 /* metav1.Duration as Go prints it, "1h30m0s", in microseconds. False: it is none, or negative. */

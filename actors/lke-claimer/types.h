@@ -101,6 +101,7 @@ struct lke_sizing {
 	int64_t			max_pods, pods_per_core;
 	struct lke_resources	kube_reserved, system_reserved;
 	int64_t			eviction_memory;	/* evictionHard memory.available, in bytes */
+	int64_t			eviction_ppm;	/* ... or millionths of the capacity */
 };
 
 extern const struct lke_sizing lke_sizing_default;

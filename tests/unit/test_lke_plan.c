@@ -13,12 +13,13 @@
 enum { MOST = 64, NOW_MS = 1000000 };
 
 /*
- * Claims, the one that waits longest first: a name, then ~7 reserved, ? the reserved one is gone, @7 tagged,
- * @@7 tagged twice, =7 providerID, ! deleting, * deleting and removable, - without finalizer, # the same tag.
- * Machines: an id, then @ one tag of a claim, O a tag of a claim that does not exist, T two tags, L leaving,
- * J joined, t tainted, P runs Pods, D not drained, X expired, S suspect, N its LKE node is not listed.
- * Words: what differs from a current list of one pool with as many machines as its count.
- * want: assignments "a=7", then for a verb its count, its machine, or "own"; then "taint 7" or "drain 7".
+ * Claims, the one that waits longest first: a name, then ~7 reserved, ? the reserved one is gone,
+ * @7 tagged, @@7 tagged twice, =7 providerID, ! deleting, * deleting and removable, - without
+ * finalizer, # the same tag. Machines: an id, then @ one tag of a claim, O a tag of a claim that
+ * does not exist, T two tags, L leaving, J joined, t tainted, P runs Pods, U that is not known, D
+ * not drained, X expired, S suspect, N its LKE node is not listed. Words: what differs from a
+ * current list of one pool with as many machines as its count. want: assignments "a=7", then for a
+ * verb its count, its machine, or "own"; then "taint 7" or "drain 7".
  */
 static const struct row {
 	const char	*name, *claims, *machines, *words;
@@ -39,6 +40,10 @@ static const struct row {
 	{ "C1 a machine that leaves is not given", "a", "7L 8", "count=1", LKE_NOTHING, "a=8", NULL },
 	{ "C1 A10 no finalizer yet: nothing", "a-", "7", "", LKE_NOTHING, "", NULL },
 	{ "C9 one that runs Pods is claimed first", "a b", "7 8 9JtPD", "", LKE_NOTHING, "a=9 b=7", NULL },
+	{ "C9 what runs Pods is read before somebody chooses", "a", "7 8JU 9JU", "", LKE_WAIT, "read 8", NULL },
+	{ "C9 ... if there is a choice", "a b", "7JU 8JU", "", LKE_NOTHING, "a=7 b=8", NULL },
+	{ "C9 ... and what is reserved is no choice", "a~7", "7JU 8JU", "", LKE_NOTHING, "a=7 taint 8", NULL },
+	{ "C9 ... nor what nobody waits for", "", "7JU", "", LKE_NOTHING, "taint 7", NULL },
 	{ "a claim that is being deleted waits for nothing", "a!", "7", "", LKE_NOTHING, "", NULL },
 
 	/* C5: scaling */
@@ -225,6 +230,7 @@ read_machines(struct world *w, const char *p)
 			m->joined |= *p == 'J';
 			m->tainted |= *p == 't';
 			m->pods |= *p == 'P';
+			m->pods_unread |= *p == 'U';
 			m->expired |= *p == 'X';
 			m->suspect |= *p == 'S';
 			if (*p == 'D')
@@ -322,7 +328,8 @@ check_row(void **state)
 		len += (size_t)snprintf(got + len, sizeof(got) - len, " own");
 	if (p.orphan != LKE_NONE)
 		snprintf(got + len, sizeof(got) - len, " %s %lld",
-		    p.orphan_step == LKE_ORPHAN_TAINT ? "taint" : "drain",
+		    p.orphan_step == LKE_ORPHAN_TAINT ? "taint"
+		    : p.orphan_step == LKE_ORPHAN_READ_PODS ? "read" : "drain",
 		    (long long)w.instances[p.orphan].id);
 	if (p.verb != r->verb)
 		print_message("%s\n", p.why);

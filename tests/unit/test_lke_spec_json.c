@@ -80,6 +80,23 @@ c11_kubelet(void **state)
 }
 
 static void
+c11_evictionHard_in_percent(void **state)
+{
+	static const struct {
+		const char	*text;
+		int64_t		 ppm;
+	} all[] = { { "5%", 50000 }, { "7.5%", 75000 }, { "0%", 0 }, { "100%", 0 }, { "101%", -1 },
+		{ "%", -1 }, { "-5%", -1 }, { "0x5%", -1 }, { "5 %", -1 }, { "1.2.3%", -1 }, { "5", -1 } };
+	char json[128];
+
+	(void)state;
+	for (size_t i = 0; i < NITEMS(all); i++) {
+		snprintf(json, sizeof(json), "{\"evictionHard\":{\"memory.available\":\"%s\"}}", all[i].text);
+		assert_int_equal(kubelet_read(wire_str_of(json), 75).eviction_ppm, all[i].ppm);
+	}
+}
+
+static void
 c8_durations(void **state)
 {
 	static const char *const bad[] = { "", "5", "-5s", "s", "1h x", "0x5s", "inf", "1e400h", "1..2s",
@@ -105,7 +122,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(c11_requirements), cmocka_unit_test(c11_requirements_that_are_none),
-		cmocka_unit_test(c11_kubelet), cmocka_unit_test(c8_durations),
+		cmocka_unit_test(c11_kubelet), cmocka_unit_test(c11_evictionHard_in_percent),
+		cmocka_unit_test(c8_durations),
 	};
 
 	return cmocka_run_group_tests_name("lke_spec_json", tests, NULL, NULL);

@@ -231,6 +231,11 @@ c10_sizing_of_a_class(void **state)
 	check_amount(&all, LKE_MEMORY, "4096Mi");
 	check_amount(&left, LKE_CPU, "1750m");
 	check_amount(&left, LKE_MEMORY, "3557Mi");	/* 4096 - 255 - 20 * 11 - 64 */
+	/* A percentage is one of the capacity. */
+	s.eviction_memory = lke_sizing_default.eviction_memory;
+	s.eviction_ppm = 250 * 1000;
+	const struct lke_resources quarter = lke_allocatable(&catalogue[1], &s);
+	check_amount(&quarter, LKE_MEMORY, "2533Mi");	/* ... - 1024 */
 }
 
 static void
