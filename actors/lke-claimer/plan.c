@@ -157,7 +157,7 @@ match(struct view *v)
 static bool
 pods_matter(struct view *v)
 {
-	uint32_t waiting = 0, free = 0;
+	uint32_t waiting = 0, free = 0, unread = 0;
 
 	for (uint32_t i = 0; i < v->in->nclaims; i++)
 		waiting += waits(&v->in->claims[i]) && v->assign[i] == LKE_NONE;
@@ -165,10 +165,10 @@ pods_matter(struct view *v)
 		if (!claimable(v, i))
 			continue;
 		free++;
-		if (v->in->instances[i].pods_unread && v->unread == LKE_NONE)
+		if (v->in->instances[i].pods_unread && unread++ == 0)
 			v->unread = i;
 	}
-	if (free <= waiting)
+	if (free <= waiting || unread > LKE_READ_PODS_MAX)
 		v->unread = LKE_NONE;
 	return v->unread != LKE_NONE;
 }

@@ -34,6 +34,7 @@ enum {
 	LKE_LIVE_MS    = 30 * 1000,	/* a snapshot that is older is not live enough to delete from */
 	LKE_PROVISION_MS = 500,		/* least time between two lists while ids are missing (C6) */
 	LKE_SCALED_MS  = 200,		/* ... after a scaling (C6) */
+	LKE_READ_PODS_MAX = 16,		/* of more Nodes the Pods are not read before machines are given */
 	LKE_LIST_MAX_MS = 15 * 1000,	/* between two lists while something is on its way; they double */
 };
 #define LKE_NONE	UINT32_MAX

@@ -268,10 +268,9 @@ read_instance(struct pool_view *v, uint32_t i, int64_t now_ms)
 	out->joined = key != NULL && actor_read(c->r.actor, LINK_FACTS, key, strlen(key), &node, &fact);
 	out->tainted = out->joined && rows_have(fact.node_fact.taints, LKE_UNREGISTERED_TAINT);
 	out->drained = !out->joined || memory->drained;
-	/* The taint unregistered evicts what came before it, and lets nothing come. */
 	const bool read = memory->pods_ms != 0 && now_ms - memory->pods_ms < LKE_LIVE_MS;
 	out->pods = out->joined && read && memory->pods;
-	out->pods_unread = out->joined && !read && !out->tainted;
+	out->pods_unread = out->joined && !read;
 	if (!cluster_now_us(c, &cluster_us) || (out->tags > 0 && !out->ownerless))
 		return;
 	const bool old = (cluster_us - m->created_us) / 1000 > c->settings.orphan_ms;

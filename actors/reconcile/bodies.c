@@ -72,21 +72,6 @@ body_text(struct json *j, const char *name, struct wire_str s)
 	json_strn(j, name, s.len > 0 ? s.p : "", s.len);
 }
 
-void
-body_finalizers(struct json *j, struct wire_rows stored, const char *ours, bool keep)
-{
-	struct wire_str cells[ROWS_COLUMNS_MAX];
-
-	json_open(j, "finalizers", '[');
-	while (rows_next(&stored, cells)) {
-		if (!wire_str_is(cells[0], ours))
-			body_text(j, NULL, cells[0]);
-	}
-	if (keep)
-		json_str(j, NULL, ours);
-	json_close(j, ']');
-}
-
 size_t
 event_body(char buf[EVENT_BODY_MAX], const char *type, const char *reason, const char *action,
     struct wire_str note)

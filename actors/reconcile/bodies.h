@@ -31,8 +31,6 @@ void conditions_put(struct json *j, const struct status_condition *c, uint32_t n
 /* Opens an object with apiVersion, kind and metadata.name. api: "group/version" as the cluster has it. */
 struct json body_begin(char *buf, size_t size, const char *api, const char *kind, struct wire_str name);
 void body_text(struct json *j, const char *name, struct wire_str s);
-/* Member "finalizers" of the open metadata: those of others stay, in their order; ours if it is kept. */
-void body_finalizers(struct json *j, struct wire_rows stored, const char *ours, bool keep);
 /* The body of an OP_EVENT: its length. The note is cut to what the API accepts. */
 size_t event_body(char buf[EVENT_BODY_MAX], const char *type, const char *reason, const char *action,
     struct wire_str note);
@@ -49,6 +47,22 @@ conditions_read(struct wire_rows rows, struct status_condition *out, uint32_t mo
 			.reason = cells[2], .message = cells[3], .time = cells[4] };
 	}
 	return n;
+}
+
+/* Member "finalizers" of the open metadata: those of others stay, in their order; ours if it is kept. */
+static inline void
+body_finalizers(struct json *j, struct wire_rows stored, const char *ours, bool keep)
+{
+	struct wire_str cells[ROWS_COLUMNS_MAX];
+
+	json_open(j, "finalizers", '[');
+	while (rows_next(&stored, cells)) {
+		if (!wire_str_is(cells[0], ours))
+			body_text(j, NULL, cells[0]);
+	}
+	if (keep)
+		json_str(j, NULL, ours);
+	json_close(j, ']');
 }
 
 #endif

@@ -181,3 +181,41 @@ def events(linode, name):
     """The reasons of the Events about an object."""
     return [event["reason"] for event in linode.server.kube.list("events", "default")["items"]
             if (event.get("regarding") or event.get("involvedObject"))["name"] == name]
+
+
+# -- by hand, at the provider
+
+def by_hand(linode, method, path, body=None):
+    answer = linode.api.raw(method, f"v4beta/{path}", body=body, query={"page_size": 500})
+    assert answer.code == 200, (method, path, answer)
+    return answer.json()
+
+
+def own_pool(linode, count, tier="standard", kind=TYPE, pool="general"):
+    """A pool with the tags of lke-claimer that it did not make."""
+    return by_hand(linode, "POST", f"lke/clusters/{CLUSTERS[tier]}/pools", {
+        "type": kind, "count": count,
+        "tags": [f"karpenter.sh/nodepool:{pool}", f"{GROUP}/lke-managed:true"]})
+
+
+def instances(linode):
+    return by_hand(linode, "GET", "linode/instances")["data"]
+
+
+def set_tags(linode, instance, tags):
+    by_hand(linode, "PUT", f"linode/instances/{instance}", {"tags": tags})
+
+
+def machine_of(linode, name):
+    """The id of the machine that its status names."""
+    return int(claims(linode.server)[name]["status"]["providerID"].removeprefix("linode://"))
+
+
+def tag_value(name):
+    """How a tag has the name of a NodeClaim (C4)."""
+    if len(name) <= 27:
+        return name
+    number = 0x811C9DC5
+    for byte in name.encode():
+        number = (number ^ byte) * 0x01000193 & 0xFFFFFFFF
+    return f"{name[:18]}-{number:08x}"

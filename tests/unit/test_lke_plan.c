@@ -43,6 +43,9 @@ static const struct row {
 	{ "C9 what runs Pods is read before somebody chooses", "a", "7 8JU 9JU", "", LKE_WAIT, "read 8", NULL },
 	{ "C9 ... if there is a choice", "a b", "7JU 8JU", "", LKE_NOTHING, "a=7 b=8", NULL },
 	{ "C9 ... and what is reserved is no choice", "a~7", "7JU 8JU", "", LKE_NOTHING, "a=7 taint 8", NULL },
+	{ "C9 ... nor is it read of many", "a",
+	    "1JU 2JU 3JU 4JU 5JU 6JU 7JU 8JU 9JU 10JU 11JU 12JU 13JU 14JU 15JU 16JU 17JU", "", LKE_NOTHING,
+	    "a=1 taint 2", NULL },
 	{ "C9 ... nor what nobody waits for", "", "7JU", "", LKE_NOTHING, "taint 7", NULL },
 	{ "a claim that is being deleted waits for nothing", "a!", "7", "", LKE_NOTHING, "", NULL },
 
