@@ -161,9 +161,16 @@
 	S(VPSIE_CLAIMER, "max-nodes", INT, "20000", 100, 1000000,		\
 	    "Nodes and machines to expect at most: the memory limit grows with it.")	\
 	S(METRICS, "metrics-bind-address", ADDR, ":8080", 0, 0,			\
-	    "Where /metrics is served; it is plain HTTP.")			\
+	    "Where /metrics is served.")					\
 	S(METRICS, "health-probe-bind-address", ADDR, ":9440", 0, 0,		\
-	    "Where /healthz and /readyz are served.")				\
+	    "Where /healthz and /readyz are served, over plain HTTP.")		\
+	S(METRICS, "tls-dir", PATH, "", 0, 1024,				\
+	    "Folder of certificate and key, as a kubernetes.io/tls Secret mounts: /metrics is served over "	\
+	    "HTTPS. A change is used without a restart. Empty: plain HTTP.")	\
+	S(METRICS, "tls-cert-name", STR, "tls.crt", 1, 253,			\
+	    "The certificate in tls-dir.")					\
+	S(METRICS, "tls-key-name", STR, "tls.key", 1, 253,			\
+	    "Its key in tls-dir.")						\
 	TEST_SETTINGS(S)
 
 #endif

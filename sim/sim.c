@@ -7,13 +7,13 @@
 #include "kube/time.h"
 #include "obj.h"
 #include "random.h"
+#include "server/tls_server.h"
 #include "sim/cluster/sim_cluster.h"
 #include "sim/cluster/sim_controllers.h"
 #include "sim/faults/sim_faults.h"
 #include "sim/http/sim_audit.h"
 #include "sim/http/sim_auth.h"
 #include "sim/http/sim_server.h"
-#include "sim/http/sim_tls.h"
 #include "sim/kube/discovery/sim_registry.h"
 #include "sim/kube/sim_api.h"
 #include "sim/kube/store/sim_store.h"
@@ -49,7 +49,7 @@ sim_close(struct simulator *s)
 	sim_server_free(&s->kube);
 	sim_server_free(&s->control);
 	sim_providers_free(&s->providers);
-	sim_tls_free(&s->tls);
+	tls_server_free(&s->tls);
 	sim_cluster_free(&s->cluster);
 	sim_controllers_free(&s->controllers);
 	sim_watches_free(&s->watches);
@@ -117,7 +117,9 @@ listen_on(struct simulator *s, char *why, size_t size)
 	const struct sim_options *const o = s->options;
 
 	if (o->tls_cert != NULL) {
-		s->tls = sim_tls_new(o->tls_cert, o->tls_key, o->client_ca, why, size);
+		s->tls = tls_server_new(&(struct tls_server_files){ .cert = o->tls_cert, .key = o->tls_key,
+					    .client_ca = o->client_ca, .clients = TLS_CLIENTS_ADMITTED },
+		    why, size);
 		if (s->tls == NULL)
 			return false;
 	}

@@ -24,7 +24,7 @@ struct simulator {
 	struct sim_auth			*auth;
 	struct sim_server		*kube, *control;
 	struct sim_providers		*providers;
-	struct sim_tls			*tls;
+	struct tls_server		*tls;
 	uint64_t			 seed;		/* of uids, suffixes and churn */
 };
 

@@ -41,7 +41,7 @@
 	C(METRICS, .program = "muster-metrics", .stage = 3, .stop_stage = 4,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 64,			\
 	    .each_kib = 16, .each_of = "max-nodes", .each_section = "node-state",	\
-	    .receives_tree = true, .default_on = true, .tcp = TCP_BIND)		\
+	    .receives_tree = true, .default_on = true, .tcp = TCP_BIND, .folder = "tls-dir")	\
 	C(LKE_CLAIMER, .program = "muster-lke-claimer", .stage = 3, .stop_stage = 1,	\
 	    .ready_ms = 30000, .stop_ms = 5000, .data_mib = 96,			\
 	    .each_kib = 32, .each_of = "max-nodes", .tcp = TCP_CONNECT, .mutates_provider = true)	\

@@ -18,7 +18,6 @@
 /* Its manifest gives the pod 10 s to end. */
 #define STOP	"7s"
 
-#define NO_TLS	"muster serves its metrics over plain HTTP"
 #define NO_HOOK	"neither the original nor muster has a webhook"
 #define IDLE	"Taken, without effect."
 #define NO_LOG	"muster's log lines have one form: RFC 3339 times, no stack traces"
@@ -33,13 +32,16 @@
 	F(OPERATOR, "enable-cluster-operator-controller", BOOL, "true", NULL, NULL, NULL,	\
 	    "Taken, but muster keeps no ClusterOperatorProgressInsight.")		\
 	F(METRICS, "metrics-bind-address", TEXT, "0", "metrics", "metrics-bind-address", NULL,	\
-	    "Where /metrics is served, over plain HTTP; 0: nowhere.")			\
+	    "Where /metrics is served; 0: nowhere.")					\
 	F(SECURE, "metrics-secure", BOOL, "false", NULL, NULL, NULL,			\
-	    "Refused when true together with an address: muster serves plain HTTP only.")	\
-	F(CERT_PATH, "metrics-cert-path", TEXT, "", NULL, NULL, NO_TLS,			\
-	    "Refused together with an address: muster serves plain HTTP only.")		\
-	F(CERT_NAME, "metrics-cert-name", TEXT, "tls.crt", NULL, NULL, NO_TLS, IDLE)	\
-	F(CERT_KEY, "metrics-cert-key", TEXT, "tls.key", NULL, NULL, NO_TLS, IDLE)	\
+	    "Serve /metrics over HTTPS; needs --metrics-cert-path.")			\
+	F(CERT_PATH, "metrics-cert-path", TEXT, "", "metrics", "tls-dir", NULL,		\
+	    "Folder of the certificate for /metrics; it is served over HTTPS then, unless "	\
+	    "--metrics-secure=false.")							\
+	F(CERT_NAME, "metrics-cert-name", TEXT, "tls.crt", "metrics", "tls-cert-name", NULL,	\
+	    "The certificate in --metrics-cert-path.")					\
+	F(CERT_KEY, "metrics-cert-key", TEXT, "tls.key", "metrics", "tls-key-name", NULL,	\
+	    "Its key in --metrics-cert-path.")						\
 	F(HEALTH, "health-probe-bind-address", TEXT, ":8081", "metrics",		\
 	    "health-probe-bind-address", NULL,						\
 	    "Where /healthz and /readyz are served; 0: nowhere.")			\
@@ -137,15 +139,18 @@ check_controllers(struct dropin *d)
 }
 
 /*
- * The original serves HTTPS with authentication unless a flag turns it off. Where a flag requires it,
- * the start is refused; without a flag there is plain HTTP and a warning.
+ * The original serves HTTPS unless a flag turns it off, with a certificate that it makes itself
+ * when it is given none. muster makes none: where a flag requires HTTPS and there is no
+ * certificate, the start is refused; with neither there is plain HTTP and a warning.
  */
 static enum dropin_end
 check_metrics(struct dropin *d)
 {
 	struct dropin_value *const address = &d->flags.values[FLAG_METRICS];
 	struct dropin_value *const health = &d->flags.values[FLAG_HEALTH];
-	const bool certificate = text(d, FLAG_CERT_PATH)[0] != '\0';
+	struct dropin_value *const secure = &d->flags.values[FLAG_SECURE];
+	struct dropin_value *const folder = &d->flags.values[FLAG_CERT_PATH];
+	const bool certificate = folder->text[0] != '\0';
 
 	/* Empty means what it means to controller-runtime. */
 	if (address->text[0] == '\0')
@@ -154,16 +159,21 @@ check_metrics(struct dropin *d)
 		health->text = "0";
 	if (strcmp(address->text, "0") == 0)
 		return DROPIN_OK;
-	if (certificate || on(d, FLAG_SECURE))
-		return dropin_refuse(d, DROPIN_REFUSED, "--%s with --metrics-bind-address=%.100s: " NO_TLS
-		    " only. Bind it to 127.0.0.1 with --metrics-secure=false and put a proxy with TLS in "
-		    "front (kube-rbac-proxy), or switch it off with --metrics-bind-address=0",
-		    certificate ? "metrics-cert-path" : "metrics-secure=true", address->text);
-	if (!d->flags.values[FLAG_SECURE].given)
+	if (on(d, FLAG_SECURE) && !certificate)
+		return dropin_refuse(d, DROPIN_REFUSED,
+		    "--metrics-secure=true with --metrics-bind-address=%.100s needs --metrics-cert-path: muster "
+		    "makes no certificate of its own. Give the folder of one, or bind to 127.0.0.1 with "
+		    "--metrics-secure=false, or switch it off with --metrics-bind-address=0",
+		    address->text);
+	/* As in the original, whose server reads no certificate then. */
+	if (secure->given && !on(d, FLAG_SECURE))
+		folder->text = "";
+	else if (!certificate)
 		dropin_note(d, (struct dropin_note){ .warn = true,
 		    .text = "metrics are served over plain HTTP, to everybody who can reach the address",
 		    .about = flags[FLAG_SECURE].name,
-		    .hint = "the original's default is HTTPS; use --metrics-secure=false for HTTP" });
+		    .hint = "the original's default is HTTPS; give --metrics-cert-path, or --metrics-secure=false "
+			    "for HTTP" });
 	return DROPIN_OK;
 }
 

@@ -2,8 +2,9 @@
  * actors/metrics/body.h - the text of /metrics, one for all clients that read it.
  *
  * A client that does not read keeps its reply in memory. So replies share a counted body: a request
- * within BODY_FRESH_MS gets the last one again, and there are never more than BODIES_MAX of them. While
- * slow clients hold that many, the newest is served, until the connection limits (connections.h) end them.
+ * within BODY_FRESH_MS gets the last one again, and there are never more than BODIES_MAX of them.
+ * While slow clients hold that many, the newest is served, until the limits of connections
+ * (server/connections.h) end them.
  */
 #ifndef MUSTER_METRICS_BODY_H
 #define MUSTER_METRICS_BODY_H

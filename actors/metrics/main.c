@@ -15,21 +15,24 @@
 #include "clock.h"
 #include "log.h"
 #include "obj.h"
+#include "port.h"
 #include "route.h"
 #include "series.h"
-#include "http_server.h"
+#include "server/listen.h"
+#include "server/tls_server.h"
 #include "tree_status.h"
 
-enum { ADDRESS_MAX = 64, PATH_ROOM = 4096 };
+enum { ADDRESS_MAX = 64, PATH_ROOM = 4096, CAUSE_MAX = 512 };
 
-enum port { PORT_METRICS, PORT_HEALTH, PORT_MAX };
+enum { PORT_METRICS, PORT_HEALTH, PORT_MAX };
 
 static const struct port_row {
 	const char	*setting, *file;
 	bool		 metrics;	/* /metrics is served there; the rest on both */
+	bool		 tls;		/* where there is a certificate; the kubelet's probes stay plain */
 } ports[PORT_MAX] = {
-	[PORT_METRICS] = { "metrics-bind-address", "metrics.addr", true },
-	[PORT_HEALTH]  = { "health-probe-bind-address", "health.addr", false },
+	[PORT_METRICS] = { "metrics-bind-address", "metrics.addr", true, true },
+	[PORT_HEALTH]  = { "health-probe-bind-address", "health.addr", false, false },
 };
 
 struct metrics {
@@ -39,9 +42,10 @@ struct metrics {
 	int64_t			 started_ms;
 	uint64_t		 status_rejected, series_rejected, scrapes;
 	struct bodies		*bodies;
+	struct tls_server	*tls;		/* NULL: /metrics is served over plain HTTP */
 	struct server {
 		struct metrics		*metrics;
-		struct http_server		*serve;
+		struct port		*port;
 		bool			 with_metrics;
 	}			 servers[PORT_MAX];
 };
@@ -62,9 +66,10 @@ static const struct actor_spec spec = {
 	.rows = rows, .nrows = NITEMS(rows),
 };
 
-static http_server_answer answer;
+static port_answer answer;
 static size_t series_budget(void);
-static struct http_server *open_port(struct actor *, struct server *, const struct port_row *, char *);
+static struct tls_server *open_certificate(const struct actor *);
+static struct port *open_port(struct actor *, struct server *, const struct port_row *, char *);
 static bool is_off(const char *);
 static void write_address_file(const struct actor *, const char *, const char *);
 static void remove_address_file(const struct actor *, const char *);
@@ -85,11 +90,12 @@ start(struct actor *a, void *self)
 	m->series = series_new(series_budget());
 	m->bodies = bodies_new();
 	m->started_ms = clock_mono_ms();
+	m->tls = open_certificate(a);
 	for (int i = 0; i < PORT_MAX; i++) {
 		m->servers[i] = (struct server){ .metrics = m, .with_metrics = ports[i].metrics };
-		m->servers[i].serve = open_port(a, &m->servers[i], &ports[i], bound[i]);
+		m->servers[i].port = open_port(a, &m->servers[i], &ports[i], bound[i]);
 	}
-	if (m->servers[PORT_METRICS].serve == NULL && m->servers[PORT_HEALTH].serve == NULL)
+	if (m->servers[PORT_METRICS].port == NULL && m->servers[PORT_HEALTH].port == NULL)
 		actor_status(a, "nothing is served: both addresses are off");
 	else
 		actor_status(a, "metrics on %s, health on %s", bound[PORT_METRICS], bound[PORT_HEALTH]);
@@ -102,7 +108,8 @@ stop(struct actor *a, void *self)
 
 	(void)a;
 	for (int i = 0; i < PORT_MAX; i++)
-		http_server_free(&m->servers[i].serve);
+		port_free(&m->servers[i].port);
+	tls_server_free(&m->tls);
 	bodies_free(&m->bodies);
 	series_free(&m->series);
 	tree_status_free(&m->tree);
@@ -186,8 +193,31 @@ series_budget(void)
 	return limit.rlim_cur == RLIM_INFINITY ? SERIES_BUDGET_DEFAULT : limit.rlim_cur / 2;
 }
 
+/*
+ * NULL: the setting is empty. A folder that has nothing yet (cert-manager fills it) is looked into
+ * again after a restart.
+ */
+static struct tls_server *
+open_certificate(const struct actor *a)
+{
+	const char *const dir = actor_setting(a, "tls-dir");
+	char cert[PATH_ROOM], key[PATH_ROOM], cause[CAUSE_MAX];
+
+	if (dir[0] == '\0')
+		return NULL;
+	snprintf(cert, sizeof(cert), "%s/%s", dir, actor_setting(a, "tls-cert-name"));
+	snprintf(key, sizeof(key), "%s/%s", dir, actor_setting(a, "tls-key-name"));
+	struct tls_server *const tls =
+	    tls_server_new(&(struct tls_server_files){ .cert = cert, .key = key }, cause, sizeof(cause));
+	if (tls == NULL)
+		log_die(EXIT_TRANSIENT, 0, "cannot serve metrics over TLS",
+		    LOG_KVS(KV_S(KEY, "tls-dir"), KV_S(CAUSE, cause),
+		    KV_S(HINT, "put a certificate and its key there, as a kubernetes.io/tls Secret has them")));
+	return tls;
+}
+
 /* NULL: its address is off. */
-static struct http_server *
+static struct port *
 open_port(struct actor *a, struct server *server, const struct port_row *port, char *bound)
 {
 	const char *address = actor_setting(a, port->setting);
@@ -200,16 +230,18 @@ open_port(struct actor *a, struct server *server, const struct port_row *port, c
 		remove_address_file(a, port->file);
 		return NULL;
 	}
-	const int fd = http_server_listen(address, &why, &config);
+	const int fd = listen_open(address, &why, &config);
 	if (fd == -1) {
 		log_die(config ? EXIT_CONFIG : EXIT_TRANSIENT, 0, "cannot serve",
 		    LOG_KVS(KV_S(KEY, port->setting), KV_S(ADDRESS, address), KV_S(CAUSE, why),
 		    KV_S(HINT, "give an address of this machine and a port that no other program has")));
 	}
-	http_server_address(fd, bound, ADDRESS_MAX);
-	log_info("serving", KV_S(KEY, port->setting), KV_S(ADDRESS, bound));
+	listen_address(fd, bound, ADDRESS_MAX);
+	struct tls_server *const tls = port->tls ? server->metrics->tls : NULL;
+	log_info(tls != NULL ? "serving over TLS" : "serving", KV_S(KEY, port->setting),
+	    KV_S(ADDRESS, bound));
 	write_address_file(a, port->file, bound);
-	return http_server_new(actor_base(a), fd, answer, server);
+	return port_new(actor_base(a), fd, tls, answer, server);
 }
 
 /* VALUE_ADDR_OFF of config/value.h. */

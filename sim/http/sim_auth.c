@@ -10,8 +10,8 @@
 
 #include "keytab.h"
 #include "obj.h"
+#include "server/tls_server.h"
 #include "sim/sim_options.h"
-#include "sim_tls.h"
 
 struct sim_auth {
 	uint32_t		 magic;
@@ -74,7 +74,7 @@ sim_auth_identify(struct sim_auth *a, struct evhttp_request *req, char user[AUTH
 	}
 	return a->plain_http
 	    || (a->certificates
-		&& sim_tls_client(evhttp_connection_get_bufferevent(evhttp_request_get_connection(req)),
+		&& tls_server_client(evhttp_connection_get_bufferevent(evhttp_request_get_connection(req)),
 		    user, AUTH_USER_MAX));
 }
 

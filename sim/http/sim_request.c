@@ -10,6 +10,7 @@
 #include <sys/queue.h>
 
 #include "obj.h"
+#include "server/deferred.h"
 #include "sim/base/sim_buf.h"
 #include "sim/kube/semantics/sim_semantics.h"
 #include "sim_audit.h"
@@ -29,7 +30,7 @@ static void let_go(struct sim_request *);
 static void add_headers(struct sim_request *, const char *);
 static struct ev_token_bucket_cfg *rate_of(size_t);
 static void on_later(evutil_socket_t, short, void *);
-static void on_gone(struct evhttp_connection *, void *);
+static void on_gone(void *);
 
 struct sim_request *
 sim_request_new(struct simulator *s, struct evhttp_request *req)
@@ -129,7 +130,7 @@ sim_request_delay(struct sim_request *c, int64_t ms, sim_request_handler *fn)
 	MUST(c->delay != NULL);
 	const struct timeval wait = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000 };
 	evtimer_add(c->delay, &wait);
-	evhttp_connection_set_closecb(evhttp_request_get_connection(c->http), on_gone, c);
+	c->deferred = deferred_new(c->http, on_gone, c);
 }
 
 void
@@ -339,19 +340,16 @@ on_later(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	event_free(c->delay);
 	c->delay = NULL;
-	evhttp_connection_set_closecb(evhttp_request_get_connection(c->http), NULL, NULL);
+	deferred_take(&c->deferred);
 	c->then(c);
 }
 
 /* The connection ended during the delay: there is no one to answer. */
 static void
-on_gone(struct evhttp_connection *connection, void *arg)
+on_gone(void *arg)
 {
 	struct sim_request *c = arg;
 
-	(void)connection;
 	sim_audit_end(c->sim->audit, c->audit_row, 0, 0);
-	if (evhttp_request_get_connection(c->http) == NULL)
-		evhttp_request_free(c->http);
 	sim_request_close(&c);
 }

@@ -20,6 +20,7 @@
 #include "sim/sim.h"
 #include "sim_auth.h"
 
+struct deferred;
 struct evbuffer;
 struct event;
 
@@ -43,6 +44,7 @@ struct sim_request {
 	uint64_t			 audit_row;
 	uint64_t			 rv;		/* for the audit: of what was written or listed */
 	struct event			*delay;
+	struct deferred			*deferred;	/* during the delay */
 	sim_request_handler		*then;		/* after it */
 	struct evbuffer			*held;		/* an answer that waits, with its head */
 	int				 held_code;

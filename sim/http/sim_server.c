@@ -1,48 +1,41 @@
-/* sim/http/sim_server.c - evhttp with our limits. */
+/* sim/http/sim_server.c - the listeners of the simulator, without limits of connections: watches last. */
 #include "sim_server.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <event2/bufferevent.h>
 #include <event2/event.h>
 #include <event2/http.h>
-#include <event2/listener.h>
-#include <netdb.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "clock.h"
 #include "obj.h"
-#include "sim_tls.h"
+#include "server/http_listener.h"
+#include "server/listen.h"
 
 /*
  * Go's limits: 1 MiB of header; the apiserver's own of 3 MiB for a body is answered with a Status
  * (sim/kube/sim_api.c), so evhttp's comes later.
  */
-enum { HEADER_MAX = 1024 * 1024, BODY_MAX = 16 * 1024 * 1024, BACKLOG = 512, URL_MAX = 128 };
+enum { HEADER_MAX = 1024 * 1024, BODY_MAX = 16 * 1024 * 1024, ADDRESS_MAX = 96, URL_MAX = 128 };
 
 struct sim_server {
 	uint32_t		 magic;
 #define SERVER_MAGIC	0x53525652u
 	struct event_base	*base;
-	struct evhttp		*http;		/* NULL: stopped */
-	struct sim_tls		*tls;
+	struct http_listener	*listener;	/* NULL: stopped */
+	struct tls_server	*tls;
 	sim_server_handler	*handler;
 	void			*arg;
-	struct sockaddr_storage	 address;	/* as bound */
-	socklen_t		 address_len;
+	char			 address[ADDRESS_MAX];	/* as bound */
 	char			 url[URL_MAX];
 };
 
-static bool read_address(struct sim_server *, const char *);
-static bool start(struct sim_server *);
-static struct bufferevent *on_tls_connection(struct event_base *, void *);
-static void note_url(struct sim_server *);
+static const char *start(struct sim_server *, const char *);
 
 struct sim_server *
-sim_server_new(struct event_base *base, const char *address, struct sim_tls *tls,
+sim_server_new(struct event_base *base, const char *address, struct tls_server *tls,
     sim_server_handler *handler, void *arg, char *err, size_t size)
 {
 	struct sim_server *s;
@@ -51,15 +44,13 @@ sim_server_new(struct event_base *base, const char *address, struct sim_tls *tls
 	*s = (struct sim_server){
 		.magic = SERVER_MAGIC, .base = base, .tls = tls, .handler = handler, .arg = arg
 	};
-	if (!read_address(s, address)) {
-		snprintf(err, size, "%s is not ADDRESS:PORT in numbers", address);
+	const char *const why = start(s, address);
+	if (why != NULL) {
+		snprintf(err, size, "cannot listen on %s: %s", address, why);
 		sim_server_free(&s);
-	} else if (!start(s)) {
-		snprintf(err, size, "cannot listen on %s: %s", address, strerror(errno));
-		sim_server_free(&s);
-	} else {
-		note_url(s);
+		return NULL;
 	}
+	snprintf(s->url, sizeof(s->url), "%s://%s", tls != NULL ? "https" : "http", s->address);
 	return s;
 }
 
@@ -78,15 +69,13 @@ sim_server_free(struct sim_server **sp)
 void
 sim_server_stop(struct sim_server *s)
 {
-	if (s->http != NULL)
-		evhttp_free(s->http);		/* the listener and the connections too */
-	s->http = NULL;
+	http_listener_free(&s->listener);	/* the connections too */
 }
 
 bool
 sim_server_resume(struct sim_server *s)
 {
-	return s->http != NULL || start(s);
+	return s->listener != NULL || start(s, s->address) == NULL;
 }
 
 const char *
@@ -138,70 +127,19 @@ sim_server_phrase(int code)
 	return NULL;
 }
 
-/* "127.0.0.1:80", "[::1]:80", ":80". evutil_parse_sockaddr_port refuses port 0. */
-static bool
-read_address(struct sim_server *s, const char *address)
+/* NULL, or the cause. */
+static const char *
+start(struct sim_server *s, const char *address)
 {
-	const char *const colon = strrchr(address, ':');
-	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE,
-		.ai_socktype = SOCK_STREAM };
-	struct addrinfo *found = NULL;
-	char host[64] = "";
+	const char *why = NULL;
+	bool config;
+	const int fd = listen_open(address, &why, &config);
 
-	if (colon == NULL || colon[1] == '\0' || (size_t)(colon - address) >= sizeof(host))
-		return false;
-	const bool bracketed = address[0] == '[' && colon[-1] == ']';
-	memcpy(host, address + bracketed, (size_t)(colon - address) - 2 * bracketed);
-	if (getaddrinfo(host[0] != '\0' ? host : NULL, colon + 1, &hints, &found) != 0)
-		return false;
-	memcpy(&s->address, found->ai_addr, found->ai_addrlen);
-	s->address_len = found->ai_addrlen;
-	freeaddrinfo(found);
-	return true;
-}
-
-static bool
-start(struct sim_server *s)
-{
-	struct evconnlistener *const listener = evconnlistener_new_bind(s->base, NULL, NULL,
-	    LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, BACKLOG,
-	    (struct sockaddr *)&s->address, (int)s->address_len);
-
-	if (listener == NULL)
-		return false;
-	/* Accepted sockets inherit it: small answers must not wait for the client's delayed ACK. */
-	setsockopt(evconnlistener_get_fd(listener), IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-	MUST(getsockname(
-		 evconnlistener_get_fd(listener), (struct sockaddr *)&s->address, &s->address_len)
-	    == 0);
-	s->http = evhttp_new(s->base);
-	MUST(s->http != NULL);
-	evhttp_set_max_headers_size(s->http, HEADER_MAX);
-	evhttp_set_max_body_size(s->http, BODY_MAX);
-	evhttp_set_allowed_methods(s->http, UINT16_MAX);
-	evhttp_set_gencb(s->http, s->handler, s->arg);
-	if (s->tls != NULL)
-		evhttp_set_bevcb(s->http, on_tls_connection, s);
-	MUST(evhttp_bind_listener(s->http, listener) != NULL);
-	return true;
-}
-
-static struct bufferevent *
-on_tls_connection(struct event_base *base, void *arg)
-{
-	struct sim_server *const s = arg;
-
-	return sim_tls_accept(s->tls, base);
-}
-
-static void
-note_url(struct sim_server *s)
-{
-	char host[NI_MAXHOST], port[NI_MAXSERV];
-
-	MUST(getnameinfo((struct sockaddr *)&s->address, s->address_len, host, sizeof(host), port,
-		 sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV)
-	    == 0);
-	snprintf(s->url, sizeof(s->url), strchr(host, ':') != NULL ? "%s://[%.64s]:%.8s" : "%s://%.64s:%.8s",
-	    s->tls != NULL ? "https" : "http", host, port);
+	if (fd == -1)
+		return why;
+	listen_address(fd, s->address, sizeof(s->address));
+	s->listener = http_listener_new(s->base, fd,
+	    &(struct http_listener_spec){ .handler = s->handler, .arg = s->arg, .tls = s->tls,
+		.header_max = HEADER_MAX, .body_max = BODY_MAX });
+	return NULL;
 }

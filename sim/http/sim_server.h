@@ -11,12 +11,12 @@ struct evhttp_connection;
 struct evhttp_request;
 struct evkeyvalq;
 struct sim_server;
-struct sim_tls;
+struct tls_server;
 
 typedef void sim_server_handler(struct evhttp_request *req, void *arg);
 
-/* address is "HOST:PORT" in numbers. NULL with a text in err. tls may be NULL; it is not taken. */
-struct sim_server *sim_server_new(struct event_base *base, const char *address, struct sim_tls *tls,
+/* address is "HOST:PORT". NULL with a text in err. tls may be NULL; it is not taken. */
+struct sim_server *sim_server_new(struct event_base *base, const char *address, struct tls_server *tls,
     sim_server_handler *handler, void *arg, char *err, size_t size);
 void sim_server_free(struct sim_server **sp);
 /* "http://127.0.0.1:40001". */

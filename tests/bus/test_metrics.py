@@ -10,7 +10,9 @@ import json
 import os
 import re
 import signal
+import shutil
 import socket
+import ssl
 import subprocess
 import tempfile
 import time
@@ -18,6 +20,7 @@ import time
 import muster
 import procs
 import tap
+from kubecerts import Authority
 from muster import Muster, wait_for
 from samples import PRODUCER, Samples, consumer, pause, resident_kib
 
@@ -315,6 +318,67 @@ def a_request_has_limits():
         assert tree.actor("metrics")["restarts"] == 0, tree.log()[-3000:]
 
 
+@tap.case
+def metrics_over_tls():
+    """--metrics-secure: TLS 1.2 and newer, a certificate that changes; the probes stay plain and are answered."""
+    with tempfile.TemporaryDirectory(prefix="muster-", dir="/tmp") as folder:
+        folder = muster.pathlib.Path(folder)
+        authority, served = Authority(folder / "ca"), folder / "tls"
+        served.mkdir()
+
+        def install(name):
+            pair = authority.sign(name, names="IP:127.0.0.1")
+            for source, target in ((pair.key, "tls.key"), (pair.certificate, "tls.crt")):
+                shutil.copy(source, served / f".{target}")
+                os.rename(served / f".{target}", served / target)
+
+        def handshake(newest=ssl.TLSVersion.TLSv1_3):
+            """(answer, name in the server's certificate)"""
+            trust = ssl.create_default_context(cafile=authority.certificate)
+            trust.minimum_version, trust.maximum_version = ssl.TLSVersion.TLSv1, newest
+            trust.set_ciphers("ALL:@SECLEVEL=0")
+            host, _, port = address(tree.run_dir, "metrics").rpartition(":")
+            with socket.create_connection((host, int(port)), 60) as plain:
+                with trust.wrap_socket(plain, server_hostname="127.0.0.1") as s:
+                    s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                    answer = b""
+                    with contextlib.suppress(ssl.SSLError):     # it ends without a close_notify
+                        while part := s.recv(65536):
+                            answer += part
+                    return answer, dict(x[0] for x in s.getpeercert()["subject"])["commonName"]
+
+        install("first")
+        with Muster({"actors": {"metrics": metrics_section(**{"tls-dir": str(served)})}}) as tree:
+            tree.wait_running()
+            for newest in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
+                answer, name = handshake(newest)
+                assert answer.startswith(b"HTTP/1.1 200") and b"muster_up" in answer and name == "first", answer[:200]
+            try:
+                handshake(ssl.TLSVersion.TLSv1_1)
+                raise AssertionError("TLS 1.1 was accepted")
+            except ssl.SSLError as refused:
+                assert "version" in str(refused).lower() or "alert" in str(refused).lower(), refused
+            with contextlib.suppress(ConnectionError):
+                assert b"200 OK" not in raw(tree.run_dir, b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            host, _, port = address(tree.run_dir, "metrics").rpartition(":")
+            with contextlib.ExitStack() as idle:        # no handshake, half a handshake
+                for n in range(100):
+                    s = idle.enter_context(socket.create_connection((host, int(port)), 10))
+                    s.sendall(b"\x16\x03\x01" if n % 2 else b"")
+                for _ in range(3):
+                    assert handshake()[0].startswith(b"HTTP/1.1 200")
+                    assert get(tree.run_dir, "/healthz", "health").code == 200
+            install("second")
+            assert handshake()[1] == "second"
+            wait_for(lambda: tree.facts(actor="metrics", msg="certificate of the metrics reloaded"), "the log line")
+            (served / "tls.key").write_text("no key")
+            assert handshake()[1] == "second", "the last good pair stays"
+            wait_for(lambda: tree.facts(actor="metrics",
+                                        msg="new certificate of the metrics refused, the previous one is served"),
+                     "the refusal is logged")
+            assert tree.actor("metrics")["restarts"] == 0, tree.log()[-3000:]
+
+
 class FakeSupervisor:
     """muster-metrics alone, with the test in the place of the supervisor: it sends any record."""
 
@@ -333,7 +397,8 @@ class FakeSupervisor:
         theirs.close()
         self.send(f"boot name=metrics incarnation=1 run-dir={self.run_dir} level=info"
                   " format=json beat-ms=1000 instance=here_1")
-        self.send("config metrics-bind-address=127.0.0.1:0\nhealth-probe-bind-address=127.0.0.1:0\n")
+        self.send("config metrics-bind-address=127.0.0.1:0\nhealth-probe-bind-address=127.0.0.1:0\n"
+                  "tls-dir=\ntls-cert-name=tls.crt\ntls-key-name=tls.key\n")
         self.send("go")
 
     def __enter__(self):

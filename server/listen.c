@@ -1,21 +1,23 @@
-/* actors/metrics/listen.c - a listening socket for an address in text form. */
+/* server/listen.c - a listening socket for an address in text form. */
+#include "listen.h"
+
 #include <errno.h>
 #include <netdb.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "obj.h"
-#include "http_server.h"
 
-enum { BACKLOG = 64, HOST_MAX = 256 };
+enum { BACKLOG = 512, HOST_MAX = 256 };
 
 static bool split(const char *, char *, const char **);
 static int listen_on(const struct addrinfo *);
 
 int
-http_server_listen(const char *address, const char **why, bool *config)
+listen_open(const char *address, const char **why, bool *config)
 {
 	char host[HOST_MAX];
 	const char *port;
@@ -51,7 +53,7 @@ http_server_listen(const char *address, const char **why, bool *config)
 }
 
 void
-http_server_address(int fd, char *buf, size_t size)
+listen_address(int fd, char *buf, size_t size)
 {
 	struct sockaddr_storage sa;
 	socklen_t len = sizeof(sa);
@@ -91,6 +93,8 @@ listen_on(const struct addrinfo *ai)
 	if (fd == -1)
 		return -1;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	/* Accepted sockets inherit it: small answers must not wait for the client's delayed ACK. */
+	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
 	if (ai->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof(no));
 	if (bind(fd, ai->ai_addr, ai->ai_addrlen) == -1 || listen(fd, BACKLOG) == -1) {
