@@ -165,8 +165,8 @@
 	S(METRICS, "health-probe-bind-address", ADDR, ":9440", 0, 0,		\
 	    "Where /healthz and /readyz are served, over plain HTTP.")		\
 	S(METRICS, "tls-dir", PATH, "", 0, 1024,				\
-	    "Folder of certificate and key, as a kubernetes.io/tls Secret mounts: /metrics is served over "	\
-	    "HTTPS. A change is used without a restart. Empty: plain HTTP.")	\
+	    "Folder of certificate and key, as a kubernetes.io/tls Secret mounts: /metrics is "	\
+	    "served over HTTPS. A change is used without a restart. Empty: plain HTTP.")	\
 	S(METRICS, "tls-cert-name", STR, "tls.crt", 1, 253,			\
 	    "The certificate in tls-dir.")					\
 	S(METRICS, "tls-key-name", STR, "tls.key", 1, 253,			\

@@ -19,8 +19,8 @@ struct connections;
 struct connection_limits {
 	unsigned	max;
 	int64_t		life_ms;	/* from accept to the last byte; and again from each request on */
-	int64_t		life_full_ms;	/* ... while there is no room for another: idlers must not keep others out */
-	size_t		received_max;	/* bytes that all of them have sent and that are not answered; 0: no limit */
+	int64_t		life_full_ms;	/* ... while there is no room for another */
+	size_t		received_max;	/* bytes of all, not answered yet; 0: no limit */
 };
 
 /*

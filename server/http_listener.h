@@ -27,7 +27,7 @@ typedef void http_listener_certificate(void *arg, enum tls_reload what, const ch
 
 struct http_listener_spec {
 	http_listener_handler		*handler;
-	http_listener_certificate	*certificate;	/* NULL: nobody wants to know */
+	http_listener_certificate	*certificate;	/* may be NULL */
 	void				*arg;		/* of both */
 	struct tls_server		*tls;		/* NULL: plain. It is not taken */
 	size_t				 header_max, body_max;

@@ -27,7 +27,7 @@ struct tls_server {
 	char			*paths[FILE_MAX];	/* NULL: there is none */
 	enum tls_clients	 clients;
 	struct stamp		 seen[FILE_MAX];	/* when they were read last, with success or not */
-	bool			 refused;		/* without: they are read again at the next opportunity */
+	bool			 refused;		/* they are read again next time */
 };
 
 static bool stamps_changed(struct tls_server *);

@@ -161,9 +161,9 @@ check_metrics(struct dropin *d)
 		return DROPIN_OK;
 	if (on(d, FLAG_SECURE) && !certificate)
 		return dropin_refuse(d, DROPIN_REFUSED,
-		    "--metrics-secure=true with --metrics-bind-address=%.100s needs --metrics-cert-path: muster "
-		    "makes no certificate of its own. Give the folder of one, or bind to 127.0.0.1 with "
-		    "--metrics-secure=false, or switch it off with --metrics-bind-address=0",
+		    "--metrics-secure=true with --metrics-bind-address=%.100s needs --metrics-cert-path: "
+		    "muster makes no certificate of its own. Give the folder of one, or bind to 127.0.0.1 "
+		    "with --metrics-secure=false, or switch it off with --metrics-bind-address=0",
 		    address->text);
 	/* As in the original, whose server reads no certificate then. */
 	if (secure->given && !on(d, FLAG_SECURE))
@@ -172,8 +172,8 @@ check_metrics(struct dropin *d)
 		dropin_note(d, (struct dropin_note){ .warn = true,
 		    .text = "metrics are served over plain HTTP, to everybody who can reach the address",
 		    .about = flags[FLAG_SECURE].name,
-		    .hint = "the original's default is HTTPS; give --metrics-cert-path, or --metrics-secure=false "
-			    "for HTTP" });
+		    .hint = "the original's default is HTTPS; give --metrics-cert-path, or "
+			    "--metrics-secure=false for HTTP" });
 	return DROPIN_OK;
 }
 

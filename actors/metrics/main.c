@@ -194,8 +194,8 @@ series_budget(void)
 }
 
 /*
- * NULL: the setting is empty. A folder that has nothing yet (cert-manager fills it) is looked into
- * again after a restart.
+ * NULL: the setting is empty. A folder in which cert-manager has put nothing yet is read again after a
+ * restart of this process.
  */
 static struct tls_server *
 open_certificate(const struct actor *a)
@@ -212,7 +212,7 @@ open_certificate(const struct actor *a)
 	if (tls == NULL)
 		log_die(EXIT_TRANSIENT, 0, "cannot serve metrics over TLS",
 		    LOG_KVS(KV_S(KEY, "tls-dir"), KV_S(CAUSE, cause),
-		    KV_S(HINT, "put a certificate and its key there, as a kubernetes.io/tls Secret has them")));
+		    KV_S(HINT, "put a certificate and its key there, as a TLS Secret has them")));
 	return tls;
 }
 

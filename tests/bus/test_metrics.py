@@ -320,7 +320,7 @@ def a_request_has_limits():
 
 @tap.case
 def metrics_over_tls():
-    """--metrics-secure: TLS 1.2 and newer, a certificate that changes; the probes stay plain and are answered."""
+    """--metrics-secure: TLS 1.2 and newer, a certificate that changes; the probes stay plain."""
     with tempfile.TemporaryDirectory(prefix="muster-", dir="/tmp") as folder:
         folder = muster.pathlib.Path(folder)
         authority, served = Authority(folder / "ca"), folder / "tls"
@@ -352,7 +352,8 @@ def metrics_over_tls():
             tree.wait_running()
             for newest in (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3):
                 answer, name = handshake(newest)
-                assert answer.startswith(b"HTTP/1.1 200") and b"muster_up" in answer and name == "first", answer[:200]
+                assert answer.startswith(b"HTTP/1.1 200") and b"muster_up" in answer, answer[:200]
+                assert name == "first", name
             try:
                 handshake(ssl.TLSVersion.TLSv1_1)
                 raise AssertionError("TLS 1.1 was accepted")
@@ -370,12 +371,12 @@ def metrics_over_tls():
                     assert get(tree.run_dir, "/healthz", "health").code == 200
             install("second")
             assert handshake()[1] == "second"
-            wait_for(lambda: tree.facts(actor="metrics", msg="certificate of the metrics reloaded"), "the log line")
+            wait_for(lambda: tree.facts(actor="metrics", msg="certificate of the metrics reloaded"),
+                     "the log line")
             (served / "tls.key").write_text("no key")
             assert handshake()[1] == "second", "the last good pair stays"
-            wait_for(lambda: tree.facts(actor="metrics",
-                                        msg="new certificate of the metrics refused, the previous one is served"),
-                     "the refusal is logged")
+            refused = "new certificate of the metrics refused, the previous one is served"
+            wait_for(lambda: tree.facts(actor="metrics", msg=refused), "the refusal is logged")
             assert tree.actor("metrics")["restarts"] == 0, tree.log()[-3000:]
 
 
