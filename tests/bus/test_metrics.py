@@ -340,12 +340,13 @@ def metrics_over_tls():
             host, _, port = address(tree.run_dir, "metrics").rpartition(":")
             with socket.create_connection((host, int(port)), 60) as plain:
                 with trust.wrap_socket(plain, server_hostname="127.0.0.1") as s:
+                    name = dict(x[0] for x in s.getpeercert()["subject"])["commonName"]
                     s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
                     answer = b""
                     with contextlib.suppress(ssl.SSLError):     # it ends without a close_notify
                         while part := s.recv(65536):
                             answer += part
-                    return answer, dict(x[0] for x in s.getpeercert()["subject"])["commonName"]
+                    return answer, name
 
         install("first")
         with Muster({"actors": {"metrics": metrics_section(**{"tls-dir": str(served)})}}) as tree:

@@ -16,7 +16,7 @@
 #include "obj.h"
 
 #define SUPERVISOR_KEYS	"run-dir, log-level, log-format, beat-interval, stop-timeout, user, confine"
-#define METRICS_KEYS	"enabled, metrics-bind-address, health-probe-bind-address"
+#define METRICS_KEYS	"enabled, metrics-bind-address, health-probe-bind-address, tls-dir, tls-cert-name, tls-key-name"
 #define LEVELS		"; allowed: debug, info, warn or error\n"
 #define USERS		"; allowed: text of at most 32 bytes, or empty\n"
 #define NO_ANCHOR	"an anchor (&name) is not allowed; write the value where it is needed\n"
@@ -153,7 +153,8 @@ static const struct refused {
 static const struct accepted {
 	const char *name, *text, *section, *want;
 } accepted[] = {
-#define METRICS_DEFAULT	"metrics-bind-address=:8080\nhealth-probe-bind-address=:9440\n"
+#define METRICS_TLS	"tls-dir=\ntls-cert-name=tls.crt\ntls-key-name=tls.key\n"
+#define METRICS_DEFAULT	"metrics-bind-address=:8080\nhealth-probe-bind-address=:9440\n" METRICS_TLS
 #define BEFORE_USER								\
 	"run-dir=\nlog-level=info\nlog-format=json\nbeat-interval=10000\nstop-timeout=27000\n"
 #define SUPERVISOR_DEFAULT							\
@@ -175,12 +176,12 @@ static const struct accepted {
 	    "actors:\n  metrics:\n    metrics-bind-address: :0\n"
 	    "    health-probe-bind-address: '[::1]:80'\n",
 	    "metrics",
-	    "metrics-bind-address=:0\nhealth-probe-bind-address=[::1]:80\n" },
+	    "metrics-bind-address=:0\nhealth-probe-bind-address=[::1]:80\n" METRICS_TLS },
 	{ "a number is text where text is wanted", "supervisor:\n  user: 1000\n", "supervisor",
 	    BEFORE_USER "user=1000\nconfine=landlock\n" },
 	{ "carriage returns",
 	    "actors:\r\n  metrics:\r\n    metrics-bind-address: a:1\r\n", "metrics",
-	    "metrics-bind-address=a:1\nhealth-probe-bind-address=:9440\n" },
+	    "metrics-bind-address=a:1\nhealth-probe-bind-address=:9440\n" METRICS_TLS },
 	{ "an unknown section is empty", "", "vip-claimer", "" },
 	{ "test producer",
 	    "actors:\n  test-producer:\n    seed: 9223372036854775807\n    ready-after: 1s\n",
