@@ -16,7 +16,8 @@
 #include "obj.h"
 
 #define SUPERVISOR_KEYS	"run-dir, log-level, log-format, beat-interval, stop-timeout, user, confine"
-#define METRICS_KEYS	"enabled, metrics-bind-address, health-probe-bind-address, tls-dir, tls-cert-name, tls-key-name"
+#define METRICS_KEYS	"enabled, metrics-bind-address, health-probe-bind-address, tls-dir, "	\
+			"tls-cert-name, tls-key-name"
 #define LEVELS		"; allowed: debug, info, warn or error\n"
 #define USERS		"; allowed: text of at most 32 bytes, or empty\n"
 #define NO_ANCHOR	"an anchor (&name) is not allowed; write the value where it is needed\n"
