@@ -15,8 +15,8 @@ import joiner
 import kubesuite
 import tap
 from lketree import (CLAIM_TAGS, CLAIMS, LkeTree, by_hand, check_owners, claim, claim_bodies, claims,
-                     condition, events, instances, lke, machine_of, own_pool, owners, prepare, set_tags, wait_gone,
-                     wait_ready)
+                     condition, events, instances, lke, machine_of, own_pool, owners, prepare, set_tags,
+                     wait_gone, wait_ready)
 from muster import wait_for
 from providers import Provider
 
