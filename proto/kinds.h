@@ -96,6 +96,7 @@
 	    "currentImage desiredImage state reason desiredDrain lastAppliedDrain}", "1.12",		\
 	    ROLE_BIT(NODE_STATE)) \
 	P(map,  vpsie,         "metadata.annotations{" VPSIE_GROUP "/}", "1.12", ROLE_BIT(VPSIE_CLAIMER)) \
+	P(map,  vpsie_labels,  "metadata.labels{" VPSIE_GROUP "/}", "1.11", ROLE_BIT(VPSIE_CLAIMER)) \
 	P(str,  deleted,       "metadata.deletionTimestamp",     "1.9t", NODE_READERS) \
 	P(rows, finalizers,    "metadata.finalizers[]",          "1.14[]", TEST_NODE_READERS) \
 	P(str,  provider_id,   "spec.providerID",                "2.3",  NODE_READERS) \

@@ -6,6 +6,7 @@
 #include "drain_private.h"
 
 static bool has_taint(const json_t *, const char *);
+static bool read_projected(const struct drain_policy *, const struct write_result *, struct drain_live *);
 
 bool
 drain_node_outdated(const struct drain *d, const struct drain_target *node)
@@ -16,6 +17,8 @@ drain_node_outdated(const struct drain *d, const struct drain_target *node)
 bool
 drain_node_read(const struct drain_policy *p, const struct write_result *r, struct drain_live *out)
 {
+	if (r->nitems > 0 && r->items[0].type == MSG_NODE)
+		return read_projected(p, r, out);
 	if (r->nitems == 0 || r->items[0].type != MSG_RAW || r->items[0].value == NULL)
 		return false;
 	const struct body_raw *const raw = &r->items[0].value->raw;
@@ -32,6 +35,20 @@ drain_node_read(const struct drain_policy *p, const struct write_result *r, stru
 	if (out->known)
 		snprintf(out->rv, sizeof(out->rv), "%.*s", (int)r->rv.len, r->rv.p);
 	json_decref(node);
+	return out->known;
+}
+
+/*
+ * An actor that reads Nodes itself gets its own fields, and these may lack taints and labels. A policy that
+ * only cordons needs none of them: to cordon once more changes nothing.
+ */
+static bool
+read_projected(const struct drain_policy *p, const struct write_result *r, struct drain_live *out)
+{
+	*out = (struct drain_live){ .known = p->taint == NULL && p->label == NULL && r->rv.len > 0
+		&& r->rv.len <= DRAIN_RV_MAX };
+	if (out->known)
+		snprintf(out->rv, sizeof(out->rv), "%.*s", (int)r->rv.len, r->rv.p);
 	return out->known;
 }
 

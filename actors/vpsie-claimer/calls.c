@@ -254,8 +254,7 @@ on_read(struct reconciler *r, const char *key, const struct reconcile_write *abo
 	if (a->status != 0 && vpsie_list_vm(list, a->status, a->body, a->body_len, &answer) == PAGE_LAST) {
 		const struct machine *const m = vpsie_list_machines(list, &n);
 
-		claim->read_running = n == 1 && !m->deleted
-		    && (m->status.len == 0 || strncasecmp(m->status.p, "running", m->status.len) == 0);
+		claim->read_running = n == 1 && !m->deleted && vpsie_machine_runs(m);
 	}
 	vpsie_list_free(&list);
 	/* D18: a 404 means that it is not there yet. */

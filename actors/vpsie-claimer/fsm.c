@@ -102,8 +102,7 @@ static const struct cell steps[PHASE_MAX][EV_MAX] = {
 		[EV_ALWAYS]       = { VPSIE_RELEASE, PHASE_NEW, NULL, NULL },
 	},
 	[PHASE_FAILED] = {
-		[EV_RELEASABLE]   = { VPSIE_WAIT, PHASE_NEW, NULL, NULL },
-		[EV_DELETED]      = TERMINATE,
+		HELD,
 		[EV_TTL]          = { VPSIE_REMOVE, PHASE_NEW, "TTLExpired", "failed-ttl has passed" },
 		[EV_STALE]        = { VPSIE_STATUS, PHASE_NEW, NULL, NULL },
 		[EV_ALWAYS]       = { VPSIE_WAIT, PHASE_NEW, NULL, NULL },

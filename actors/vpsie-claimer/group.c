@@ -25,6 +25,7 @@ enum fact {
 	MORE	  = 1 << 13,
 	REMOVABLE = 1 << 14,
 	STALE	  = 1 << 15,
+	SHARED	  = 1 << 16,	/* a NodeGroup of another namespace makes the platform group */
 };
 
 /* The first rule whose facts are all true, or all false, decides. */
@@ -42,6 +43,7 @@ static const struct {
 	{ STALE,              VALID,                  GROUP_STATUS,  "its spec cannot be served, and its status lacks that" },
 	{ 0,                  VALID,                  GROUP_WAIT,    "its spec cannot be served" },
 	{ 0,                  GROUP | LISTED,         GROUP_LIST,    "the groups of its cluster are not listed yet" },
+	{ SHARED,             GROUP | NAMED | SENT,   GROUP_WAIT,    "a NodeGroup of its name in another namespace makes their group" },
 	{ 0,                  GROUP | NAMED | INTENT, GROUP_INTEND,  "the intent comes before the request for a group" },
 	{ INTENT,             GROUP | NAMED | SENT,   GROUP_MAKE,    "the platform has no group of its name" },
 	{ SENT | ABSENT,      GROUP | NAMED,          GROUP_MAKE,    "two lists agree that its group was not made" },
@@ -88,7 +90,7 @@ group_plan(const struct group_input *in, uint32_t *order, uint32_t *spare, struc
 		{ out->group_id > 0, GROUP }, { in->listed, LISTED }, { in->named > 0, NAMED },
 		{ in->intent, INTENT }, { in->sent, SENT }, { in->absence == ABSENCE_CONFIRMED, ABSENT },
 		{ is_valid && live < out->desired, FEWER }, { more > 0, MORE }, { removable > 0, REMOVABLE },
-		{ in->stale, STALE },
+		{ in->stale, STALE }, { in->shared, SHARED },
 	};
 	unsigned facts = 0;
 	for (size_t k = 0; k < NITEMS(all); k++)

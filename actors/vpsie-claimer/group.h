@@ -10,6 +10,7 @@
  * - Input that cannot be served is a condition with words, and nothing is created or removed.
  * - The platform's group is found by the NodeGroup's name, or made. The request to make it has no idempotency
  *   key, so an intent precedes it; since the name recognises it, two lists without it permit another try.
+ *   NodeGroups of one name in several namespaces share it: one of them makes it, the others wait for that.
  * - A deleted NodeGroup removes all its VPSieNodes, protected or not, before its finalizer goes.
  */
 #ifndef MUSTER_VPSIE_GROUP_H
@@ -54,6 +55,7 @@ struct group_input {
 	unsigned			 named;		/* how many of them have the NodeGroup's name */
 	int64_t				 listed_id;	/* the id of that one */
 	bool				 intent, sent;	/* to make the group (fsm.h has the same) */
+	bool				 shared;	/* a NodeGroup of another namespace makes it */
 	enum absence_verdict		 absence;	/* of the group, by its name */
 	const struct group_member	*members;
 	uint32_t			 nmembers;

@@ -42,8 +42,8 @@ static const struct reconcile_kind kinds[] = {
 	[VPSIE_KIND_NODES] = { .group = VPSIE_GROUP, .resource = VPSIE_NODES, .message = MSG_VPSIE_NODE,
 	    .counted = true },
 	[VPSIE_KIND_GROUPS] = { .group = VPSIE_GROUP, .resource = NODE_GROUPS, .message = MSG_NODE_GROUP },
-	/* Written here, read through node-state: own writes are waited for there (A11). */
-	[VPSIE_KIND_CLUSTER_NODES] = { .group = "", .resource = "nodes", .link = LINK_FACTS },
+	/* Labels and resourceVersion of what is written come from here, everything else from node-state. */
+	[VPSIE_KIND_CLUSTER_NODES] = { .group = "", .resource = "nodes", .message = MSG_NODE },
 };
 
 static const struct reconcile_spec reconcile = {

@@ -18,7 +18,6 @@ static void observe_absence(struct vpsienode_view *);
 static void read_times(struct vpsienode_view *);
 static void read_errors(struct vpsienode_view *);
 static int64_t list_age(const struct vpsienode_view *);
-static bool runs(const struct machine *);
 static int64_t time_us(struct wire_str);
 static int64_t failed_since(const struct vpsienode_view *);
 
@@ -68,6 +67,12 @@ vpsie_machine_address(const struct machine *m, struct wire_str *out)
 	for (size_t i = 0; i < NITEMS(order) && out->len == 0; i++)
 		*out = m->addresses[order[i]];
 	return "ipAddress";
+}
+
+bool
+vpsie_machine_runs(const struct machine *m)
+{
+	return m->status.len == 0 || text_compare_folded(m->status, wire_str_of("running")) == 0;
 }
 
 struct wire_str
@@ -128,8 +133,9 @@ read_request(struct vpsienode_view *v)
 	map_get(v->body.vpsie_node.annotations, ANNOTATION_REQUEST, &text);
 	v->facts.took_over = v->now_ms < fence_takeover_ms(lease);
 	v->facts.sent = v->facts.intent && intent_state(&v->claim->intent, text, lease) != INTENT_OPEN;
-	v->settled_ms =
-	    v->facts.sent ? intent_settled_ms(&v->claim->intent, lease, v->c->calls.started_ms) : 0;
+	/* What came of the request is known once an id or a UUID is: only before that it may still appear. */
+	if (v->facts.sent && v->body.vpsie_node.id <= 0 && v->body.vpsie_node.identifier.len == 0)
+		v->settled_ms = intent_settled_ms(&v->claim->intent, lease, v->c->calls.started_ms);
 	v->facts.refused = v->claim->refused && v->facts.intent && !v->facts.sent;
 	v->facts.capacity = v->facts.refused && v->claim->capacity;
 }
@@ -163,16 +169,16 @@ read_machine(struct vpsienode_view *v, const struct discover_match *m, const str
 		vpsie_machine_address(v->machine, &address);
 		const struct wire_str address6 = vpsie_machine_address6(v->machine);
 		v->facts.listed = true;
-		v->facts.running = runs(v->machine);
+		v->facts.running = vpsie_machine_runs(v->machine);
 		v->facts.found = b->id <= 0 && b->identifier.len == 0;
 		v->facts.moved = (address.len > 0 && !wire_str_same(address, b->address))
 		    || (address6.len > 0 && !wire_str_same(address6, b->address6))
 		    || (b->id <= 0 && v->machine->id > 0)
 		    || (b->identifier.len == 0 && v->machine->identifier.len > 0);
 		v->claim->absence = (struct absence){ .seen = false };
-	} else if (v->claim->made) {
-		/* The POST returned it: that counts, whatever the lists show. */
-		v->facts.found = b->id <= 0 && b->identifier.len == 0;
+	} else if (v->claim->made && b->id <= 0 && b->identifier.len == 0) {
+		/* The POST returned it: until that is in spec it counts, whatever the lists show. */
+		v->facts.found = true;
 	} else {
 		v->facts.running = v->claim->read_running;
 		observe_absence(v);
@@ -188,11 +194,14 @@ read_node(struct vpsienode_view *v)
 		return;
 	snprintf(name, sizeof(name), "%.*s", (int)v->fact->name.len, v->fact->name.p);
 	v->facts.node = object_key(key, sizeof(key), "nodes", "", name)
-	    && actor_read(v->c->r.actor, LINK_FACTS, key, strlen(key), &v->node, &v->node_body);
+	    && actor_read(v->c->r.actor, LINK_FACTS, key, strlen(key), &v->node, &v->node_body)
+	    && actor_read(v->c->r.actor, LINK_KUBE_VPSIE, key, strlen(key), &v->written, &v->written_body);
+	/* The fact may be older than the labels of whoever claimed it just now. */
+	v->facts.node = v->facts.node && !vpsie_node_claimed(v, v->written_body.node.vpsie_labels);
 	if (!v->facts.node)
 		return;
 	v->facts.node_ready = v->node_body.node_fact.ready;
-	v->facts.labelled = vpsie_node_labelled(v, v->node_body.node_fact.labels);
+	v->facts.labelled = vpsie_node_labelled(v, v->written_body.node.vpsie_labels);
 	v->facts.drained = drain_set_state(v->c->drains, v->work->key) != DRAIN_WAIT;
 }
 
@@ -265,12 +274,6 @@ list_age(const struct vpsienode_view *v)
 	default:
 		return 0;
 	}
-}
-
-static bool
-runs(const struct machine *m)
-{
-	return m->status.len == 0 || text_compare_folded(m->status, wire_str_of("running")) == 0;
 }
 
 /* 0: unknown. */

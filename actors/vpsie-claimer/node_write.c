@@ -18,7 +18,7 @@ static void write_node(struct vpsienode_view *, enum op, struct reconcile_write 
 static void count_discovery(const struct vpsienode_view *);
 static void copy_text(char *, size_t, struct wire_str);
 
-/* Label of a Node and its value; "": it is left out. */
+/* Label of a Node, without the prefix, and its value; "": it is left out. */
 struct node_label {
 	const char	*name;
 	struct wire_str	 value;
@@ -199,8 +199,8 @@ write_node(struct vpsienode_view *v, enum op op, struct reconcile_write *w)
 	w->op = op;
 	w->ns[0] = '\0';
 	copy_text(w->name, sizeof(w->name), v->fact->name);
-	copy_text(w->uid, sizeof(w->uid), v->node.uid);
-	copy_text(w->rv, sizeof(w->rv), op == OP_DELETE ? wire_str_of("") : v->node.rv);
+	copy_text(w->uid, sizeof(w->uid), v->written.uid);
+	copy_text(w->rv, sizeof(w->rv), op == OP_DELETE ? wire_str_of("") : v->written.rv);
 }
 
 static void
@@ -209,12 +209,12 @@ labels_of(const struct vpsienode_view *v, struct node_label out[NODE_LABELS])
 	struct wire_str ns, name;
 
 	vpsie_key_split(v->work->key, &ns, &name);
-	out[0] = (struct node_label){ VPSIE_GROUP "/managed", wire_str_of("true") };
-	out[1] = (struct node_label){ VPSIE_GROUP "/nodegroup", v->body.vpsie_node.group };
-	out[2] = (struct node_label){ VPSIE_GROUP "/nodegroup-namespace", ns };
-	out[3] = (struct node_label){ VPSIE_GROUP "/vpsienode", name };
-	out[4] = (struct node_label){ VPSIE_GROUP "/" LABEL_UID, v->object.uid };
-	out[5] = (struct node_label){ VPSIE_GROUP "/datacenter", v->datacenter };
+	out[0] = (struct node_label){ "managed", wire_str_of("true") };
+	out[1] = (struct node_label){ "nodegroup", v->body.vpsie_node.group };
+	out[2] = (struct node_label){ "nodegroup-namespace", ns };
+	out[3] = (struct node_label){ "vpsienode", name };
+	out[4] = (struct node_label){ LABEL_UID, v->object.uid };
+	out[5] = (struct node_label){ "datacenter", v->datacenter };
 	for (size_t i = 0; i < NODE_LABELS; i++) {
 		if (out[i].value.len > VPSIE_LABEL_MAX)
 			out[i].value = wire_str_of("");
@@ -236,18 +236,33 @@ vpsie_node_labelled(const struct vpsienode_view *v, struct wire_map labels)
 	return true;
 }
 
+bool
+vpsie_node_claimed(const struct vpsienode_view *v, struct wire_map labels)
+{
+	struct wire_str ns, name, value;
+
+	vpsie_key_split(v->work->key, &ns, &name);
+	if (!map_get(labels, "vpsienode", &value))
+		return false;
+	return !wire_str_same(value, name)
+	    || (map_get(labels, "nodegroup-namespace", &value) && !wire_str_same(value, ns))
+	    || (map_get(labels, LABEL_UID, &value) && !wire_str_same(value, v->object.uid));
+}
+
 /* D13: all in one patch. */
 static void
 put_labels(struct json *j, const struct vpsienode_view *v)
 {
 	struct node_label want[NODE_LABELS];
+	char name[96];
 
 	labels_of(v, want);
 	json_open(j, "metadata", '{');
 	json_open(j, "labels", '{');
 	for (size_t i = 0; i < NODE_LABELS; i++) {
+		snprintf(name, sizeof(name), VPSIE_GROUP "/%s", want[i].name);
 		if (want[i].value.len > 0)
-			body_text(j, want[i].name, want[i].value);
+			body_text(j, name, want[i].value);
 	}
 	json_close(j, '}');
 	json_close(j, '}');

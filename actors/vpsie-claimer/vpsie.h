@@ -3,7 +3,7 @@
  *
  *	main.c		 tables, start, stop, tick; which key a change concerns
  *	node_plan.c	 a VPSieNode: facts (node_view.c), the table of phases (fsm.h), a step
- *	group_key.c	 a NodeGroup: input (group.h), a step
+ *	group_key.c	 a NodeGroup: input (group_view.c, group.h), a step
  *	node_write.c	 the bodies of writes of a VPSieNode and its Node
  *	matching.c	 one matching (discover.h) over mirrors and the last list, for all keys
  *	listing.c	 the list: VMs, then nodes and groups of each cluster, as one effect
@@ -164,6 +164,12 @@ struct vpsienode_view {
 	const struct discover_fact *fact;	/* its Node, copied; NULL: it has none */
 	struct change		 node;		/* ... on the link of facts */
 	union msg_body		 node_body;
+	/*
+	 * ... and as kube-watcher has it, for writes: a fact keeps its resourceVersion while nothing changes
+	 * that node-state reads, and a heartbeat of the kubelet is enough for another.
+	 */
+	struct change		 written;
+	union msg_body		 written_body;
 	struct node_status	 stored;
 	bool			 listed;	/* a list may be used */
 	int64_t			 list_age_ms;	/* how old a list may be in its phase; 0: it needs none */
@@ -179,6 +185,7 @@ int64_t vpsie_node_view_id(const struct vpsienode_view *v);
 struct wire_str vpsie_node_view_identifier(const struct vpsienode_view *v);
 const char *vpsie_machine_address(const struct machine *m, struct wire_str *out);
 struct wire_str vpsie_machine_address6(const struct machine *m);
+bool vpsie_machine_runs(const struct machine *m);	/* without a status it may */
 
 /* ---- Plans ---- */
 
@@ -192,6 +199,7 @@ bool vpsie_plan_call(struct vpsie_claimer *c, enum vpsie_call call, const struct
 bool vpsie_node_write(struct vpsienode_view *v, const struct vpsie_step *s, struct reconcile_step *step);
 /* Whether the Node has all labels. */
 bool vpsie_node_labelled(const struct vpsienode_view *v, struct wire_map labels);
+bool vpsie_node_claimed(const struct vpsienode_view *v, struct wire_map labels);	/* by another one */
 
 /* ---- Matching (matching.c) ---- */
 

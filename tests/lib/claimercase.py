@@ -8,7 +8,7 @@
 import contextlib
 
 import kubecrds
-from claimertree import CLAIMER, VM, ClaimerTree, noted, widgets
+from claimertree import VM, ClaimerTree, noted, widgets
 from muster import wait_for
 from vms import VMs
 
@@ -43,10 +43,3 @@ def events(vms, name):
     """The reasons of the Events about a Widget."""
     return [event["reason"] for event in vms.server.kube.list("events", "default")["items"]
             if (event.get("regarding") or event.get("involvedObject"))["name"] == name]
-
-
-def kill_at(tree, effect, when):
-    """test-claimer ends by SIGKILL at its n-th effect from now on; when: sent or answered (kill_at.c)."""
-    folder = tree.run_dir / CLAIMER
-    (folder / "kill-at.new").write_text(f"{effect} {when}\n")
-    (folder / "kill-at.new").replace(folder / "kill-at")

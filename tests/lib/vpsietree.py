@@ -9,7 +9,7 @@ import contextlib
 
 from kube import RESOURCES, Resource
 from kubetree import KubeTree
-from muster import ROOT, wait_for
+from muster import BIN, ROOT, wait_for
 from vpsie import CLUSTER, MEDIUM, VPSie
 
 CLAIMER, STATE = "vpsie-claimer", "node-state"
@@ -25,10 +25,11 @@ FAST = {"discovery-interval": "300ms", "confirm-interval": "700ms", "resync-inte
 
 
 class VPSieTree(KubeTree):
-    """claimer: settings of vpsie-claimer; files: of its credential-dir, by name."""
+    """claimer: settings of vpsie-claimer; files: of its credential-dir; killed: by crashsweep."""
 
-    def __init__(self, vpsie, claimer=None, files=None, actors=None, server=None, **more):
+    def __init__(self, vpsie, claimer=None, files=None, actors=None, server=None, killed=False, **more):
         super().__init__(server or vpsie.server, readers=0, **more)
+        self.command += ["--libexec-dir", str(BIN / "killed")] if killed else []
         self.secret = self.folder / "credential"
         self.secret.mkdir(mode=0o700)
         for name, text in (files or {"token": vpsie.token}).items():
@@ -55,10 +56,12 @@ class VPSieTree(KubeTree):
 
 
 @contextlib.contextmanager
-def claimer(sim=None, **more):
-    """Workers become Nodes of the same muster-sim. sim: arguments of VPSie."""
-    with VPSie(join=True, **{"speed": 30, **(sim or {})}) as vpsie:
+def claimer(sim=None, prepare=None, **more):
+    """Workers become Nodes of the same muster-sim. sim: arguments of VPSie; prepare(vpsie) at first."""
+    with VPSie(**{"join": True, "speed": 30, **(sim or {})}) as vpsie:
         vpsie.server.install(*CRDS)
+        if prepare:
+            prepare(vpsie)
         with VPSieTree(vpsie, **more) as tree:
             tree.wait_running()
             yield vpsie, tree
@@ -74,6 +77,16 @@ def make_group(vpsie, name, desired, low=0, high=10, namespace="default", server
     if desired is not None:
         scale(vpsie, name, desired, namespace, server)
     return made
+
+
+def make_node(vpsie, name, group, spec=None, status=None, annotations=None, namespace="default", server=None):
+    """A VPSieNode, as a person or the original controller makes it; status is written, too."""
+    kube = (server or vpsie.server).kube
+    kube.create(NODES, {"metadata": {"name": name, "annotations": {
+        PREFIX + key: value for key, value in (annotations or {}).items()}}, "spec": {
+            "nodeGroupName": group, "resourceIdentifier": CLUSTER, **(spec or {})}}, namespace)
+    if status:
+        kube.merge(NODES, name, {"status": status}, namespace, sub="status")
 
 
 def scale(vpsie, name, desired, namespace="default", server=None):
@@ -93,6 +106,33 @@ def nodes(vpsie, namespace="default"):
 
 def phases(vpsie, namespace="default"):
     return {name: item.get("status", {}).get("phase", "") for name, item in nodes(vpsie, namespace).items()}
+
+
+def wait_phase(vpsie, name, phase, namespace="default", timeout=60):
+    """Until the VPSieNode has that phase; returns it."""
+    try:
+        wait_for(lambda: phases(vpsie, namespace).get(name) == phase, f"{name} is {phase}", timeout)
+    except AssertionError as late:
+        raise AssertionError(f"{late}: {nodes(vpsie, namespace).get(name)} {vpsie.workers()}") from late
+    return nodes(vpsie, namespace)[name]
+
+
+def worker_of(vpsie, item):
+    """What the provider has as the machine of that VPSieNode."""
+    worker, = [row for row in vpsie.workers() if row["identifier"] == item["spec"]["vpsieNodeIdentifier"]]
+    return worker
+
+
+def alive(vpsie):
+    """Workers that were not deleted."""
+    return vpsie.workers("ordered", "booting", "running", "joined", "ready", "dead")
+
+
+def writes(vpsie):
+    """Of vpsie-claimer: of its kinds and of Nodes."""
+    return [row for row in vpsie.server.audit() if row["verb"] not in ("get", "list", "watch")
+            and (row["resource"] in (GROUPS, NODES) or (row["resource"], row["subresource"]) == ("nodes", ""))
+            and "muster" in row["user-agent"]]
 
 
 def events(vpsie, name, namespace="default"):
@@ -125,6 +165,16 @@ def wait_ready(vpsie, name, count, namespace="default", timeout=60):
         raise AssertionError(f"{late}: {rows} {[vpsie.posts(), vpsie.workers()]}") from late
 
 
+def wait_calm(vpsie, timeout=60):
+    """Until nothing was written for two seconds, which are many intervals here (A1)."""
+    counts = []
+
+    def calm():
+        counts.append(len(writes(vpsie)))
+        return len(counts) > 5 and len(set(counts[-6:])) == 1
+    wait_for(calm, "nothing is written", timeout, every=0.4)
+
+
 def check_owners(vpsie, namespaces=("default",)):
     """No VM and no Node has two VPSieNodes, and each POST was for another VPSieNode."""
     items = [item for namespace in namespaces for item in nodes(vpsie, namespace).values()]
@@ -139,7 +189,7 @@ def check_described(vpsie, name, namespace="default"):
     """D2, D3, D19, M3, L1 to L3: a Ready VPSieNode and its Node have what the provider has."""
     item = nodes(vpsie, namespace)[name]
     spec, status = item["spec"], item["status"]
-    worker, = [row for row in vpsie.workers() if row["identifier"] == spec["vpsieNodeIdentifier"]]
+    worker = worker_of(vpsie, item)
     if worker["in_vms"]:
         assert spec["vpsieInstanceID"] == worker["id"], (spec, worker)
         assert status["resources"]["memoryMB"] == worker["vm"]["ram"], (status, worker)

@@ -13,47 +13,29 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import crashsweep
 import tap
-from claimercase import check_owners, claimer, kill_at, wait_gone
+from claimercase import check_owners, claimer, wait_gone
 from claimertree import CLAIMER, delete, make, wait_bound
-from muster import wait_for
 
 RUNS, BATCH = 40, 4
-SLOW_MS = 120           # more than kill_at.c waits: what was sent is not answered when the process ends
 
 
 def batch(run):
     return [f"r{run}-{number}" for number in range(BATCH)]
 
 
-def slow(vms):
-    """Answers come late: of the provider, and of writes."""
-    vms.fault("late_answer", ms=SLOW_MS, count=-1)
-    vms.server.order("POST", "faults", {"kind": "late_answer", "verb": "patch", "ms": SLOW_MS, "count": -1})
-
-
-def run_once(vms, tree, run, when):
-    """Returns when test-claimer has ended, and runs again."""
-    before = tree.actor(CLAIMER)["incarnation"]
-    kill_at(tree, run, when)
+def change(vms, run):
     make(vms.server, *batch(run))
     if run > 1:
         delete(vms.server, *batch(run - 1))
-    wait_for(lambda: tree.actor(CLAIMER)["state"] != "running" or tree.actor(CLAIMER)["incarnation"] > before,
-             f"effect {run} of run {run}, {when}", every=0.02)
-    tree.control(f"restart {CLAIMER}")      # not after the pause for an actor that dies often
-    tree.wait_back(CLAIMER, before)
 
 
 @tap.case
 def A2_killed_at_each_of_40_effects():
     with claimer() as (vms, tree):
-        for run in range(1, RUNS + 1):
-            when = "answered" if run % 2 else "sent"
-            if when == "sent":
-                slow(vms)
-            run_once(vms, tree, run, when)
-            vms.clear_faults()
+        for run, when in crashsweep.runs(vms, RUNS):
+            crashsweep.run_once(tree, CLAIMER, run, when, lambda: change(vms, run))
             tags = list(vms.tags().values())
             assert len(tags) == len(set(tags)), f"run {run}: a Widget has two VMs: {vms.list()}"
         wait_bound(vms, *batch(RUNS), timeout=120)

@@ -36,7 +36,6 @@ def wait_good(vpsie, name):
     wait_for(lambda: condition(group(vpsie, name), "Error").get("status") == "False", f"{name} has no error")
 
 
-@tap.case
 def a_NodeGroup_with_min_greater_than_max_makes_nothing():
     with claimer() as (vpsie, _):
         make_group(vpsie, "web", None, low=3, high=2)
@@ -47,7 +46,6 @@ def a_NodeGroup_with_min_greater_than_max_makes_nothing():
         wait_good(vpsie, "web")
 
 
-@tap.case
 def an_unknown_cluster_makes_nothing():
     with claimer() as (vpsie, tree):
         make_group(vpsie, "web", 2, resourceIdentifier="c9000000-0000-4000-8000-000000000009")
@@ -56,7 +54,6 @@ def an_unknown_cluster_makes_nothing():
         assert "the provider does not have it" in tree.explain("nodegroup", "web")
 
 
-@tap.case
 def lists_that_cannot_be_used_change_nothing():
     with claimer() as (vpsie, _):
         make_group(vpsie, "web", 2)
@@ -75,7 +72,6 @@ def lists_that_cannot_be_used_change_nothing():
             wait_ready(vpsie, "web", 2)
 
 
-@tap.case
 def D17_an_error_with_HTTP_200_and_a_limit_of_the_account():
     with claimer() as (vpsie, _):
         vpsie.set("errors_with_200", 1)
@@ -88,7 +84,6 @@ def D17_an_error_with_HTTP_200_and_a_limit_of_the_account():
         assert len(vpsie.workers()) == 1, vpsie.workers()
 
 
-@tap.case
 def A7_a_wrong_token_is_replaced_without_a_restart_and_a_bad_one_keeps_the_old():
     with claimer(files={"token": "wrong-token-of-the-test"}) as (vpsie, tree):
         make_group(vpsie, "web", 1)
@@ -104,7 +99,6 @@ def A7_a_wrong_token_is_replaced_without_a_restart_and_a_bad_one_keeps_the_old()
             assert token not in tree.log(), "a token is in the log"
 
 
-@tap.case
 def D17_a_client_is_exchanged_for_a_token_that_is_refreshed():
     with claimer(files={"clientId": CLIENT["id"], "clientSecret": CLIENT["secret"]},
                  claimer={"auth-header": "vpsie-auth"}) as (vpsie, tree):
@@ -123,7 +117,6 @@ def D17_a_client_is_exchanged_for_a_token_that_is_refreshed():
         assert CLIENT["secret"] not in tree.log() and "tok-" not in tree.log(), "a secret is in the log"
 
 
-@tap.case
 def D13_a_name_that_no_label_can_hold_makes_nothing():
     with claimer() as (vpsie, tree):
         make_group(vpsie, "web", 0)
@@ -135,4 +128,12 @@ def D13_a_name_that_no_label_can_hold_makes_nothing():
         assert not vpsie.posts() and tree.facts(msg="actor is up", actor=CLAIMER)
 
 
+tap.side_by_side(
+    a_NodeGroup_with_min_greater_than_max_makes_nothing,
+    an_unknown_cluster_makes_nothing,
+    lists_that_cannot_be_used_change_nothing,
+    D17_an_error_with_HTTP_200_and_a_limit_of_the_account,
+    A7_a_wrong_token_is_replaced_without_a_restart_and_a_bad_one_keeps_the_old,
+    D17_a_client_is_exchanged_for_a_token_that_is_refreshed,
+    D13_a_name_that_no_label_can_hold_makes_nothing)
 tap.main()

@@ -11,17 +11,9 @@ import kubesuite
 import tap
 from muster import wait_for
 from vpsietree import (GROUPS, NODES, PREFIX, check_described, check_owners, claimer, condition, events,
-                       group, make_group, nodes, phases, scale, wait_ready)
+                       group, make_group, nodes, phases, scale, wait_ready, worker_of, writes)
 
 
-def writes(vpsie):
-    """Of vpsie-claimer: of its kinds and of Nodes."""
-    return [row for row in vpsie.server.audit() if row["verb"] not in ("get", "list", "watch")
-            and (row["resource"] in (GROUPS, NODES) or (row["resource"], row["subresource"]) == ("nodes", ""))
-            and "muster" in row["user-agent"]]
-
-
-@tap.case
 def D15_S1_S2_S3_a_NodeGroup_goes_from_0_to_5_to_2():
     with claimer() as (vpsie, tree):
         make_group(vpsie, "web", 5)
@@ -48,9 +40,8 @@ def D15_S1_S2_S3_a_NodeGroup_goes_from_0_to_5_to_2():
         assert not vpsie.workers("running", "joined", "ready"), vpsie.workers()
 
 
-@tap.case
 def D10_D14_a_VM_that_never_appears_fails_and_a_slow_one_does_not():
-    with claimer(claimer={"provisioning-timeout": "12s"}) as (vpsie, tree):
+    with claimer(claimer={"provisioning-timeout": "20s"}) as (vpsie, tree):
         vpsie.next({"never": True}, {"delay_ms": 90000})
         make_group(vpsie, "web", 3)
         wait_for(lambda: sorted(phases(vpsie).values()) == ["Failed", "Ready", "Ready"],
@@ -71,7 +62,6 @@ def D10_D14_a_VM_that_never_appears_fails_and_a_slow_one_does_not():
         assert len(vpsie.posts()) == 4, vpsie.posts()
 
 
-@tap.case
 def D23_lost_answers_and_429s_make_no_second_VM():
     with claimer() as (vpsie, _):
         lost = vpsie.fault("lost", "add-worker", count=2)
@@ -84,7 +74,6 @@ def D23_lost_answers_and_429s_make_no_second_VM():
         assert len(vpsie.workers()) == 5, vpsie.workers()
 
 
-@tap.case
 def D11_a_humans_own_worker_is_left_alone():
     with claimer() as (vpsie, _):
         make_group(vpsie, "web", 1)
@@ -100,7 +89,6 @@ def D11_a_humans_own_worker_is_left_alone():
         wait_for(lambda: len(vpsie.workers("running", "joined", "ready")) == 1, "the human's worker stays")
 
 
-@tap.case
 def D21_a_Node_that_goes_and_a_VM_that_somebody_deletes():
     with claimer() as (vpsie, _):
         make_group(vpsie, "web", 2)
@@ -112,15 +100,12 @@ def D21_a_Node_that_goes_and_a_VM_that_somebody_deletes():
                  and nodes(vpsie)[first]["status"].get("nodeName") != node
                  or condition(nodes(vpsie)[first], "NodeJoined").get("status") == "False",
                  "it searches for its Node again")
-        worker, = [row for row in vpsie.workers()
-                   if row["identifier"] == nodes(vpsie)[second]["spec"]["vpsieNodeIdentifier"]]
-        vpsie.delete_outside(worker)
+        vpsie.delete_outside(worker_of(vpsie, nodes(vpsie)[second]))
         wait_for(lambda: phases(vpsie)[second] == "Failed", "its VM is gone")
         assert condition(nodes(vpsie)[second], "Error")["reason"] == "VPSNotFound", nodes(vpsie)[second]
         assert len(vpsie.posts()) == 2, vpsie.posts()
 
 
-@tap.case
 def L5_D23_labels_that_are_removed_by_hand_come_back():
     with claimer() as (vpsie, _):
         make_group(vpsie, "web", 1)
@@ -135,4 +120,11 @@ def L5_D23_labels_that_are_removed_by_hand_come_back():
         check_described(vpsie, name)
 
 
+tap.side_by_side(
+    D15_S1_S2_S3_a_NodeGroup_goes_from_0_to_5_to_2,
+    D10_D14_a_VM_that_never_appears_fails_and_a_slow_one_does_not,
+    D23_lost_answers_and_429s_make_no_second_VM,
+    D11_a_humans_own_worker_is_left_alone,
+    D21_a_Node_that_goes_and_a_VM_that_somebody_deletes,
+    L5_D23_labels_that_are_removed_by_hand_come_back)
 tap.main()

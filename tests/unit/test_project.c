@@ -83,25 +83,28 @@ static const struct row {
 	  "'addresses':[{'type':'InternalIP','address':'10.1.2.3'},{'type':'Hostname','address':'w-1'}],"
 	  "'images':[{'names':['a@sha256:1','a:1'],'sizeBytes':12345}]}}",
 	  "'labels':{'a':'1','b':'2','c/d.e':''},"
-	  "'annotations':{'x':'<text> \\'\xc3\xa9\xf0\x9f\x98\x80\\' \\n'},'mco':{},'vpsie':{},"
-	  "'deleted':'2026-11-17T03:04:06Z','finalizers':['f/one','f/two'],"
+	  "'annotations':{'x':'<text> \\'\xc3\xa9\xf0\x9f\x98\x80\\' \\n'},'mco':{},"
+	  "'vpsie':{},'vpsie_labels':{},'deleted':'2026-11-17T03:04:06Z','finalizers':['f/one','f/two'],"
 	  "'provider_id':'linode://1','unschedulable':true,"
 	  "'taints':[['k','','NoSchedule'],['l','v','']],"
 	  "'conditions':[['Ready','True','KubeletReady','2026-11-17T03:00:00Z']],"
 	  "'addresses':[['InternalIP','10.1.2.3'],['Hostname','w-1']],'echo':{}\n" },
 	{ "a node with nothing", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1), "{" META "}",
-	  "'labels':{},'annotations':{},'mco':{},'vpsie':{},'deleted':'','finalizers':[],'provider_id':'',"
+	  "'labels':{},'annotations':{},'mco':{},'vpsie':{},"
+	  "'vpsie_labels':{},'deleted':'','finalizers':[],'provider_id':'',"
 	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[],'echo':{}\n" },
 	{ "missing, null and empty are the same", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1),
 	  "{'metadata':{'name':'a','uid':'u','resourceVersion':'7','labels':null,"
 	  "'deletionTimestamp':null,'finalizers':[]},"
 	  "'spec':null,'status':{'conditions':null,'addresses':[{'type':null}]}}",
-	  "'labels':{},'annotations':{},'mco':{},'vpsie':{},'deleted':'','finalizers':[],'provider_id':'',"
+	  "'labels':{},'annotations':{},'mco':{},'vpsie':{},"
+	  "'vpsie_labels':{},'deleted':'','finalizers':[],'provider_id':'',"
 	  "'unschedulable':false,'taints':[],'conditions':[],'addresses':[['','']],'echo':{}\n" },
 	/* The text of null has no bytes at all, not even an address (issue 10.17). */
 	{ "null in a map and in a list is an empty text", KIND_NODE, "v1", ROLE_BIT(TEST_KUBE_1),
 	  META_WITH("'labels':{'b':null,'a':'1'},'annotations':{'x':null},'finalizers':[null,'f']"),
-	  "'labels':{'a':'1','b':''},'annotations':{'x':''},'mco':{},'vpsie':{},'deleted':'',"
+	  "'labels':{'a':'1','b':''},'annotations':{'x':''},'mco':{},'vpsie':{},"
+	  "'vpsie_labels':{},'deleted':'',"
 	  "'finalizers':['','f'],"
 	  "'provider_id':'','unschedulable':false,'taints':[],'conditions':[],'addresses':[],'echo':{}\n" },
 	{ "of a map only what was selects, without its prefix; empty is not absent", KIND_NODE, "v1",
@@ -111,13 +114,15 @@ static const struct row {
 		    "'machineconfiguration.openshift.io/stat':'1',"
 		    "'machineconfiguration.openshift.io/state2':'2',"
 		    "'machineconfiguration.openshift.io/':'3','state':'4'}"),
-	  "'labels':{},'annotations':{},'mco':{'desiredConfig':'','state':'Done'},'vpsie':{},'deleted':'',"
+	  "'labels':{},'annotations':{},'mco':{'desiredConfig':'','state':'Done'},'vpsie':{},"
+	  "'vpsie_labels':{},'deleted':'',"
 	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],"
 	  "'conditions':[],'addresses':[],'echo':{}\n"
 	  "'labels':{},'annotations':{'a':'b','machineconfiguration.openshift.io/':'3',"
 	  "'machineconfiguration.openshift.io/desiredConfig':'',"
 	  "'machineconfiguration.openshift.io/stat':'1','machineconfiguration.openshift.io/state':'Done',"
-	  "'machineconfiguration.openshift.io/state2':'2','state':'4'},'mco':{},'vpsie':{},'deleted':'',"
+	  "'machineconfiguration.openshift.io/state2':'2','state':'4'},'mco':{},'vpsie':{},"
+	  "'vpsie_labels':{},'deleted':'',"
 	  "'finalizers':[],'provider_id':'','unschedulable':false,'taints':[],"
 	  "'conditions':[],'addresses':[],'echo':{}\n" },
 	{ "each role gets what it reads", KIND_POD, "v1", BOTH,

@@ -1,7 +1,8 @@
 /*
- * tests/actors/claimer/kill_at.c - ends test-claimer by SIGKILL at its n-th effect, for crash sweeps.
+ * tests/actors/claimer/kill_at.c - ends the claimer that it is linked to by SIGKILL at its n-th effect, for
+ * crash sweeps.
  *
- *	echo '7 sent' >RUN_DIR/test-claimer/kill-at
+ *	echo '7 sent' >RUN_DIR/ACTOR/kill-at
  *
  * The file is read, and removed, at the first effect after it was written, which is number 1. `sent`: the
  * process ends KILL_SENT_MS after the effect began, when a slow server has it and has not answered.
@@ -15,8 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "claimer.h"
+#include "actors/provider/client.h"
+#include "actor.h"
 #include "obj.h"
+#include "roles.h"
 
 enum { KILL_SENT_MS = 40 };
 
@@ -92,7 +95,7 @@ arm(void)
 
 	if (actor == NULL)
 		return;
-	snprintf(path, sizeof(path), "%s/test-claimer/kill-at", actor_run_dir(actor));
+	snprintf(path, sizeof(path), "%s/%s/kill-at", actor_run_dir(actor), role_name(actor_role(actor)));
 	file = fopen(path, "re");
 	if (file == NULL)
 		return;
