@@ -32,6 +32,8 @@ static const struct {
 	{ "ng",                "nodegroups" },
 	{ "vpsienode",         "vpsienodes" },
 	{ "vn",                "vpsienodes" },
+	{ "machinedeployment", "machinedeployments" },
+	{ "md",                "machinedeployments" },
 };
 
 /* The lists of actors without an answer, and why they have none. */

@@ -39,6 +39,7 @@
 	A(INSIGHT, "Keeps one NodeProgressInsight per node and one per MachineConfigPool.") \
 	A(LKE_CLAIMER, "Gives each NodeClaim one machine of an LKE node pool, existing or new.") \
 	A(VPSIE_CLAIMER, "Keeps one VM of VPSie per VPSieNode, and the VPSieNodes of each NodeGroup.") \
+	A(CAPA_ANNOTATOR, "Annotates MachineDeployments on AWS, so that they can be scaled from zero.") \
 	A(METRICS, "Serves the figures of all actors, and the health checks.")
 
 /* run-dir: the path of a socket below it has at most 107 bytes (struct sockaddr_un). */
@@ -160,6 +161,22 @@
 	    "Rate of all calls of the VPSie API; a fifth of it in a burst.")	\
 	S(VPSIE_CLAIMER, "max-nodes", INT, "20000", 100, 1000000,		\
 	    "Nodes and machines to expect at most: the memory limit grows with it.")	\
+	S(CAPA_ANNOTATOR, "catalogue-ttl", DURATION, "24h", SECONDS(1), MINUTES(10080),	\
+	    "How old the instance types of a region may be before they are read again.")	\
+	S(CAPA_ANNOTATOR, "unknown-type-interval", DURATION, "5m", SECONDS(1), MINUTES(1440),	\
+	    "A type that they do not have justifies one early reading, so long after the last.")	\
+	S(CAPA_ANNOTATOR, "credential-slack", DURATION, "5m", 0, MINUTES(60),	\
+	    "Credentials are renewed so long before they expire, but not in the first half of their time.") \
+	S(CAPA_ANNOTATOR, "request-timeout", DURATION, "30s", SECONDS(1), MINUTES(5),	\
+	    "Limit of one request to AWS.")					\
+	S(CAPA_ANNOTATOR, "retry-interval", DURATION, "1s", 10, MINUTES(10),	\
+	    "Before a request that failed is repeated; it doubles with each failure in a row.")	\
+	S(CAPA_ANNOTATOR, "retry-interval-max", DURATION, "5m", 10, MINUTES(1440),	\
+	    "The longest time between two attempts, also after a refusal.")	\
+	S(CAPA_ANNOTATOR, "requests-per-second", INT, "5", 1, 1000,		\
+	    "Rate of requests to EC2 in each region; twice as many in a burst.")	\
+	S(CAPA_ANNOTATOR, "max-machinedeployments", INT, "20000", 100, 1000000,	\
+	    "MachineDeployments to expect at most: the memory limit grows with it.")	\
 	S(METRICS, "metrics-bind-address", ADDR, ":8080", 0, 0,			\
 	    "Where /metrics is served.")					\
 	S(METRICS, "health-probe-bind-address", ADDR, ":9440", 0, 0,		\

@@ -91,6 +91,15 @@
 	    "Machines that were discovered, or not, by outcome.") \
 	S(VPSIE_DISCOVERY_TIME, "muster_vpsie_discovery_duration_seconds", HISTOGRAM, \
 	    "Time from the request for a machine until it was discovered.") \
+	S(CAPA_DEPLOYMENTS, "muster_capa_machinedeployments", GAUGE, \
+	    "MachineDeployments, by state: annotated, waiting or warned.") \
+	S(CAPA_TYPES, "muster_capa_instance_types", GAUGE, "Instance types that were read, by region.") \
+	S(CAPA_AGE, "muster_capa_catalogue_age_seconds", GAUGE, \
+	    "Time since the instance types of a region were read completely, by region.") \
+	S(CAPA_READS, "muster_capa_catalogue_reads_total", COUNTER, \
+	    "Readings of all instance types of a region, by region and result.") \
+	S(CAPA_AWS_ERRORS, "muster_capa_aws_errors_total", COUNTER, \
+	    "Requests to AWS that failed, by service and fault.") \
 	S(CPU, "process_cpu_seconds_total", COUNTER, "User and system CPU time.") \
 	S(RSS, "process_resident_memory_bytes", GAUGE, "Resident memory.") \
 	S(FDS, "process_open_fds", GAUGE, "Open file descriptors.") \

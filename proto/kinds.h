@@ -53,6 +53,9 @@
 #define KARPENTER_GROUP	"karpenter.sh"
 #define LINODE_GROUP	"karpenter.k8s.linode"
 #define VPSIE_GROUP	"autoscaler.vpsie.com"
+#define CAPI_GROUP	"cluster.x-k8s.io"
+#define CAPI_INFRA_GROUP	"infrastructure.cluster.x-k8s.io"
+#define CAPI_CONTROL_GROUP	"controlplane.cluster.x-k8s.io"
 
 #define KINDS(K)	/* ID, body, number, ONE, group, resource, Kind, scope, versions, form */ \
 	K(NODE, node, 0x0201, ONE, "", "nodes", "Node", CLUSTER, "v1", PROTO)			\
@@ -81,12 +84,23 @@
 	    "v1alpha1", JSON)									\
 	K(VPSIE_NODE, vpsie_node, 0x0231, ONE, VPSIE_GROUP, "vpsienodes", "VPSieNode", NAMESPACED,	\
 	    "v1alpha1", JSON)									\
+	K(CAPI_CLUSTER, capi_cluster, 0x0240, ONE, CAPI_GROUP, "clusters", "Cluster", NAMESPACED,	\
+	    "v1beta2 v1beta1", JSON)								\
+	K(MACHINE_DEPLOYMENT, machine_deployment, 0x0241, ONE, CAPI_GROUP, "machinedeployments",	\
+	    "MachineDeployment", NAMESPACED, "v1beta2 v1beta1", JSON)				\
+	K(AWS_TEMPLATE, aws_template, 0x0242, ONE, CAPI_INFRA_GROUP, "awsmachinetemplates",	\
+	    "AWSMachineTemplate", NAMESPACED, "v1beta2 v1beta1", JSON)				\
+	K(AWS_CLUSTER, aws_cluster, 0x0243, ONE, CAPI_INFRA_GROUP, "awsclusters",		\
+	    "AWSCluster", NAMESPACED, "v1beta2 v1beta1", JSON)					\
+	K(AWS_CONTROL_PLANE, aws_control_plane, 0x0244, ONE, CAPI_CONTROL_GROUP,		\
+	    "awsmanagedcontrolplanes", "AWSManagedControlPlane", NAMESPACED, "v1beta2 v1beta1", JSON)	\
 	TEST_KINDS(K)
 
 #define KIND_BODIES(B)	B(node) B(machine_config_pool) B(machine_config) B(cluster_version)	\
 			B(node_insight) B(pool_insight) B(node_pod) B(volume_attachment) \
 			B(volume_claim) B(node_claim) B(node_pool) B(linode_class) B(node_group)	\
-			B(vpsie_node) TEST_KIND_BODIES(B)
+			B(vpsie_node) B(capi_cluster) B(machine_deployment) B(aws_template)	\
+			B(aws_cluster) B(aws_control_plane) TEST_KIND_BODIES(B)
 
 #define NODE_READERS	(ROLE_BIT(NODE_STATE) | TEST_NODE_READERS | TEST_ECHO_READERS)
 #define node_FIELDS(P)	/* type, name, JSON, protobuf, readers */ \
@@ -270,6 +284,44 @@
 	P(rows, conditions,  VPSIE_CONDITIONS,                "", VPSIE_READER)	\
 	P(str,  last_error,  "status.lastError",              "", VPSIE_READER)	\
 	P(i64,  observed,    "status.observedGeneration",     "", VPSIE_READER)
+
+/* References: v1beta1 has apiVersion and a namespace, v1beta2 has apiGroup instead. */
+#define CAPA_READER	ROLE_BIT(CAPA_ANNOTATOR)
+#define capi_cluster_FIELDS(P)							\
+	P(str,  infra_version,   "spec.infrastructureRef.apiVersion", "", CAPA_READER)	\
+	P(str,  infra_group,     "spec.infrastructureRef.apiGroup",   "", CAPA_READER)	\
+	P(str,  infra_kind,      "spec.infrastructureRef.kind",       "", CAPA_READER)	\
+	P(str,  infra_name,      "spec.infrastructureRef.name",       "", CAPA_READER)	\
+	P(str,  infra_ns,        "spec.infrastructureRef.namespace",  "", CAPA_READER)	\
+	P(str,  control_version, "spec.controlPlaneRef.apiVersion",   "", CAPA_READER)	\
+	P(str,  control_group,   "spec.controlPlaneRef.apiGroup",     "", CAPA_READER)	\
+	P(str,  control_kind,    "spec.controlPlaneRef.kind",         "", CAPA_READER)	\
+	P(str,  control_name,    "spec.controlPlaneRef.name",         "", CAPA_READER)	\
+	P(str,  control_ns,      "spec.controlPlaneRef.namespace",    "", CAPA_READER)
+
+#define machine_deployment_FIELDS(P)						\
+	P(str,  deleted,       "metadata.deletionTimestamp", "", CAPA_READER)	\
+	P(map,  openshift,     "metadata.annotations{machine.openshift.io/ vCPU memoryMb GPU}", "",	\
+	    CAPA_READER)							\
+	P(map,  capacity,      "metadata.annotations{capacity.cluster-autoscaler.kubernetes.io/ "	\
+	    "cpu memory gpu-count gpu-type labels}", "", CAPA_READER)		\
+	P(map,  region,        "metadata.annotations{capa." CAPI_INFRA_GROUP "/ region}", "",	\
+	    CAPA_READER)							\
+	P(str,  cluster,       "spec.clusterName", "", CAPA_READER)		\
+	P(str,  infra_version, "spec.template.spec.infrastructureRef.apiVersion", "", CAPA_READER)	\
+	P(str,  infra_group,   "spec.template.spec.infrastructureRef.apiGroup",   "", CAPA_READER)	\
+	P(str,  infra_kind,    "spec.template.spec.infrastructureRef.kind",       "", CAPA_READER)	\
+	P(str,  infra_name,    "spec.template.spec.infrastructureRef.name",       "", CAPA_READER)	\
+	P(str,  infra_ns,      "spec.template.spec.infrastructureRef.namespace",  "", CAPA_READER)
+
+#define aws_template_FIELDS(P)							\
+	P(str,  type,   "spec.template.spec.instanceType", "", CAPA_READER)
+
+#define aws_cluster_FIELDS(P)							\
+	P(str,  region, "spec.region", "", CAPA_READER)
+
+#define aws_control_plane_FIELDS(P)						\
+	P(str,  region, "spec.region", "", CAPA_READER)
 
 enum kind {
 #define KIND_ENUM(ID, ...) KIND_##ID,

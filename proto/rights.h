@@ -64,6 +64,8 @@ enum verb {
 	R(VPSIE_CLAIMER, "", "nodes", VERB_BIT(GET) | VERB_BIT(PATCH) | VERB_BIT(DELETE))	\
 	R(VPSIE_CLAIMER, "", "pods/eviction", VERB_BIT(CREATE))				\
 	R(VPSIE_CLAIMER, "events.k8s.io", "events", VERB_BIT(CREATE))			\
+	R(CAPA_ANNOTATOR, CAPI_GROUP, "machinedeployments", VERB_BIT(GET) | VERB_BIT(PATCH))	\
+	R(CAPA_ANNOTATOR, "events.k8s.io", "events", VERB_BIT(CREATE))			\
 	TEST_RIGHTS(R)
 
 struct rights_row {

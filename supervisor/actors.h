@@ -45,6 +45,9 @@
 	C(LKE_CLAIMER, .program = "muster-lke-claimer", .stage = 3, .stop_stage = 1,	\
 	    .ready_ms = 30000, .stop_ms = 5000, .data_mib = 96,			\
 	    .each_kib = 32, .each_of = "max-nodes", .tcp = TCP_CONNECT, .mutates_provider = true)	\
+	C(CAPA_ANNOTATOR, .program = "muster-capa-annotator", .stage = 3, .stop_stage = 1,	\
+	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 96,			\
+	    .each_kib = 8, .each_of = "max-machinedeployments", .tcp = TCP_CONNECT)	\
 	TEST_CHILDREN(C)
 
 #define NEEDS(N)	/* who, needs, why */					\
@@ -55,6 +58,7 @@
 	N(LKE_CLAIMER, KUBE_WATCHER, "it reads and writes NodeClaims through it")	\
 	N(VPSIE_CLAIMER, NODE_STATE, "it finds the Nodes of its machines in what node-state publishes")	\
 	N(VPSIE_CLAIMER, KUBE_WATCHER, "it reads and writes VPSieNodes through it")	\
+	N(CAPA_ANNOTATOR, KUBE_WATCHER, "it reads and annotates MachineDeployments through it")	\
 	TEST_NEEDS(N)
 
 enum { STOP_STAGE_MAX = 4 };

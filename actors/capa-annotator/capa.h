@@ -153,9 +153,7 @@ struct capa_input {
 	/* The Cluster, and the object that capa_region_of names; CAPA_ABSENT: it names none. */
 	enum capa_presence	 cluster, region_object;
 	struct wire_str		 region;
-	/* The web identity. */
-	const char		*missing_variable;	/* NULL: none is missing */
-	enum aws_partition	 partition;		/* of the role */
+	enum aws_partition	 partition;	/* of the role of the web identity */
 	/* What the catalogue has answered; found false: it has not been asked yet. */
 	bool			 found;
 	enum catalogue_answer	 answer;

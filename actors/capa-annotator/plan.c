@@ -20,21 +20,20 @@ enum fact {
 	REGION_LISTED	  = 1 << 9,	/* all that could have the region has been listed */
 	REGION		  = 1 << 10,
 	REGION_VALID	  = 1 << 11,
-	IDENTITY	  = 1 << 12,
-	SAME_PARTITION	  = 1 << 13,
-	FOUND		  = 1 << 14,	/* the catalogue has been asked */
-	WALKING		  = 1 << 15,
-	FAILED		  = 1 << 16,
-	UNKNOWN		  = 1 << 17,
-	FIGURES		  = 1 << 18,
-	LABELS_FIT	  = 1 << 19,
-	DIFFERS		  = 1 << 20,
-	REFUSED		  = 1 << 21,
-	HELD		  = 1 << 22,
+	SAME_PARTITION	  = 1 << 12,
+	FOUND		  = 1 << 13,	/* the catalogue has been asked */
+	WALKING		  = 1 << 14,
+	FAILED		  = 1 << 15,
+	UNKNOWN		  = 1 << 16,
+	FIGURES		  = 1 << 17,
+	LABELS_FIT	  = 1 << 18,
+	DIFFERS		  = 1 << 19,
+	REFUSED		  = 1 << 20,
+	HELD		  = 1 << 21,
 };
 
 /* What a message names behind its reason. */
-enum subject { NO_SUBJECT, OF_REFERENCE, OF_TEMPLATE, OF_CLUSTER, OF_REGION, OF_TYPE, OF_VARIABLE };
+enum subject { NO_SUBJECT, OF_REFERENCE, OF_TEMPLATE, OF_CLUSTER, OF_REGION, OF_TYPE };
 
 /* The object and the texts that facts and messages are about. */
 struct view {
@@ -71,7 +70,6 @@ static const struct rule {
 	{ 0, REGION_LISTED,     CAPA_WAIT,    NONE,   OF_CLUSTER,   "the objects that have the region are not listed yet" },
 	{ 0, REGION,            CAPA_WARN,    ERROR,  OF_CLUSTER,   "neither Cluster nor annotation leads to a region" },
 	{ 0, REGION_VALID,      CAPA_WARN,    ERROR,  OF_REGION,    "this is not the name of an AWS region" },
-	{ 0, IDENTITY,          CAPA_WAIT,    NONE,   OF_VARIABLE,  "no call to AWS without this variable" },
 	{ 0, SAME_PARTITION,    CAPA_WARN,    ERROR,  OF_REGION,    "the region is in another partition than the role" },
 	{ 0, FOUND,             CAPA_FIND,    NONE,   OF_TYPE,      "the catalogue of the region is needed" },
 	{ WALKING, 0,           CAPA_WAIT,    NONE,   OF_TYPE,      "the instance types of the region are being read" },
@@ -154,7 +152,6 @@ facts_of(const struct capa_input *s, const struct capa_plan *p, const struct vie
 		{ !unread(s), REGION_LISTED },
 		{ p->region.len > 0, REGION },
 		{ valid, REGION_VALID },
-		{ s->missing_variable == NULL, IDENTITY },
 		{ valid && aws_region_partition(p->region) == s->partition, SAME_PARTITION },
 		{ s->found, FOUND },
 		{ s->found && s->answer == CATALOGUE_WAITING, WALKING },
@@ -194,7 +191,6 @@ put_message(const struct capa_input *s, const struct view *v, enum subject subje
 		[OF_CLUSTER] = { s->namespace, slash, s->cluster_name },
 		[OF_REGION] = { out->region },
 		[OF_TYPE] = { out->type, wire_str_of(" in "), out->region },
-		[OF_VARIABLE] = { wire_str_of(s->missing_variable == NULL ? "" : s->missing_variable) },
 	};
 	size_t len = 0;
 

@@ -29,7 +29,7 @@
 #include "writes.h"
 
 enum {
-	PLAN_SENDERS_MAX	= 8,		/* roles with rights in rights.h that can write at a time */
+	PLAN_SENDERS_MAX	= 16,		/* roles with rights in rights.h that can write at a time */
 	PLAN_WRITES_MAX		= PLAN_SENDERS_MAX * REQUESTS_PER_SENDER,
 	PLAN_READ_MS		= 30 * 1000,	/* HTTP timeout of GET and LIST */
 	PLAN_DEADLINE_MAX_MS	= 300 * 1000,	/* a later deadline is cut to this */

@@ -41,6 +41,8 @@ struct provider_call {
 	uint64_t			 token_serial;
 	bool				 intent_open;
 	enum fence_reason		 fence;	/* what was found when it was about to be sent */
+	bool			       (*on_data)(const void *, size_t, void *);
+	void				*data_arg;
 	void			       (*done)(const struct client_answer *, void *);
 	void				*arg;
 };
@@ -63,6 +65,7 @@ static void open_buckets(struct client *);
 static struct client_bucket *bucket_of(struct client *, const struct client_class *);
 static void put_headers(const struct client_call *, const char *, const char **);
 static bool may_begin(void *);
+static bool on_data(const void *, size_t, void *);
 static struct fence_verdict fence(const struct client *, const struct client_class *, bool, int64_t);
 static int64_t timeout_of(const struct client_class *);
 static void on_done(const struct http_response *, void *);
@@ -133,6 +136,8 @@ client_send(struct client *c, const struct client_call *call)
 	q->key = obj_strdup(call->key != NULL ? call->key : "");
 	q->trace = call->trace;
 	q->intent_open = call->intent_open;
+	q->on_data = call->on_data;
+	q->data_arg = call->data_arg;
 	q->done = call->done;
 	q->arg = call->arg;
 	snprintf(q->method, sizeof(q->method), "%s", call->method);
@@ -156,7 +161,8 @@ client_send(struct client *c, const struct client_call *call)
 		.sigv4 = call->sigv4, .tls = &tls, .bucket = q->bucket->name,
 		.timeout_ms = timeout_of(q->class), .max_body = REPLY_BYTES_MAX,
 		.harmless = q->class->harmless, .secret = q->class->secret,
-		.may_begin = may_begin, .done = on_done, .arg = q,
+		.may_begin = may_begin, .on_data = call->on_data != NULL ? on_data : NULL,
+		.done = on_done, .arg = q,
 	});
 	bytes_wipe_text(&token_line);
 	free(url);
@@ -261,6 +267,14 @@ may_begin(void *arg)
 
 	q->fence = fence(q->client, q->class, q->intent_open, clock_mono_ms()).reason;
 	return q->fence == FENCE_OPEN;
+}
+
+static bool
+on_data(const void *data, size_t len, void *arg)
+{
+	struct provider_call *const q = arg;
+
+	return q->on_data(data, len, q->data_arg);
 }
 
 static struct fence_verdict

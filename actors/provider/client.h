@@ -82,6 +82,9 @@ struct client_call {
 	size_t			 body_len;
 	const struct http_sigv4	*sigv4;
 	bool			 intent_open;	/* fence.h */
+	/* The body of a 2xx as it comes, instead of being collected; false ends the call. NULL: collected. */
+	bool		       (*on_data)(const void *data, size_t len, void *data_arg);
+	void			*data_arg;
 	const char		*key;		/* the object that it is for, and the trace of its change */
 	uint64_t		 trace;
 	void		       (*done)(const struct client_answer *a, void *arg);

@@ -25,7 +25,6 @@ static void read_file(struct token *);
 static void set_error(struct token *, const char *, const char *);
 static bool same_file(const struct stat *, const struct stat *);
 static bool same_time(const struct timespec *, const struct timespec *);
-static bool is_blank(char);
 
 struct token *
 token_open(const char *path, int64_t now_ms, char *err, size_t size)
@@ -80,28 +79,6 @@ token_refused(struct token *t, uint64_t serial, int64_t now_ms)
 		check(t);
 	}
 	return serial != t->serial;
-}
-
-const char *
-token_parse(const char *bytes, size_t len, const char **text, size_t *text_len)
-{
-	while (len > 0 && is_blank(bytes[len - 1]))
-		len--;
-	while (len > 0 && is_blank(bytes[0])) {
-		bytes++;
-		len--;
-	}
-	if (len == 0)
-		return "is empty";
-	if (len > TOKEN_BYTES_MAX)
-		return "is larger than a token may be";
-	for (size_t i = 0; i < len; i++) {
-		if (bytes[i] <= ' ' || bytes[i] > '~')
-			return "holds more than one token, or a byte that cannot be sent";
-	}
-	*text = bytes;
-	*text_len = len;
-	return NULL;
 }
 
 static void
@@ -165,10 +142,4 @@ static bool
 same_time(const struct timespec *a, const struct timespec *b)
 {
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
-}
-
-static bool
-is_blank(char c)
-{
-	return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }

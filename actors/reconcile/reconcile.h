@@ -52,6 +52,8 @@ struct reconcile_kind {
 	enum msg	 message;	/* 0: not watched */
 	enum link	 link;		/* that it is read from; 0: the one with the writes (own_write.c) */
 	bool		 counted;	/* in the status: "12 insights" */
+	bool		 optional;	/* a cluster without it is nothing to report */
+	const char	*install;	/* what to do when its CRD is missing; NULL: apply deploy/crds */
 };
 
 /* A write, or a live read, of one object. */

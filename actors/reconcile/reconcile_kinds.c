@@ -6,6 +6,8 @@
 #include "obj.h"
 #include "reconcile.h"
 
+#define INSTALL_OURS	"kubectl apply -f deploy/crds"
+
 static void enqueue_all(struct reconciler *);
 static void enqueue_one(const struct change *, void *);
 static void log_kind_state(struct reconcile_kind_state *, const struct reconcile_kind *);
@@ -77,9 +79,9 @@ reconcile_on_kind(struct actor *a, void *self, const struct change *c)
 static void
 log_kind_state(struct reconcile_kind_state *k, const struct reconcile_kind *row)
 {
-	if (k->enabled && k->state == KIND_STATE_ABSENT && !k->absent_logged)
+	if (k->enabled && !row->optional && k->state == KIND_STATE_ABSENT && !k->absent_logged)
 		log_warnx("CRD not installed: nothing of this kind is written", KV_S(RESOURCE, row->resource),
-		    KV_S(VALUE, k->group), KV_S(HINT, "kubectl apply -f deploy/crds"));
+		    KV_S(VALUE, k->group), KV_S(HINT, row->install != NULL ? row->install : INSTALL_OURS));
 	if (k->enabled && k->state == KIND_STATE_SYNCED && k->absent_logged)
 		log_info("CRD installed", KV_S(RESOURCE, row->resource));
 	k->absent_logged = k->state == KIND_STATE_ABSENT;
@@ -185,11 +187,12 @@ report_obstacle(struct reconciler *r, int64_t now_ms)
 	}
 	for (unsigned n = 0; n < r->spec->nkinds; n++) {
 		const struct reconcile_kind_state *const k = &r->kinds[n];
-		const char *const resource = r->spec->kinds[n].resource;
+		const struct reconcile_kind *const row = &r->spec->kinds[n];
+		const char *const resource = row->resource;
 
-		if (k->enabled && k->state == KIND_STATE_ABSENT) {
-			actor_status(r->actor, "waiting for the CRD %s.%s: kubectl apply -f deploy/crds",
-			    resource, k->group);
+		if (k->enabled && !row->optional && k->state == KIND_STATE_ABSENT) {
+			actor_status(r->actor, "waiting for the CRD %s.%s: %s", resource, k->group,
+			    row->install != NULL ? row->install : INSTALL_OURS);
 			return true;
 		}
 		if (k->enabled && now_ms < k->hold_until_ms) {

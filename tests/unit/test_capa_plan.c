@@ -138,9 +138,6 @@ static const struct row {
 	{ "F6 role and region of GovCloud", "partition=aws-us-gov region=us-gov-west-1 answer=none", "", CAPA_FIND, 0, NULL, "" },
 
 	/* FR4, FR7, F3: the catalogue */
-	{ "F3 F9 FR4.2 FR4.3 a missing variable: no call, and it is named",
-	    "variable=AWS_ROLE_ARN answer=none", "", CAPA_WAIT, 0,
-	    "no call to AWS without this variable: AWS_ROLE_ARN", "" },
 	{ "the catalogue is asked when all else is decided", "answer=none", "", CAPA_FIND, 0, NULL, "" },
 	{ "F3 FR7.3 EC2 fails: neither unknown nor written", "answer=failed", "", CAPA_WAIT, 0,
 	    "the instance types of the region could not be read: m5.large in eu-west-1", "" },
@@ -260,8 +257,6 @@ edit(struct capa_input *s, char *word)
 		if (strcmp(word, flags[i].name) == 0 && ++done)
 			*flags[i].flag = strcmp(value, "yes") == 0;
 	}
-	if (strcmp(word, "variable") == 0 && ++done)
-		s->missing_variable = value;
 	if (strcmp(word, "hold") == 0 && ++done)
 		s->hold_ms = atoi(value);
 	if (strcmp(word, "answer") == 0 && ++done)

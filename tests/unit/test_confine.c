@@ -56,7 +56,7 @@ who_needs_tcp(void **state)
 	(void)state;
 	for (size_t i = 0; i < CHILD_MAX; i++) {
 		const bool calls = i == CHILD_KUBE_WATCHER || i == CHILD_LKE_CLAIMER
-		    || i == CHILD_VPSIE_CLAIMER || i == CHILD_TEST_CLAIMER;
+		    || i == CHILD_VPSIE_CLAIMER || i == CHILD_CAPA_ANNOTATOR || i == CHILD_TEST_CLAIMER;
 		const enum tcp wanted = calls ? TCP_CONNECT : i == CHILD_METRICS ? TCP_BIND : TCP_NONE;
 
 		assert_int_equal(child_table[i].tcp, wanted);
@@ -82,7 +82,7 @@ a_variable_of_one_actor_reaches_no_other(void **state)
 		setenv(environment_table[i].name, "/a/value", 1);
 	for (size_t c = 0; c < CHILD_MAX; c++) {
 		const bool calls = c == CHILD_KUBE_WATCHER || c == CHILD_LKE_CLAIMER
-		    || c == CHILD_VPSIE_CLAIMER || c == CHILD_TEST_CLAIMER;
+		    || c == CHILD_VPSIE_CLAIMER || c == CHILD_CAPA_ANNOTATOR || c == CHILD_TEST_CLAIMER;
 		char **const env = environment_make(&child_table[c]);
 
 		for (size_t i = 0; i < VARIABLE_MAX; i++) {
