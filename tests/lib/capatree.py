@@ -59,11 +59,11 @@ class Aws(Provider):
 
 
 class CapaTree(KubeTree):
-    """settings: of capa-annotator; identity: its environment."""
+    """settings: of capa-annotator; identity: its environment; actors: sections of others."""
 
-    def __init__(self, server, identity, settings=None, metrics=False, **more):
+    def __init__(self, server, identity, settings=None, metrics=False, actors=None, **more):
         super().__init__(server, readers=0, env={**dict.fromkeys(NAMES, ""), **identity}, **more)
-        self.settings[ACTOR] = {**FAST, **(settings or {})}
+        self.settings.update({ACTOR: {**FAST, **(settings or {})}, **(actors or {})})
         shown = {"metrics-bind-address": "127.0.0.1:0", "health-probe-bind-address": "127.0.0.1:0"}
         self.configure({"supervisor": {"log-format": "json"},
                         "actors": {"metrics": shown if metrics else {"enabled": False}, **self.settings}})

@@ -292,11 +292,9 @@ def F7_the_web_identity_reaches_this_actor_alone():
     with Aws() as aws:
         aws.server.install(*capacrds.crds())
         secrets = aws.identity(AWS_ROLE_SESSION_NAME="pod-1")
-        with CapaTree(aws.server, secrets) as tree:
-            other = {"mode": "open-files", "path": secrets["AWS_WEB_IDENTITY_TOKEN_FILE"]}
-            tree.configure({"supervisor": {"log-format": "json"}, "actors": {
-                "metrics": {"enabled": False}, "test-faulty": other, **tree.settings}})
-            tree.signal(signal.SIGHUP)
+        other = {"mode": "open-files", "path": secrets["AWS_WEB_IDENTITY_TOKEN_FILE"]}
+        with CapaTree(aws.server, secrets, actors={"test-faulty": other}) as tree:
+            tree.wait_running()
             World(aws.server).deployment("web", "m5.large", "gone", annotations={REGION: "eu-west-1"})
             World(aws.server).wait_annotated("web", M5_LARGE)       # it can read the token
             wait_for(lambda: "open foreign: " in tree.log(), "the other one tried")
