@@ -413,8 +413,9 @@ pool_may_go(const struct view *v)
 	for (uint32_t i = 0; i < v->in->nclaims; i++) {
 		const struct lke_plan_claim *const c = &v->in->claims[i];
 
-		/* A claim that has reserved a machine of it, or waits for one, keeps it. */
-		if (v->assign[i] != LKE_NONE || (c->reserved != 0 && !c->reserved_gone && !c->removable))
+		/* A claim of the key that has reserved a machine, or waits for one, keeps it. */
+		if (v->assign[i] != LKE_NONE
+		    || (c->reserved != 0 && !c->reserved_gone && !c->removable && !c->other_key))
 			return false;
 	}
 	return true;

@@ -52,6 +52,7 @@ struct lke_plan_claim {
 	unsigned	 tagged;
 	int64_t		 tagged_id;
 	bool		 same_tag;	/* another NodeClaim's name gives the same tag */
+	bool		 other_key;	/* it is here for its machine alone, which may be in this pool */
 };
 
 /* One machine of the pool, by ascending id. */

@@ -205,6 +205,7 @@ fill_claim(struct pool_view *v, const struct change *c, struct entry *e, const s
 		e->claim.reserved = m->assigned;
 	e->claim.reserved_gone = e->claim.reserved != 0 && m->gone_id == e->claim.reserved;
 	e->claim.removable = e->claim.deleting && m->removable;
+	e->claim.other_key = !ours && m->pool_key[0] != '\0';
 	if (!ours)
 		return;
 	e->claim.held = m->wants;

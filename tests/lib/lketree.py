@@ -17,7 +17,7 @@ from providers import Provider
 
 LKE, STATE = "lke-claimer", "node-state"
 CLUSTERS = {"standard": 70001, "enterprise": 70002}
-TYPE = "g6-standard-2"
+TYPE, INSTANCE_TYPE = "g6-standard-2", "node.kubernetes.io/instance-type"
 GROUP, TERMINATION = "karpenter.k8s.linode", "karpenter.sh/termination"
 CLAIM_TAGS = ("karpenter.sh/nodeclaim:", "karpenter.sh/nodeclaim=")
 CLASSES, CLAIMS, POOLS = "linodenodeclasses", "nodeclaims", "nodepools"
@@ -84,8 +84,7 @@ def nodepool(server, name):
 def claim_bodies(*names, pool="general", kind=TYPE, requests=None, reference=None, **spec):
     return [{"metadata": {"name": name, "labels": {"karpenter.sh/nodepool": pool}},
              "spec": {"nodeClassRef": reference or REFERENCE,
-                      "requirements": [{"key": "node.kubernetes.io/instance-type", "operator": "In",
-                                        "values": [kind]}],
+                      "requirements": [{"key": INSTANCE_TYPE, "operator": "In", "values": [kind]}],
                       "resources": {"requests": requests or {"cpu": "1", "memory": "1Gi"}}, **spec}}
             for name in names]
 
@@ -167,11 +166,21 @@ def wait_gone(server, *names, timeout=60):
 
 
 @contextlib.contextmanager
-def joined(linode, kube):
-    """Meanwhile every running machine is a Node of that API server; with the machine the Node goes."""
+def joined(linode, kube, types=None):
+    """Meanwhile every running machine is a Node of that API server; with the machine the Node goes.
+    types: {id: {"capacity", "allocatable"}}; without it all Nodes have the same size."""
+    def body(node, kind):
+        size = (types or {}).get(kind, {})
+        made = joiner.node(node["name"], {}, f"linode://{node['instance']}", size.get("capacity"),
+                           {INSTANCE_TYPE: kind, "lke.linode.com/pool-id": str(node["pool"])})
+        made["status"].update(size and {"allocatable": size["allocatable"]})
+        return made
+
     def machines():
-        return {node["name"]: ("running", joiner.node(node["name"], {}, f"linode://{node['instance']}"))
-                for node in linode.state()["nodes"] if node["machine"] in ("running", "joined", "ready")}
+        state = linode.state()
+        kinds = {pool["id"]: pool["type"] for pool in state["pools"]}
+        return {node["name"]: ("running", body(node, kinds[node["pool"]]))
+                for node in state["nodes"] if node["machine"] in ("running", "joined", "ready")}
 
     with joiner.Joiner(machines, kube):
         yield

@@ -2,12 +2,13 @@
 
 tests/real/go/karpenter is core's cluster state, provisioning and disruption without its lifecycle
 controllers. The instance types that it plans with are those that muster-sim's Linode API has; sizes and
-labels of lke-claimer must be the same. NodeClaims are launched by tests/lib/launcher.py, with the labels and
-sizes that lke-claimer gives to a type.
+labels of lke-claimer must be the same. NodeClaims are launched by lke-claimer on that API; its machines join
+the real API server. They are slow: core plans again while they are on their way.
 
 muster-test: parallel
 muster-test: timeout=900
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -19,18 +20,15 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import kubecrds
 import kubetools
 import tap
-from kube import RESOURCES, Resource
 from kubeservers import RealServer
-from launcher import INSTANCE_TYPE, Launcher
+from lketree import (CLAIMS, CLASSES, GROUP, INSTANCE_TYPE, POOLS, LkeTree, check_owners, is_ready, joined,
+                     owners)
 from muster import ROOT, wait_for
 from providers import Provider
 
 OURS = pathlib.Path(os.environ["MUSTER_BIN"]) / "muster-test-linode"
-LAUNCH_S = 13           # core plans pending Pods again every 10 s
-GROUP, LONG_S = "karpenter.k8s.linode", 180
-CLASSES, POOLS, CLAIMS = "linodenodeclasses", "nodepools", "nodeclaims"
-RESOURCES[CLASSES] = Resource(f"apis/{GROUP}/v1alpha1", "LinodeNodeClass", namespaced=False)
-RESOURCES[POOLS] = Resource("apis/karpenter.sh/v1", "NodePool", namespaced=False)
+SPEED = 1.7             # a machine runs 13 s after its order: core plans pending Pods again every 10 s
+LONG_S = 240
 HOSTNAME = "kubernetes.io/hostname"
 
 
@@ -39,8 +37,9 @@ class World:
 
     def __init__(self):
         self.karpenter, self.scheduler = kubetools.path("karpenter"), kubetools.path("kube-scheduler")
-        self.server, self.linode = RealServer(), Provider("linode")
+        self.server, self.linode = RealServer(), Provider("linode", speed=SPEED)
         self.kube = None
+        self.actors = contextlib.ExitStack()
 
     def __enter__(self):
         self.linode.__enter__()
@@ -51,9 +50,12 @@ class World:
         self.server.spawn("kube-scheduler", [
             self.scheduler, "--kubeconfig", self.server.kubeconfig, "--leader-elect=false",
             "--secure-port=0"])
+        self.actors.enter_context(joined(self.linode, self.kube, self.types()))
+        self.actors.enter_context(LkeTree(self.linode, server=self.server)).wait_running()
         return self
 
     def __exit__(self, *wrong):
+        self.actors.__exit__(*wrong)
         self.server.__exit__(*wrong)
         self.linode.__exit__(*wrong)
 
@@ -179,10 +181,8 @@ def C11_types_are_what_core_plans_with():
 def C16_forty_Pods_get_NodeClaims_and_Nodes_and_are_placed():
     """While the launches last, core plans again: it must make no NodeClaim for what is on its way."""
     kube = world.kube
-    made = kube.create(CLASSES, nodeclass())
-    ready = {"type": "Ready", "status": "True", "reason": "Ready", "message": "",
-             "lastTransitionTime": "2026-01-02T03:04:05Z", "observedGeneration": 1}
-    kube.replace(CLASSES, made | {"status": {"conditions": [ready]}}, sub="status")
+    kube.create(CLASSES, nodeclass())
+    wait_for(lambda: is_ready(kube.get(CLASSES, "default")), "C17 the class is Ready", LONG_S)
     classes = {"key": f"{GROUP}/instance-class", "operator": "In", "values": ["standard", "dedicated"]}
     kube.create(POOLS, nodepool("general", 10, requirements=[classes]))
     kube.create(POOLS, nodepool("team-a", 1, {"team": "a"}))
@@ -191,8 +191,12 @@ def C16_forty_Pods_get_NodeClaims_and_Nodes_and_are_placed():
     first = wait_for(world.claims, "NodeClaims", LONG_S)
     wait_for(lambda: all(row["spec"].get("nodeName") for row in world.pods().values()), "all placed", LONG_S)
     check_placed(world)
-    wait_for(lambda: world.claims().keys() == world.nodes().keys(), "a Node for each NodeClaim", LONG_S)
+    wait_for(lambda: all(map(is_ready, world.claims().values())), "every NodeClaim is Ready", LONG_S)
     claims = world.claims()
+    names = [claim["status"]["nodeName"] for claim in claims.values()]
+    assert sorted(names) == sorted(world.nodes()), (names, sorted(world.nodes()))
+    check_owners(world.linode, world.server)
+    assert sorted(map(tuple, owners(world.linode).values())) == sorted((name,) for name in claims)
     assert len(world.pods()) == 40
     pools = {claim["metadata"]["labels"]["karpenter.sh/nodepool"] for claim in claims.values()}
     assert pools == {"general", "team-a"}, pools
@@ -227,6 +231,7 @@ def C16_Nodes_go_when_their_Pods_are_gone():
     wait_for(lambda: not world.claims() and not world.nodes(), "no NodeClaims and no Nodes", LONG_S)
     for pool in ("general", "team-a"):
         wait_for(lambda: world.resources(pool).get("nodes") == "0", f"{pool} has no Nodes", LONG_S)
+    wait_for(lambda: world.linode.state() == {"pools": [], "nodes": []}, "no machines", LONG_S)
     assert len(created(world)) == before
 
 
@@ -235,5 +240,5 @@ try:
 except tap.Skip as why:
     print(f"1..0 # SKIP {str(why).splitlines()[0]}", flush=True)
     sys.exit(0)
-with world, Launcher(world.kube, world.types().values(), LAUNCH_S):
+with world:
     tap.main()

@@ -15,9 +15,9 @@ enum { MOST = 64, NOW_MS = 1000000 };
 /*
  * Claims, the one that waits longest first: a name, then ~7 reserved, ? the reserved one is gone,
  * @7 tagged, @@7 tagged twice, =7 providerID, ! deleting, * deleting and removable, - without
- * finalizer, # the same tag. Machines: an id, then @ one tag of a claim, O a tag of a claim that
- * does not exist, T two tags, L leaving, J joined, t tainted, P runs Pods, U that is not known, D
- * not drained, X expired, S suspect, N its LKE node is not listed. Words: what differs from a
+ * finalizer, # the same tag, ^ of another key. Machines: an id, then @ one tag of a claim, O a tag of
+ * a claim that does not exist, T two tags, L leaving, J joined, t tainted, P runs Pods, U that is not
+ * known, D not drained, X expired, S suspect, N its LKE node is not listed. Words: what differs from a
  * current list of one pool with as many machines as its count. want: assignments "a=7", then for a
  * verb its count, its machine, or "own"; then "taint 7" or "drain 7".
  */
@@ -109,6 +109,9 @@ static const struct row {
 	{ "C5 first those that wait", "b a@7*", "7@", "", LKE_INTEND, "2", NULL },
 	{ "C8 an unclaimed machine: not the pool", "a@7*", "7@ 8", "", LKE_DELETE_NODE, "7", NULL },
 	{ "C8 a reserved one that is not listed: not the pool", "b~9 a@7*", "7@", "", LKE_DELETE_NODE, "7", NULL },
+	{ "C8 a machine of another pool does not hold this one", "b^~9=9 c^~10 a@7*", "7@",
+	    "intent=ready kind=delete", LKE_DELETE_POOL, "", NULL },
+	{ "C8 ... one of this pool does, whoever has it", "b^~8 a@7*", "7@ 8", "", LKE_DELETE_NODE, "b=8 7", NULL },
 	{ "C8 one that leaves does not hold the pool", "a@7*", "7@ 8L", "count=1 intent=ready kind=delete", LKE_DELETE_POOL, "", NULL },
 	{ "C8 its call was answered: not again", "a@7* b@8", "7@L 8@", "count=1", LKE_NOTHING, "", NULL },
 	{ "C8 by providerID when the tag is lost", "a=7* b@8", "7 8@", "", LKE_DELETE_NODE, "7", NULL },
@@ -181,7 +184,7 @@ read_claims(struct world *w, const char *p)
 	while (*p != '\0') {
 		const uint32_t i = w->in.nclaims++;
 		struct lke_plan_claim *const c = &w->claims[i];
-		const size_t len = strcspn(p, " ~?@=!*-#");
+		const size_t len = strcspn(p, " ~?@=!*-#^");
 
 		snprintf(w->names[i], sizeof(w->names[i]), "%.*s", (int)len, p);
 		*c = (struct lke_plan_claim){ .name = w->names[i], .held = true };
@@ -209,6 +212,10 @@ read_claims(struct world *w, const char *p)
 				break;
 			case '-':
 				c->held = false;
+				break;
+			case '^':
+				c->held = false;
+				c->other_key = true;
 				break;
 			default:
 				c->same_tag = true;
