@@ -55,6 +55,7 @@ enum verb {
 	R(LKE_CLAIMER, LINODE_GROUP, "linodenodeclasses/status", VERB_BIT(PATCH))	\
 	R(LKE_CLAIMER, "", "nodes", VERB_BIT(GET) | VERB_BIT(PATCH) | VERB_BIT(DELETE))	\
 	R(LKE_CLAIMER, "", "pods/eviction", VERB_BIT(CREATE))				\
+	R(LKE_CLAIMER, "", "pods", VERB_BIT(DELETE))					\
 	R(LKE_CLAIMER, "events.k8s.io", "events", VERB_BIT(CREATE))			\
 	R(VPSIE_CLAIMER, VPSIE_GROUP, "nodegroups", VERB_BIT(GET) | VERB_BIT(PATCH))	\
 	R(VPSIE_CLAIMER, VPSIE_GROUP, "nodegroups/status", VERB_BIT(PATCH))		\

@@ -228,7 +228,12 @@ read_machine(struct claim_view *v, int64_t now_ms)
 	/* A tag without a reservation here: another incarnation wrote it, or somebody else. */
 	if (tagged == 1 && v->in.assigned == 0)
 		v->in.assigned = first->id;
-	v->in.tag_in_flight = !v->in.tagged && m->tag_ms != 0 && now_ms - m->tag_ms < c->settings.verify_ms;
+	/* A machine that was deleted meanwhile is not listed: its tag is not waited for. */
+	const struct machine_memory *const machine = machine_memory_find(c, v->machine);
+	v->in.tag_in_flight = !v->in.tagged && m->tag_ms != 0 && now_ms - m->tag_ms < c->settings.verify_ms
+	    && (machine == NULL || !machine->deleted);
+	if (v->in.tag_in_flight)
+		v->due_ms = m->tag_ms + c->settings.verify_ms;
 	if (v->machine == 0 || c->snapshot == NULL)
 		return;
 	const struct lke_instance *const i = snapshot_instance(c->snapshot, v->machine);
@@ -253,7 +258,7 @@ observe_machine(struct claim_view *v, const struct lke_instance *i, int64_t now_
 	const bool deleted = machine != NULL && machine->deleted && c->list.number > machine->deleted_list;
 	v->in.machine_gone = absence_observe(a, i == NULL, c->list.number, LKE_APART_MS, now_ms)
 	    == ABSENCE_CONFIRMED || (deleted && i == NULL);
-	if (a->seen && !v->in.machine_gone)
+	if (a->seen && !v->in.machine_gone && absence_due_ms(a, LKE_APART_MS) < v->due_ms)
 		v->due_ms = absence_due_ms(a, LKE_APART_MS);
 }
 

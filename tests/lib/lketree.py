@@ -157,7 +157,7 @@ def wrong_owners(linode, server=None):
         if len(mine) > 1:
             yield f"{name} has the machines {mine}"
     for name, machine in named.items():
-        if machine and tagged.get(int(machine), [name]) != [name]:
+        if machine and tagged.get(int(machine), [tag_value(name)]) != [tag_value(name)]:
             yield f"the status of {name} names machine {machine}, whose tags are {tagged[int(machine)]}"
 
 
