@@ -167,8 +167,6 @@ vpsie_call_create(struct reconciler *r, struct inflight_effect *f, const struct 
 	(void)step;
 	vpsie_node_view_read(&v, c, w);
 	target_of(&v, &t);
-	vpsie_post_key(v.claim->posting, v.cluster, v.group_id);
-	keytab_add(c->posting, v.claim->posting, strlen(v.claim->posting), NULL);
 	send_effect(c, f, w, CLASS_MAKE, CALL_ADD_WORKER, &t, on_created);
 }
 
@@ -182,14 +180,7 @@ on_created(struct reconciler *r, const char *key, const struct reconcile_write *
 	struct vpsie_added *const added = obj_alloc(sizeof(*added));
 	struct vpsie_answer answer = { .verdict = ANSWER_UNUSABLE };
 
-	vpsie_forget(c->posting, claim->posting, strlen(claim->posting));
-	/* Those that waited for their turn are among them. */
-	KEYTAB_EACH(c->waiting, id) {
-		size_t len;
-		const char *const waiting = keytab_key(c->waiting, id, &len);
-
-		actor_enqueue(r->actor, waiting, len, WORK_LIVE, 0);
-	}
+	vpsie_turn_end(c, claim);
 	if (a->status != 0)
 		answer = vpsie_added_read(a->status, a->body, a->body_len, added);
 	const bool good = answer.verdict == ANSWER_GOOD;
@@ -387,6 +378,39 @@ void
 vpsie_post_key(char out[POST_KEY_MAX], struct wire_str cluster, int64_t group_id)
 {
 	snprintf(out, POST_KEY_MAX, "%.*s/%" PRId64, (int)cluster.len, cluster.p, group_id);
+}
+
+bool
+vpsie_turn_take(
+    struct vpsie_claimer *c, struct vpsienode_claim *claim, struct wire_str cluster, int64_t group_id)
+{
+	char key[POST_KEY_MAX];
+	bool added;
+
+	vpsie_post_key(key, cluster, group_id);
+	if (strcmp(key, claim->posting) == 0)
+		return true;
+	vpsie_turn_end(c, claim);
+	keytab_add(c->posting, key, strlen(key), &added);
+	if (added)
+		snprintf(claim->posting, sizeof(claim->posting), "%s", key);
+	return added;
+}
+
+void
+vpsie_turn_end(struct vpsie_claimer *c, struct vpsienode_claim *claim)
+{
+	if (claim->posting[0] == '\0')
+		return;
+	vpsie_forget(c->posting, claim->posting, strlen(claim->posting));
+	claim->posting[0] = '\0';
+	/* Those that wait for their turn are among them. */
+	KEYTAB_EACH(c->waiting, id) {
+		size_t len;
+		const char *const waiting = keytab_key(c->waiting, id, &len);
+
+		actor_enqueue(c->r.actor, waiting, len, WORK_LIVE, 0);
+	}
 }
 
 static void

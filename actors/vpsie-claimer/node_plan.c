@@ -69,6 +69,9 @@ vpsie_node_plan(struct reconciler *r, const struct reconcile_item *i, struct rec
 	vpsie_write_object(&step->write, VPSIE_KIND_NODES, i->work, &v.object);
 	step->write.action = actions[s.verb];
 	perform(&v, i, &s, step);
+	/* It keeps its turn only while it goes on: intent, request, answer. */
+	if ((s.verb != VPSIE_INTEND && s.verb != VPSIE_CREATE) || step->form == STEP_WAIT)
+		vpsie_turn_end(c, v.claim);
 	if (step->form == STEP_WRITE && s.verb == VPSIE_MOVE && r->leading)
 		send_event(&v, &s, &step->write);
 }
@@ -88,6 +91,7 @@ static void
 forget(struct vpsie_claimer *c, const struct work *w)
 {
 	drain_set_drop(c->drains, w->key);
+	vpsie_turn_end(c, vpsie_claim(c, w->key));
 	vpsie_forget(c->waiting, w->key, w->len);
 	vpsie_forget(c->claims, w->key, w->len);
 }
@@ -169,6 +173,10 @@ perform(struct vpsienode_view *v, const struct reconcile_item *i, const struct v
 			    v->claim->retry_ms - v->now_ms);
 			break;
 		}
+		if (v->now[0] != '\0' && !vpsie_turn_take(c, v->claim, v->cluster, v->group_id)) {
+			vpsie_wait_step(step, "another worker of its group is being requested", 0);
+			break;
+		}
 		/* fall through */
 	default:
 		step->form = STEP_WRITE;
@@ -187,19 +195,18 @@ plan_wait(struct vpsienode_view *v, struct reconcile_step *step)
 	step->after_ms = wait_ms(v);
 }
 
+/* The turn comes last: whoever has it and waits would delay the others. */
 static void
 plan_create(struct vpsienode_view *v, struct reconcile_step *step)
 {
-	char key[POST_KEY_MAX];
-
-	vpsie_post_key(key, v->cluster, v->group_id);
-	if (keytab_find(v->c->posting, key, strlen(key)) != KEYTAB_NONE)
-		vpsie_wait_step(step, "another worker of its group is being requested", 0);
-	else if (v->now_ms < v->claim->retry_ms)
+	if (v->now_ms < v->claim->retry_ms) {
 		vpsie_wait_step(step, "the last request failed; it is tried again later",
 		    v->claim->retry_ms - v->now_ms);
-	else
-		plan_call_effect(v, CALL_ADD_WORKER, vpsie_call_create, "request worker", step);
+		return;
+	}
+	plan_call_effect(v, CALL_ADD_WORKER, vpsie_call_create, "request worker", step);
+	if (step->form == STEP_EFFECT && !vpsie_turn_take(v->c, v->claim, v->cluster, v->group_id))
+		vpsie_wait_step(step, "another worker of its group is being requested", 0);
 }
 
 /* D18: the lists show it, too; only what they do not have is read by its id. */

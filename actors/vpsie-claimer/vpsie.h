@@ -69,7 +69,7 @@ struct vpsienode_claim {
 	int64_t		bind_id;
 	char		bind_identifier[VPSIE_IDENTIFIER_MAX];
 	bool		made;			/* ... the POST returned it */
-	char		posting[POST_KEY_MAX];	/* of its POST in flight */
+	char		posting[POST_KEY_MAX];	/* the group whose turn it has; "": none */
 	uint64_t	after;			/* lists that had begun when its last call ended */
 	uint64_t	attempt;		/* the last list in which its machine was searched for */
 	unsigned	attempts;
@@ -124,7 +124,7 @@ struct vpsie_claimer {
 	struct keytab		*claims, *groups;	/* struct vpsienode_claim, struct nodegroup_claim */
 	struct id_index		*owners;	/* by the name of a Node: the key of its VPSieNode */
 	struct keytab		*waiting;	/* keys that a new Node may concern */
-	struct keytab		*posting;	/* "cluster/group" with a POST in flight */
+	struct keytab		*posting;	/* "cluster/group" with a turn: intent, POST, answer */
 	/* The last complete list. */
 	struct shared_list	 list;
 	struct vpsie_list	*machines;	/* NULL: none yet */
@@ -221,8 +221,14 @@ bool vpsie_calls_open(struct vpsie_claimer *c);
 void vpsie_calls_tick(struct vpsie_claimer *c);
 effect_start vpsie_call_list, vpsie_call_create, vpsie_call_read, vpsie_call_destroy, vpsie_call_make_group;
 void vpsie_listing_close(struct vpsie_claimer *c);
-/* One POST is in flight per group. */
+/*
+ * One VPSieNode of each group at a time writes its intent, sends its POST and gets the answer: a process that
+ * is killed leaves at most one intent per group whose request may or may not have been sent.
+ */
 void vpsie_post_key(char out[POST_KEY_MAX], struct wire_str cluster, int64_t group_id);
+bool vpsie_turn_take(struct vpsie_claimer *c, struct vpsienode_claim *claim, struct wire_str cluster,
+    int64_t group_id);		/* false: another one has it */
+void vpsie_turn_end(struct vpsie_claimer *c, struct vpsienode_claim *claim);	/* none is fine */
 /* Sends it with the credential; done as in client.h. 0: there is none, or no such request. */
 uint64_t vpsie_calls_send(struct vpsie_claimer *c, enum vpsie_class class, enum vpsie_call call,
     const struct vpsie_target *t, struct client_call *more);

@@ -23,6 +23,7 @@ from tree import alive
 SCENES = {
     "lke": ([], {"claims": 30, "ready": 30, "writes": None, "calls": None}),
     "openshift": (["--seconds", "8"], {"nodes": 30}),
+    "vpsie": ([], {"vpsienodes": 5, "ready": 2, "failed": 1, "posts": 5}),
 }
 ENDS_S = 300
 
