@@ -18,7 +18,7 @@ static bool refused(struct lke_claimer *, struct pool_memory *, const char *, co
     enum lke_call, const struct client_answer *);
 static void refuse_type(struct lke_claimer *, const char *);
 static void deleted(struct lke_claimer *, int64_t);
-static void unknown(struct lke_claimer *, struct pool_memory *);
+static void expect(struct lke_claimer *, struct pool_memory *);
 
 void
 calls_open(struct lke_claimer *c)
@@ -93,13 +93,11 @@ on_pool(struct reconciler *r, const char *key, const struct reconcile_write *abo
 		if (b.err[0] != '\0')
 			log_warnx("malformed answer of the Linode API", KV_S(VERB, lke_calls[call].name),
 			    KV_S(WHY, b.err));
-		unknown(c, p);
+		expect(c, p);
 		return false;
 	}
-	intent_called(&p->intent, false, clock_mono_ms());
-	p->ended = true;
+	expect(c, p);
 	p->failure[0] = '\0';
-	p->lists = 0;
 	p->progress_ms = clock_mono_ms();
 	observe_answer(c, call, p, a->body, a->body_len);
 	const int len = snprintf(note, sizeof(note),
@@ -135,7 +133,7 @@ refused(struct lke_claimer *c, struct pool_memory *p, const char *key, const str
 		    call == LKE_CALL_CREATE_POOL ? "NodePoolCreationFailed" : "NodePoolScalingFailed",
 		    wire_str_of(p->failure));
 	if (fault == LKE_FAULT_GONE)
-		unknown(c, p);	/* the pool is not there any more: another list decides */
+		expect(c, p);	/* the pool is not there any more: another list decides */
 	else
 		p->blocked_ms = clock_mono_ms() + BLOCKED_MS;
 	if (fault == LKE_FAULT_CAPACITY && lke_key_read(wire_str_of(key + strlen(LKE_POOL_KEYS)), &nodepool,
@@ -158,9 +156,13 @@ refuse_type(struct lke_claimer *c, const char *id)
 	claimer_listed(c);
 }
 
-/* It may have happened: only a list that begins from now on shows that. */
+/*
+ * It has happened, or may have: only a list that begins from now on shows that. The intent stays
+ * until one does, also after an answer: a list that lags behind it has no such pool, and would make
+ * a second one.
+ */
 static void
-unknown(struct lke_claimer *c, struct pool_memory *p)
+expect(struct lke_claimer *c, struct pool_memory *p)
 {
 	intent_called(&p->intent, true, clock_mono_ms());
 	p->after = c->list.begun;
@@ -195,7 +197,7 @@ on_pool_deleted(struct reconciler *r, const char *key, const struct reconcile_wr
 
 	if (!gone) {
 		if (a->outcome == CALL_UNKNOWN)
-			unknown(c, p);
+			expect(c, p);
 		return false;
 	}
 	if (pool != NULL) {
@@ -208,9 +210,7 @@ on_pool_deleted(struct reconciler *r, const char *key, const struct reconcile_wr
 			deleted(c, members[i].instance->id);
 		free(members);
 	}
-	intent_called(&p->intent, false, clock_mono_ms());
-	p->ended = true;
-	p->lists = 0;
+	expect(c, p);
 	observe_answer(c, LKE_CALL_DELETE_POOL, p, "", 0);
 	if (about->name[0] != '\0')
 		reconcile_event(r, about, "Normal", "PoolDeleted", wire_str_of("its last machine went"));
@@ -245,8 +245,10 @@ on_node_deleted(struct reconciler *r, const char *key, const struct reconcile_wr
 
 	(void)about;
 	if (!gone) {
-		if (a->outcome == CALL_UNKNOWN)
+		if (a->outcome == CALL_UNKNOWN) {
 			p->after = c->list.begun;
+			machine_memory(c, p->instance)->unanswered_ms = clock_mono_ms() + FENCE_SETTLE_MS;
+		}
 		return false;
 	}
 	deleted(c, p->instance);

@@ -45,6 +45,8 @@ static const struct rule {
 	{ GOING_NODE, IS(DRAINED) | IS(NODE_READY) | IS(MACHINE), CLAIM_WAIT, NULL, NULL,
 	    "its Node has finalizers of others" },
 	{ GOING_NODE, IS(DRAINED), CLAIM_DRAIN, NULL, NULL, "its Node is drained first" },
+	{ IS(DELETING) | IS(NODE) | IS(MACHINE), IS(REGISTERED) | IS(DRAINED), CLAIM_DRAIN, NULL, NULL,
+	    "its Node has joined, and may run Pods: it is drained first" },
 	{ IS(DELETING) | IS(MACHINE) | IS(TOOK_OVER), IS(NODE), CLAIM_WAIT, NULL, NULL,
 	    "this instance has just taken over: its Node may not be read yet" },
 	{ IS(DELETING) | IS(MACHINE), 0, CLAIM_REMOVE, NULL, NULL, "the plan of its pool removes the machine" },
@@ -70,6 +72,8 @@ static const struct rule {
 	{ IS(VIOLATION), IS(LAUNCHED), CLAIM_WAIT, "InvariantViolation", "InvariantViolation",
 	    "its pool or its tags contradict each other" },
 	{ IS(TAGGED) | IS(LABELLED), IS(LAUNCHED), CLAIM_LAUNCH, NULL, NULL, "its machine has its tag" },
+	{ IS(TAGGED), IS(LAUNCHED) | IS(CATALOGUE), CLAIM_WAIT, NULL, "InstanceTypeResolutionFailed",
+	    "the instance types of the region have not been read" },
 	{ IS(TAGGED), IS(LAUNCHED), CLAIM_RESERVE, NULL, NULL, "the labels come before the status" },
 	{ 0, IS(LAUNCHED) | IS(NODEPOOL), CLAIM_WAIT, "NodePoolNotFound", "NodePoolNotFound",
 	    "its NodePool does not exist: create it, or delete the NodeClaim" },
@@ -78,7 +82,7 @@ static const struct rule {
 	{ 0, IS(LAUNCHED) | IS(CLASS_READY), CLAIM_WAIT, "NodeClassNotReady",
 	    "NodeClassReadinessUnknown", "its LinodeNodeClass is not Ready: its conditions have "
 	    "the reason" },
-	{ 0, IS(LAUNCHED) | IS(CATALOGUE) | IS(RESERVED), CLAIM_WAIT, NULL,
+	{ 0, IS(LAUNCHED) | IS(CATALOGUE), CLAIM_WAIT, NULL,
 	    "InstanceTypeResolutionFailed", "the instance types of the region have not been read" },
 	{ 0, IS(LAUNCHED) | IS(RESOLVED) | IS(RESERVED), CLAIM_WAIT,
 	    "InstanceTypeResolutionFailed", "InstanceTypeResolutionFailed", "no instance type fits"

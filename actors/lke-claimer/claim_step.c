@@ -168,7 +168,8 @@ wait(struct claim_view *v, struct reconcile_step *step, int64_t now_ms)
 		step->form = STEP_WAIT;
 		step->after_ms = v->due_ms > now_ms ? v->due_ms - now_ms : 1;
 	}
-	if (waits && v->in.nodepool && v->in.class_found && observe_types_due(v->c, now_ms))
+	const bool needs_types = v->in.tagged || (v->in.nodepool && v->in.class_found);
+	if (waits && needs_types && observe_types_due(v->c, now_ms))
 		observe_types(v->c, v->work, step, now_ms);
 	else if (waits && v->in.tag_in_flight)
 		step->after_ms = LKE_VERIFY_MS;
@@ -176,6 +177,8 @@ wait(struct claim_view *v, struct reconcile_step *step, int64_t now_ms)
 		claimer_enqueue(v->c, LKE_PROVIDER_KEY);
 	if (waits && v->memory->pool_key[0] != '\0')
 		claimer_enqueue(v->c, v->memory->pool_key);
+	if (v->list_due && v->c->r.leading)
+		observe_list(v->c, v->work, step, now_ms);
 }
 
 /* ---- The tag of its machine ---- */

@@ -258,8 +258,14 @@ observe_machine(struct claim_view *v, const struct lke_instance *i, int64_t now_
 	const bool deleted = machine != NULL && machine->deleted && c->list.number > machine->deleted_list;
 	v->in.machine_gone = absence_observe(a, i == NULL, c->list.number, LKE_APART_MS, now_ms)
 	    == ABSENCE_CONFIRMED || (deleted && i == NULL);
-	if (a->seen && !v->in.machine_gone && absence_due_ms(a, LKE_APART_MS) < v->due_ms)
-		v->due_ms = absence_due_ms(a, LKE_APART_MS);
+	if (!a->seen || v->in.machine_gone)
+		return;
+	/* From then on only another list confirms it: planning again would change nothing. */
+	const int64_t due_ms = absence_due_ms(a, LKE_APART_MS);
+	if (due_ms <= now_ms)
+		v->list_due = true;
+	else if (due_ms < v->due_ms)
+		v->due_ms = due_ms;
 }
 
 /* ---- Its Node ---- */
@@ -270,13 +276,16 @@ read_node(struct claim_view *v, const struct write_result *live, const struct re
 	struct live_node node = { .root = NULL };
 	bool known = false;
 
-	provider_id_put(v->provider_text, v->provider_id);
+	/* One that is deleted before it is launched may have a Node, which is drained. */
+	const int64_t machine = v->provider_id == 0 && v->in.deleting ? v->machine : v->provider_id;
+
+	provider_id_put(v->provider_text, machine);
 	v->in.node_finalizer = true;
 	const enum drain_verb drain = drain_set_state(v->c->drains, v->work->key);
 	v->in.drained = drain_set_pods_gone(v->c->drains, v->work->key);
 	v->in.volumes_detached = drain == DRAIN_DONE;
 	v->in.drain_over = drain == DRAIN_GAVE_UP;
-	if (v->provider_id == 0)
+	if (machine == 0)
 		return;
 	const struct wire_str id = wire_str_of(v->provider_text);
 	const char *const key = id_index_key(v->c->nodes, id);
@@ -294,8 +303,14 @@ read_node(struct claim_view *v, const struct write_result *live, const struct re
 	if (live != NULL && read->kind == LKE_KIND_NODES && live->nitems == 1
 	    && live->items[0].type == MSG_RAW)
 		known = live_node_read(&node, live->items[0].value->raw.json);
-	if (known)
+	if (known) {
 		v->in.node_finalizer = node.finalizer;
+		/* What node-state published may be older (A11); none of it is written again (C10). */
+		v->in.node_registered = v->in.node_registered || live_node_labelled(&node,
+		    LKE_REGISTERED_LABEL);
+		v->in.node_initialized = v->in.node_initialized || live_node_labelled(&node,
+		    LKE_INITIALIZED_LABEL);
+	}
 	v->in.uninitialized = uninitialized(v, known ? &node : NULL);
 	live_node_free(&node);
 }

@@ -102,7 +102,6 @@ struct pool_memory {
 	enum lke_intent_kind	 intent_kind;
 	int64_t			 intent_count;
 	bool			 unrecorded;	/* the NodePool is gone: the intent is here alone */
-	bool			 ended;		/* the outcome of its call is known */
 	uint64_t		 after;		/* lists that had begun when its last call ended */
 	uint64_t		 seen_list;	/* the last list that was evaluated */
 	unsigned		 lists;		/* in a row that brought nothing */
@@ -126,6 +125,7 @@ struct machine_memory {
 	bool		deleted, drained;
 	int64_t		pods_ms;	/* its Pods were listed then; 0: never */
 	bool		pods;		/* ... and there were some that would be lost with it */
+	int64_t		unanswered_ms;	/* until then a DELETE that was not answered may arrive; 0: none */
 };
 
 /* An answer that came while a list was in flight: it may be newer than what the list has. */
@@ -248,6 +248,7 @@ struct claim_view {
 	int64_t			 deadline_ms;	/* of a drain, on clock_mono_ms; INT64_MAX: none */
 	int64_t			 due_ms;	/* plan again then,
 	    of clock_mono_ms; INT64_MAX: on a change */
+	bool			 list_due;	/* another list has to confirm that its machine is gone */
 	const char		*message;	/* of Launched, Unknown; NULL: that of the plan */
 };
 
@@ -287,6 +288,7 @@ struct pool_view {
 	char				 nodepool_uid[128], nodepool_rv[128];
 	char				 class_name[254];	/* of the claim that waits longest */
 	int64_t				 due_ms;
+	bool				 list_due;	/* another list has to confirm something */
 };
 void pool_view_read(struct pool_view *v, struct lke_claimer *c, const struct work *w, int64_t now_ms);
 void pool_view_free(struct pool_view *v);

@@ -17,6 +17,7 @@ enum { TICK_MS = 1000, BRAKE_WINDOW_MS = 60 * 1000, URL_MAX = 1100 };
 static void keys(struct reconciler *, const struct change *);
 static void claim_keys(struct lke_claimer *, const struct change *);
 static void node_keys(struct lke_claimer *, const struct change *);
+static void intent_keys(struct lke_claimer *, const struct change *);
 static void plan(struct reconciler *, const struct reconcile_item *, struct reconcile_step *);
 static bool has_prefix(const char *, const char *);
 static int64_t busy_until_ms(struct reconciler *);
@@ -159,6 +160,8 @@ keys(struct reconciler *r, const struct change *c)
 	} else {
 		if (c->type == MSG_LINODE_CLASS)
 			reconcile_enqueue(r, c->key.p, c->key.len, c);
+		else if (c->type == MSG_NODE_POOL && c->kind != CHANGE_GONE)
+			intent_keys(self, c);
 		/* Claims that wait for their class or their NodePool. */
 		KEYTAB_EACH(self->claims, id) {
 			size_t len;
@@ -189,6 +192,27 @@ claim_keys(struct lke_claimer *self, const struct change *c)
 	    && b->class_name.len > 0
 	    && n > 0 && (size_t)n < sizeof(class))
 		reconcile_enqueue(&self->r, class, (size_t)n, c);
+}
+
+/* An intent of an earlier incarnation is removed even if its key has neither claims nor a pool (A10). */
+static void
+intent_keys(struct lke_claimer *self, const struct change *c)
+{
+	const size_t prefix = strlen("nodepools/"), intent = strlen(LKE_INTENT_PREFIX);
+	const struct wire_str name = { c->key.p + prefix, c->key.len - (uint32_t)prefix };
+	struct wire_map left = c->value->node_pool.intents;
+	struct wire_str type, text;
+	char value[LKE_TAG_SIZE], key[LKE_KEY_SIZE], whole[LKE_POOL_KEY_MAX];
+
+	lke_tag_value(value, LKE_TAG_NODEPOOL, name);
+	while (map_next(&left, &type, &text)) {
+		if (type.len <= intent || memcmp(type.p, LKE_INTENT_PREFIX, intent) != 0
+		    || lke_key_put(key, wire_str_of(value), (struct wire_str){ type.p + intent,
+		    type.len - (uint32_t)intent }) == 0)
+			continue;
+		const int n = snprintf(whole, sizeof(whole), LKE_POOL_KEYS "%s", key);
+		reconcile_enqueue(&self->r, whole, (size_t)n, c);
+	}
 }
 
 static void

@@ -73,6 +73,14 @@ live_node_allocates(const struct live_node *n, struct wire_map requests)
 	return true;
 }
 
+bool
+live_node_labelled(const struct live_node *n, const char *key)
+{
+	const char *const value = json_string_value(json_object_get(metadata(n, "labels"), key));
+
+	return value != NULL && strcmp(value, "true") == 0;
+}
+
 static bool
 is_zero(struct wire_str amount)
 {

@@ -27,6 +27,8 @@ bool live_node_read(struct live_node *n, struct wire_str json);
 void live_node_free(struct live_node *n);
 /* Every resource that the claim requests, and that is not 0, has an amount in the Node. */
 bool live_node_allocates(const struct live_node *n, struct wire_map requests);
+/* The value of the label is "true". */
+bool live_node_labelled(const struct live_node *n, const char *key);
 
 /* What registration takes over from the NodeClaim. */
 struct node_registration {

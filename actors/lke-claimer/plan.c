@@ -215,8 +215,10 @@ static bool
 claimable(const struct view *v, uint32_t i)
 {
 	const struct lke_plan_instance *const m = &v->in->instances[i];
+	/* It may still arrive, and take every machine of the pool. */
+	const bool deleted = v->in->intent == LKE_INTENT_SENT && v->in->intent_kind == LKE_INTEND_DELETE;
 
-	return !m->leaving && !m->suspect && m->tags == 0 && owner(v, i) == LKE_NONE;
+	return !deleted && !m->leaving && !m->suspect && m->tags == 0 && owner(v, i) == LKE_NONE;
 }
 
 /* The claim that a machine belongs to, by its tag, a reservation or a providerID. */
@@ -327,8 +329,10 @@ plan_removal(const struct view *v, struct lke_plan *out)
 {
 	const struct lke_plan_input *const in = v->in;
 	const uint32_t i = find_removable(v, &out->own);
+	/* The last two nodes went one by one, because a list had a count that was too high. */
+	const bool empty = in->pools == 1 && in->count == 0 && pool_may_go(v);
 
-	if (i == LKE_NONE)
+	if (i == LKE_NONE && !empty)
 		return false;
 	out->verb = LKE_WAIT;
 	if (!in->current || in->now_ms - in->begun_ms > LKE_LIVE_MS) {
@@ -342,7 +346,8 @@ plan_removal(const struct view *v, struct lke_plan *out)
 		out->kind = LKE_INTEND_DELETE;
 		out->verb = in->intent == LKE_INTENT_READY && in->intent_kind == LKE_INTEND_DELETE
 		    ? LKE_DELETE_POOL : LKE_INTEND;
-		out->why = "every machine of the pool goes, and none is on its way";
+		out->why = empty ? "no machine is in the pool, and none is on its way"
+				 : "every machine of the pool goes, and none is on its way";
 	} else if (in->instances[i].node_id[0] == '\0') {
 		out->verb = LKE_LIST;
 		out->why = "the LKE node of the machine is not listed yet";
@@ -401,7 +406,7 @@ may_go(const struct view *v, uint32_t i, bool *own)
 static bool
 pool_may_go(const struct view *v)
 {
-	if (v->in->pools != 1 || v->in->doubtful || v->waiting > 0 || v->members == 0
+	if (v->in->pools != 1 || v->in->doubtful || v->waiting > 0
 	    || v->in->count > v->members)
 		return false;
 	for (uint32_t i = 0; i < v->in->ninstances; i++) {

@@ -61,7 +61,7 @@ struct lke_plan_instance {
 	bool		 leaving;	/* it is being deleted, by its status or by our own call */
 	unsigned	 tags;		/* of claims, on it: 0, 1, or 2 for more */
 	bool		 ownerless;	/* its one tag names a NodeClaim that does not exist */
-	/* Older than the orphan-ttl, and our start not long ago: a DELETE of before may be on its way. */
+	/* A DELETE may be on its way: one was not answered, or it is old, and our start not long ago. */
 	bool		 suspect;
 	const char	*node_id;	/* of the LKE node; "": not known yet */
 	bool		 joined;	/* it has a Node */

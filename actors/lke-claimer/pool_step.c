@@ -68,7 +68,9 @@ assign(struct pool_view *v)
 			continue;
 		const int64_t id = wrong == NULL && v->assign[i] != LKE_NONE ? v->instances[v->assign[i]].id
 		    : 0;
-		if (changed || (id != m->assigned && (id != 0 || v->claims[i].tagged == 0)))
+		/* Not each time while a violation lasts: the claim enqueues this key, too. */
+		if (changed
+		    || (wrong == NULL && id != m->assigned && (id != 0 || v->claims[i].tagged == 0)))
 			claimer_enqueue(v->c, key);
 		if (wrong == NULL)
 			m->assigned = id;
@@ -126,6 +128,8 @@ perform(struct pool_view *v, struct reconcile_step *step, int64_t now_ms)
 			const unsigned doublings = v->memory->lists < 3 ? v->memory->lists : 3;
 
 			list(v, step, v->c->list.began_ms + ((int64_t)GONE_MIN_MS << doublings), now_ms);
+		} else if (v->list_due && v->c->r.leading) {
+			list(v, step, now_ms, now_ms);
 		} else if (v->plan.retry_at_ms != INT64_MAX || v->due_ms != INT64_MAX) {
 			const int64_t at_ms = v->plan.retry_at_ms < v->due_ms ? v->plan.retry_at_ms
 			    : v->due_ms;
@@ -183,7 +187,6 @@ intend(struct pool_view *v, struct reconcile_step *step)
 	}
 	random_secret(&unique, sizeof(unique));
 	intent_begin(&m->intent, call_effects_lease(&v->c->calls), cluster_us, unique);
-	m->ended = false;
 	m->intent_kind = v->plan.kind;
 	m->intent_count = v->plan.count;
 	/* Without its NodePool nothing is made any more: a record would only serve to delete. */
@@ -202,7 +205,7 @@ static void
 forget_intent(struct pool_view *v, struct reconcile_step *step)
 {
 	if (v->memory->unrecorded) {
-		v->memory->unrecorded = v->memory->ended = false;
+		v->memory->unrecorded = false;
 		step->form = STEP_WAIT;
 		step->after_ms = 1;
 		return;
@@ -344,6 +347,11 @@ taint_orphan(struct pool_view *v, const struct reconcile_item *i, struct reconci
 	if (i->live->nitems != 1 || i->live->items[0].type != MSG_RAW)
 		return false;
 	bool done = live_node_read(&n, i->live->items[0].value->raw.json);
+	if (done && n.unregistered) {
+		/* It has the taint, and node-state has not published it yet (A11). */
+		live_node_free(&n);
+		return false;
+	}
 	if (done) {
 		snprintf(w.uid, sizeof(w.uid), "%s", n.uid);
 		snprintf(w.rv, sizeof(w.rv), "%s", n.rv);

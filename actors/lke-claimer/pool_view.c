@@ -280,11 +280,14 @@ read_instance(struct pool_view *v, uint32_t i, int64_t now_ms)
 	const int64_t due_ms = old ? absence_due_ms(&memory->expiry, LKE_APART_MS)
 				   : now_ms + c->settings.orphan_ms - (cluster_us - m->created_us) / 1000 + 1;
 	out->expired = expired == ABSENCE_CONFIRMED;
-	if (!out->expired && due_ms < v->due_ms)
+	if (!out->expired && due_ms <= now_ms)
+		v->list_due = true;	/* planning again would change nothing */
+	else if (!out->expired && due_ms < v->due_ms)
 		v->due_ms = due_ms;
 	if (v->in.took_over && takeover_ms < v->due_ms)
 		v->due_ms = takeover_ms;
-	out->suspect = old && now_ms < fence_settled_ms(call_effects_lease(&c->calls), c->calls.started_ms);
+	out->suspect = now_ms < memory->unanswered_ms
+	    || (old && now_ms < fence_settled_ms(call_effects_lease(&c->calls), c->calls.started_ms));
 }
 
 /* While NodeClaims cannot be read, a missing one proves nothing. */
@@ -347,8 +350,7 @@ read_intent(struct pool_view *v, int64_t now_ms)
 	const enum intent_state state = intent_state(&m->intent, r.text, lease);
 	v->in.intent_kind = r.kind;
 	v->in.intent_count = r.count;
-	v->in.intent = state == INTENT_OPEN ? (m->ended ? LKE_INTENT_ENDED : LKE_INTENT_READY)
-	    : m->ended && wire_str_is(r.text, m->intent.text) ? LKE_INTENT_ENDED : LKE_INTENT_SENT;
+	v->in.intent = state == INTENT_OPEN ? LKE_INTENT_READY : LKE_INTENT_SENT;
 	v->in.settled_at_ms = intent_settled_ms(&m->intent, lease, v->c->calls.started_ms);
 	v->in.settled = now_ms >= v->in.settled_at_ms;
 	v->in.settled_list = v->c->list.began_ms > v->in.settled_at_ms;

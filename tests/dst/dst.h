@@ -68,6 +68,7 @@ struct world {
 	const struct world_break *breaks;	/* each must be detected; ends with a NULL name */
 	uint64_t		  weight;	/* > 0: a history costs as much as so many of other worlds */
 	uint64_t		  points;	/* > 0: exhaustive, exactly the seeds 0 to points - 1 */
+	uint64_t		  seeds;	/* > 0: without --seed, the seeds 0 to seeds - 1 at most */
 	int64_t			  settle_ms, hold_ms;
 	void			*(*setup)(struct sim *sim);
 	bool			(*has_actions)(void *w);	/* some are still to come */

@@ -65,10 +65,13 @@ struct harness_spec {
 	enum role		  role;
 	runtime_main		 *program;
 	enum kind		  kind;		/* its objects, for `explain` after a violation */
+	const char		 *shared;	/* resources whose objects several keys write; NULL: none */
 	const struct harness_act *acts;		/* besides those of harness_acts.c */
 	size_t			  nacts;
 	/* A request of the actor has arrived at the provider. */
 	void			(*serve)(struct harness *h, struct http_exchange *x);
+	/* One is about to leave; NULL: the harness checks enough. */
+	void			(*leaves)(struct harness *h, const struct http_exchange *x);
 	/* What is missing; NULL: every object is as it should be, and nothing else is at the provider. */
 	const char		*(*difference)(struct harness *h);
 	/* A list of the provider could lack, or still have, something. */
@@ -99,7 +102,7 @@ struct harness {
 	/* The sweep. */
 	bool			 sweep;
 	unsigned		 sweep_step;
-	uint32_t		 effects;	/* of the lives before this one */
+	uint32_t		 effects[EFFECT_MAX];	/* of the lives before this one */
 };
 
 /* ---- harness.c ---- */
@@ -140,7 +143,7 @@ sim_fn harness_act;
 
 /* The Node of a machine, with some Pods. Taints and the rest of its JSON are the world's. */
 struct cluster_object *harness_join(struct harness *h, const char *node, const char *provider_id);
-/* The Node and its Pods are gone. */
+/* The Node is deleted, and its Pods are gone; finalizers of the Node keep it. */
 void harness_leave(struct harness *h, const char *node);
 bool harness_has_pods(struct harness *h, const char *node);
 /* How many entries this list may have; UINT32_MAX: all. Fewer while lists lose entries. */

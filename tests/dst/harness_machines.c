@@ -34,10 +34,10 @@ harness_leave(struct harness *h, const char *node)
 	struct cluster_object *const o = cluster_find(&h->cluster, KIND_NODE, node);
 	char fields[2 * CLUSTER_NAME_MAX];
 
-	if (o == NULL)
+	if (o == NULL || o->json == NULL)
 		return;
 	SIM_TRACE(h->sim, "%s leaves", node);
-	cluster_drop(&h->cluster, o);
+	cluster_remove(&h->cluster, o);
 	snprintf(fields, sizeof(fields), "spec.nodeName=%s", node);
 	for (unsigned i = 0; i < h->cluster.count; i++) {
 		struct cluster_object *const pod = &h->cluster.objects[i];

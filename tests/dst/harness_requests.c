@@ -49,7 +49,8 @@ check_mutation(struct harness *h, struct runtime_actor *ra, enum link l, const s
 
 	h->mutations++;
 	h->mutated_ms = h->sim->now_ms;
-	for (uint32_t i = 0; i < HARNESS_ASKED_MAX; i++) {
+	const bool shared = h->spec->shared != NULL && strstr(h->spec->shared, r->resource) != NULL;
+	for (uint32_t i = 0; i < HARNESS_ASKED_MAX && !shared; i++) {
 		if (t->asked[i].used && t->asked[i].mutation && strcmp(t->asked[i].object, object) == 0)
 			sim_fail(h->sim, "%s has two writes of %s in flight", ra->name, object);
 	}
@@ -136,6 +137,8 @@ harness_leaves(struct runtime *r, const struct http_exchange *x)
 	h->mutated_ms = r->sim->now_ms;
 	if (h->cluster.holder != (int)x->from->tree || h->cluster.until_ms <= r->sim->now_ms)
 		sim_fail(r->sim, "%s begins %s %s, and does not lead", x->from->name, x->method, x->path);
+	if (h->spec->leaves != NULL)
+		h->spec->leaves(h, x);
 	/* The worst moment to end: an order is sent, and no record of it exists. */
 	if (!h->sweep && !h->sim->faults_over && strcmp(x->method, "POST") == 0
 	    && sim_chance(h->sim, h->ends_at_order))

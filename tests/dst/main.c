@@ -175,6 +175,10 @@ normal_case(const struct world *w, unsigned broken, const struct options *o, uns
 
 	if (w->weight > 0)
 		own.at_least /= w->weight;
+	if (w->seeds > 0 && !o->seed_given) {
+		own.seed = 0;
+		own.histories = o->histories > 0 && o->histories < w->seeds ? o->histories : w->seeds;
+	}
 	if (w->points > 0 && !is_replay(o)) {
 		own.seed = 0;
 		own.histories = w->points;

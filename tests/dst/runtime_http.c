@@ -195,6 +195,7 @@ connected(struct actor *a, void *self, uint64_t id)
 	x->call->sent = true;
 	x->travels = true;
 	x->lost = sim_chance(r->sim, f->lost);
+	x->spoiled = sim_chance(r->sim, f->cut + f->failed);
 	const uint64_t max_ms = sim_chance(r->sim, f->late) ? (uint64_t)f->late_ms
 	    : sim_chance(r->sim, f->slow) ? SLOW_MS : QUICK_MS;
 	/* Often as late as may be. */
@@ -222,6 +223,10 @@ arrive(struct sim *sim, void *arg, uint64_t id)
 		SIM_TRACE(sim, "provider: %s %s of %s: %d", x->method, x->path, x->from->name, x->status);
 	}
 	x->travels = false;
+	if (x->spoiled && sim_random(sim, (uint64_t)f->cut + f->failed + 1) >= f->cut)
+		x->status = 502;
+	else if (x->spoiled && x->answer != NULL)
+		x->answer[strlen(x->answer) / 2] = '\0';
 	answer_later(x);
 }
 

@@ -26,6 +26,8 @@ struct http_faults {
 	uint32_t	refused;	/* no connection: it never leaves */
 	uint32_t	rejected;	/* 503 before it has an effect */
 	uint32_t	limited;	/* 429 with Retry-After */
+	uint32_t	cut;		/* it has an effect, and half of the answer comes */
+	uint32_t	failed;		/* it has an effect, and is answered with 502 */
 	uint32_t	lost;		/* it has an effect, and no answer comes */
 	uint32_t	late;		/* it arrives after its sender has given it up, late_ms at most */
 	uint32_t	slow;
@@ -43,6 +45,7 @@ struct http_exchange {
 	char			*body;		/* NUL-terminated */
 	bool			 travels;	/* it has left, and neither arrived nor was answered */
 	bool			 lost;
+	bool			 spoiled;	/* its answer is cut, or an error */
 	int64_t			 ended_ms;	/* for its sender: answered, or given up */
 	/* The answer. */
 	int			 status;

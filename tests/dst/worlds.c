@@ -8,6 +8,7 @@
 #include "world_claims.h"
 #include "world_insight.h"
 #include "world_kube.h"
+#include "world_lke.h"
 #include "world_nodes.h"
 #include "world_session.h"
 
@@ -17,5 +18,6 @@ const struct world *const worlds[] = {
 	&nodes_world,
 	&insight_world,
 	&claims_world, &claims_sweep_world,
+	&lke_world, &lke_sweep_world,
 	NULL,
 };

@@ -81,7 +81,7 @@ struct view {
 	int64_t			 settled_ms;	/* lists that began later count for absence */
 };
 
-struct claimer *claimer_of(struct reconciler *r);
+struct claimer *test_claimer_of(struct reconciler *r);
 /* The claim of a key, made when absent; valid until the next call. */
 struct claim *claimer_claim(struct claimer *c, const char *key);
 

@@ -116,7 +116,7 @@ main(int argc, char **argv)
 }
 
 struct claimer *
-claimer_of(struct reconciler *r)
+test_claimer_of(struct reconciler *r)
 {
 	return (struct claimer *)r;
 }
@@ -130,7 +130,7 @@ claimer_claim(struct claimer *c, const char *key)
 static int64_t
 busy_until_ms(struct reconciler *r)
 {
-	return drain_set_busy_until_ms(claimer_of(r)->drains);
+	return drain_set_busy_until_ms(test_claimer_of(r)->drains);
 }
 
 /* ---- Plan ---- */
@@ -138,7 +138,7 @@ busy_until_ms(struct reconciler *r)
 static void
 plan(struct reconciler *r, const struct reconcile_item *i, struct reconcile_step *step)
 {
-	struct claimer *const c = claimer_of(r);
+	struct claimer *const c = test_claimer_of(r);
 	struct view v;
 
 	view_read(&v, c, i->work, clock_mono_ms());

@@ -17,7 +17,7 @@ static const char *widget_name(const struct view *);
 void
 view_keys(struct reconciler *r, const struct change *c)
 {
-	struct claimer *const self = claimer_of(r);
+	struct claimer *const self = test_claimer_of(r);
 	const struct wire_str none = { "", 0 };
 	struct wire_str vm;
 	char id[sizeof(CLAIMER_PROVIDER) + CLAIMER_ID_TEXT] = "";

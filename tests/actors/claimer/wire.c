@@ -47,7 +47,7 @@ void
 wire_list(struct reconciler *r, struct inflight_effect *f, const struct work *w,
     const struct reconcile_step *step)
 {
-	struct claimer *const c = claimer_of(r);
+	struct claimer *const c = test_claimer_of(r);
 
 	(void)step;
 	shared_list_begin(&c->list, clock_mono_ms());
@@ -59,7 +59,7 @@ static bool
 on_listed(struct reconciler *r, const char *key, const struct reconcile_write *about,
     const struct client_answer *a)
 {
-	struct claimer *const c = claimer_of(r);
+	struct claimer *const c = test_claimer_of(r);
 	const int64_t now_ms = clock_mono_ms();
 	const bool complete = a->outcome == CALL_DONE && read_list(c, a);
 
@@ -118,7 +118,7 @@ wire_create(struct reconciler *r, struct inflight_effect *f, const struct work *
 	json_close(&j, '}');
 	const size_t len = json_end(&j);
 	MUST(len > 0);
-	call_effect_send(&claimer_of(r)->calls, f, w, &(struct client_call){ .class = CALL_CREATE,
+	call_effect_send(&test_claimer_of(r)->calls, f, w, &(struct client_call){ .class = CALL_CREATE,
 	    .method = "POST", .path = "/vms", .body = body, .body_len = len }, on_created);
 }
 
@@ -126,7 +126,7 @@ static bool
 on_created(struct reconciler *r, const char *key, const struct reconcile_write *about,
     const struct client_answer *a)
 {
-	struct claimer *const c = claimer_of(r);
+	struct claimer *const c = test_claimer_of(r);
 	struct claim *const claim = claimer_claim(c, key);
 	char note[64];
 
@@ -169,7 +169,7 @@ wire_destroy(struct reconciler *r, struct inflight_effect *f, const struct work 
 	char path[64];
 
 	snprintf(path, sizeof(path), "/vms/%" PRId64, step->number);
-	call_effect_send(&claimer_of(r)->calls, f, w,
+	call_effect_send(&test_claimer_of(r)->calls, f, w,
 	    &(struct client_call){ .class = CALL_DESTROY, .method = "DELETE", .path = path }, on_destroyed);
 }
 
@@ -177,7 +177,7 @@ static bool
 on_destroyed(struct reconciler *r, const char *key, const struct reconcile_write *about,
     const struct client_answer *a)
 {
-	struct claimer *const c = claimer_of(r);
+	struct claimer *const c = test_claimer_of(r);
 	struct claim *const claim = claimer_claim(c, key);
 	const bool gone = a->outcome == CALL_DONE || (a->outcome == CALL_REFUSED && a->status == 404);
 
