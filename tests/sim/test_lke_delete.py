@@ -10,13 +10,14 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import tap
-from lketree import (CLAIMS, claim, claims, condition, events, instances, lke, machine_of, owners, wait_gone,
-                     wait_ready)
+from lketree import (CLAIMS, TERMINATION, claim, claims, condition, events, instances, lke, machine_of,
+                     owners, wait_gone, wait_ready)
 from muster import wait_for
 from podkeeper import pod
 
 NEVER_MS = 10 ** 9
 DISRUPTED, DEADLINE = "karpenter.sh/disrupted", "karpenter.sh/nodeclaim-termination-timestamp"
+HOLD = "example.com/hold"
 KEEP = {"karpenter.sh/do-not-disrupt": "true"}
 WEB = {"app": "web"}
 
@@ -88,7 +89,7 @@ def C8_a_drain_waits_for_budgets_and_do_not_disrupt():
 
 def C8_with_a_terminationGracePeriod_Pods_are_deleted_before_the_deadline():
     with lke("standard") as (linode, _):
-        claim(linode.server, "a", terminationGracePeriod="60s")
+        claim(linode.server, "a", terminationGracePeriod="600s")
         wait_ready(linode, "a")
         node = node_of(linode, "a")
         late = pod("late", node, annotations=KEEP)
@@ -112,17 +113,18 @@ def C8_at_the_deadline_the_machine_goes_with_what_is_attached():
         kube = linode.server.kube
         claim(linode.server, "a", terminationGracePeriod="8s")
         wait_ready(linode, "a")
+        kube.merge(CLAIMS, "a", {"metadata": {"finalizers": [TERMINATION, HOLD]}})   # to be read in the end
         node = node_of(linode, "a")
         kube.call("POST", "apis/storage.k8s.io/v1/volumeattachments", body={
             "apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": "v"},
             "spec": {"nodeName": node, "attacher": "csi", "source": {"persistentVolumeName": "pv"}}})
         kube.delete(CLAIMS, "a")
-        wait_for(lambda: going(linode, "a", "VolumesDetached", "Unknown"), "it waits for it", every=0.02)
-        wait_for(lambda: going(linode, "a", "VolumesDetached", "False"), "the deadline", every=0.02)
+        wait_for(lambda: going(linode, "a", "VolumesDetached", "False"), "the deadline")
         [row] = [row for row in claims(linode.server)["a"]["status"]["conditions"]
                  if row["type"] == "VolumesDetached"]
         assert row["reason"] == "TerminationGracePeriodElapsed", row
-        wait_gone(linode.server, "a")
+        wait_for(lambda: claims(linode.server)["a"]["metadata"]["finalizers"] == [HOLD], "it is released")
+        assert not owners(linode)
 
 
 def C8_a_Node_that_somebody_deletes_takes_its_claim_along():
