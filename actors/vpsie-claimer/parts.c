@@ -67,6 +67,13 @@ vpsie_wait_step(struct reconcile_step *step, const char *why, int64_t after_ms)
 bool
 vpsie_plan_list(struct vpsie_claimer *c, const struct work *w, struct reconcile_step *step)
 {
+	const int64_t due_ms = c->list.began_ms + c->set.discovery_ms, now_ms = clock_mono_ms();
+
+	/* D12: whoever wants a newer one, because its call ended meanwhile, waits for the next tick, too. */
+	if (c->list.number > 0 && now_ms < due_ms) {
+		vpsie_wait_step(step, "the machines are listed again at the next tick", due_ms - now_ms);
+		return true;
+	}
 	if (!vpsie_plan_call(c, CALL_LIST_VMS, &(struct vpsie_target){ .offset = 0 }, step))
 		return true;
 	step->form = STEP_EFFECT;
@@ -74,6 +81,6 @@ vpsie_plan_list(struct vpsie_claimer *c, const struct work *w, struct reconcile_
 	step->why = "the machines have to be listed";
 	step->what = "list machines";
 	step->start = vpsie_call_list;
-	shared_list_join(&c->list, w, step, clock_mono_ms());
+	shared_list_join(&c->list, w, step, now_ms);
 	return true;
 }
