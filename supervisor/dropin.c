@@ -1,9 +1,11 @@
 /* supervisor/dropin.c - finds the program that is meant, reads its flags, writes them as configuration. */
 #include "dropin.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "config/schema.h"
 #include "err.h"
@@ -12,7 +14,7 @@
 
 enum { EXIT_USAGE = 2 };
 
-static const struct dropin_program *const programs[] = { &dropin_node_state };
+static const struct dropin_program *const programs[] = { &dropin_node_state, &dropin_capa_annotator };
 
 static enum dropin_end check_values(struct dropin *);
 static int print_error(const struct dropin *, FILE *);
@@ -117,6 +119,43 @@ dropin_refuse(struct dropin *d, enum dropin_end end, const char *fmt, ...)
 	vsnprintf(d->flags.error, sizeof(d->flags.error), fmt, ap);
 	va_end(ap);
 	return end;
+}
+
+bool
+dropin_on(const struct dropin *d, size_t flag)
+{
+	return strcmp(dropin_text(d, flag), "true") == 0;
+}
+
+const char *
+dropin_text(const struct dropin *d, size_t flag)
+{
+	return d->flags.values[flag].text;
+}
+
+void
+dropin_make_absolute(struct dropin *d, size_t flag)
+{
+	static char path[PATH_MAX * 2];		/* as long as the flags */
+	char here[PATH_MAX];
+	struct dropin_value *const v = &d->flags.values[flag];
+
+	if (v->text[0] == '\0' || v->text[0] == '/' || getcwd(here, sizeof(here)) == NULL)
+		return;
+	snprintf(path, sizeof(path), "%s/%s", here, v->text);
+	v->text = path;
+}
+
+void
+dropin_default_addresses(struct dropin *d, size_t metrics_flag, size_t health_flag)
+{
+	struct dropin_value *const metrics = &d->flags.values[metrics_flag];
+	struct dropin_value *const health = &d->flags.values[health_flag];
+
+	if (metrics->text[0] == '\0')
+		metrics->text = ":8080";
+	if (health->text[0] == '\0')
+		health->text = "0";
 }
 
 /* ---- Values ---- */

@@ -55,7 +55,7 @@ struct dropin {
 	char				*yaml;		/* the configuration; to free */
 };
 
-extern const struct dropin_program dropin_node_state;
+extern const struct dropin_program dropin_node_state, dropin_capa_annotator;
 
 /*
  * By the last component of argv[0], or by the first word; NULL: musterd itself is meant.
@@ -71,7 +71,13 @@ int dropin_read(const struct dropin_program *p, int nargs, char *const *args, st
 void dropin_log_notes(const struct dropin *d);
 void dropin_close(struct dropin *d);
 
-/* For adapt. */
+/* For adapt. flag: index in the table of the program. */
+bool dropin_on(const struct dropin *d, size_t flag);
+const char *dropin_text(const struct dropin *d, size_t flag);
+/* Go opens a relative path from where it stands; a setting of ours is absolute. */
+void dropin_make_absolute(struct dropin *d, size_t flag);
+/* Addresses that are empty mean what they mean to controller-runtime. */
+void dropin_default_addresses(struct dropin *d, size_t metrics_flag, size_t health_flag);
 void dropin_note(struct dropin *d, struct dropin_note note);
 void dropin_set(struct dropin *d, const char *section, const char *key, const char *value);
 enum dropin_end dropin_refuse(struct dropin *d, enum dropin_end end, const char *fmt, ...)

@@ -5,10 +5,8 @@
  * node-state itself has no flag, as in the original: insight needs it, which enables it and logs
  * it. Never: a listener that is less protected than what a flag explicitly requires.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dropin.h"
 #include "obj.h"
@@ -93,9 +91,6 @@ static const struct dropin_gone gone[] = {
 
 static dropin_step adapt, check_controllers, check_metrics, set_log;
 static const char *level_of(const char *);
-static void make_absolute(struct dropin *);
-static bool on(const struct dropin *, enum flag);
-static const char *text(const struct dropin *, enum flag);
 
 const struct dropin_program dropin_node_state = {
 	.name = "node-state-controller",
@@ -113,16 +108,16 @@ adapt(struct dropin *d)
 		end = steps[i](d);
 	dropin_set(d, "kube-watcher", "lease-name", LEASE);
 	dropin_set(d, "supervisor", "stop-timeout", STOP);
-	make_absolute(d);
+	dropin_make_absolute(d, FLAG_KUBECONFIG);
 	return end;
 }
 
 static enum dropin_end
 check_controllers(struct dropin *d)
 {
-	const bool version = on(d, FLAG_VERSION), operators = on(d, FLAG_OPERATOR);
+	const bool version = dropin_on(d, FLAG_VERSION), operators = dropin_on(d, FLAG_OPERATOR);
 
-	if (!on(d, FLAG_NODE) && !on(d, FLAG_POOL))
+	if (!dropin_on(d, FLAG_NODE) && !dropin_on(d, FLAG_POOL))
 		return dropin_refuse(d, DROPIN_REFUSED,
 		    "%s: enable --enable-node-controller or --enable-machine-config-pool-controller",
 		    version || operators ? "muster does not have a controller for what is enabled"
@@ -147,26 +142,21 @@ static enum dropin_end
 check_metrics(struct dropin *d)
 {
 	struct dropin_value *const address = &d->flags.values[FLAG_METRICS];
-	struct dropin_value *const health = &d->flags.values[FLAG_HEALTH];
 	struct dropin_value *const secure = &d->flags.values[FLAG_SECURE];
 	struct dropin_value *const folder = &d->flags.values[FLAG_CERT_PATH];
 	const bool certificate = folder->text[0] != '\0';
 
-	/* Empty means what it means to controller-runtime. */
-	if (address->text[0] == '\0')
-		address->text = ":8080";
-	if (health->text[0] == '\0')
-		health->text = "0";
+	dropin_default_addresses(d, FLAG_METRICS, FLAG_HEALTH);
 	if (strcmp(address->text, "0") == 0)
 		return DROPIN_OK;
-	if (on(d, FLAG_SECURE) && !certificate)
+	if (dropin_on(d, FLAG_SECURE) && !certificate)
 		return dropin_refuse(d, DROPIN_REFUSED,
 		    "--metrics-secure=true with --metrics-bind-address=%.100s needs --metrics-cert-path: "
 		    "muster makes no certificate of its own. Give the folder of one, or bind to 127.0.0.1 "
 		    "with --metrics-secure=false, or switch it off with --metrics-bind-address=0",
 		    address->text);
 	/* As in the original, whose server reads no certificate then. */
-	if (secure->given && !on(d, FLAG_SECURE))
+	if (secure->given && !dropin_on(d, FLAG_SECURE))
 		folder->text = "";
 	else if (!certificate)
 		dropin_note(d, (struct dropin_note){ .warn = true,
@@ -180,8 +170,8 @@ check_metrics(struct dropin *d)
 static enum dropin_end
 set_log(struct dropin *d)
 {
-	const char *format = text(d, FLAG_ENCODER), *level = text(d, FLAG_LEVEL);
-	const bool devel = on(d, FLAG_DEVEL);
+	const char *format = dropin_text(d, FLAG_ENCODER), *level = dropin_text(d, FLAG_LEVEL);
+	const bool devel = dropin_on(d, FLAG_DEVEL);
 
 	if (format[0] != '\0' && strcmp(format, "json") != 0 && strcmp(format, "console") != 0)
 		return dropin_refuse(d, DROPIN_WRONG,
@@ -214,30 +204,4 @@ level_of(const char *asked)
 			return words[i].ours;
 	}
 	return strtol(asked, &end, 10) > 0 && *end == '\0' ? "debug" : NULL;
-}
-
-/* Go opens a relative path from where it stands; a setting of ours is absolute. */
-static void
-make_absolute(struct dropin *d)
-{
-	static char path[PATH_MAX * 2];		/* as long as the flags */
-	char here[PATH_MAX];
-	struct dropin_value *const v = &d->flags.values[FLAG_KUBECONFIG];
-
-	if (v->text[0] == '\0' || v->text[0] == '/' || getcwd(here, sizeof(here)) == NULL)
-		return;
-	snprintf(path, sizeof(path), "%s/%s", here, v->text);
-	v->text = path;
-}
-
-static bool
-on(const struct dropin *d, enum flag f)
-{
-	return strcmp(text(d, f), "true") == 0;
-}
-
-static const char *
-text(const struct dropin *d, enum flag f)
-{
-	return d->flags.values[f].text;
 }
