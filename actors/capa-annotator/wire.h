@@ -18,7 +18,7 @@
 
 enum {
 	AWS_PAGE_RESULTS = 100,	/* MaxResults: the most that EC2 allows */
-	AWS_TYPES_MAX	 = 1000,	/* of one page */
+	AWS_TYPES_MAX	 = CATALOGUE_TYPES_MAX,	/* of one page: emulators ignore MaxResults */
 	AWS_KEY_MAX	 = 256,
 	AWS_TOKEN_MAX	 = 64 * 1024,	/* of a session or of a page: neither has a documented limit */
 	AWS_CODE_MAX	 = 128,
