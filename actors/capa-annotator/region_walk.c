@@ -382,5 +382,5 @@ set_figures(const struct region_walk *w, int64_t now_ms)
 	    || !stat_label(labels, sizeof(labels), "region", w->region))
 		return;
 	stat_set(stat_get(STAT_CAPA_TYPES, labels), state.types);
-	stat_set(stat_get(STAT_CAPA_AGE, labels), (double)((now_ms - state.completed_ms) / 1000));
+	stat_set(stat_get(STAT_CAPA_AGE, labels), (double)(now_ms - state.completed_ms) / 1000);
 }
