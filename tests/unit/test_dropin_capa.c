@@ -23,14 +23,14 @@ static const struct row {
 } rows[] = {
 	{ "FR8.1 FR8.4 FR8.5 the defaults of the original", { NULL }, DROPIN_RUN, NULL, {
 	    { PAGE, "metrics-bind-address", ":8080" }, { PAGE, "health-probe-bind-address", ":9440" },
-	    { WATCHER, "leader-elect", "false" }, { WATCHER, "leader-elect-lease-duration", "120s" },
+	    { WATCHER, "leader-elect", "false" }, { WATCHER, "leader-elect-lease-duration", "120000" },
 	    { WATCHER, "namespace", "" }, { "supervisor", "log-level", "info" } } },
 	{ "F5 the Lease of the original", { "--leader-elect" }, DROPIN_RUN, NULL, {
 	    { WATCHER, "leader-elect", "true" }, { WATCHER, "lease-name", "capa-annotator-leader" } } },
 	{ "FR8.2 a namespace", { "--namespace", "team-a" }, DROPIN_RUN, NULL,
 	    { { WATCHER, "namespace", "team-a" } } },
 	{ "FR8.3 FR8.4 another duration", { "--leader-elect", "--leader-elect-lease-duration=90s" },
-	    DROPIN_RUN, NULL, { { WATCHER, "leader-elect-lease-duration", "90s" } } },
+	    DROPIN_RUN, NULL, { { WATCHER, "leader-elect-lease-duration", "90000" } } },
 	{ "FR8.1 FR8.5 other addresses", { "--metrics-bind-address=0", "--health-addr=127.0.0.1:1" },
 	    DROPIN_RUN, NULL, { { PAGE, "metrics-bind-address", "0" },
 	    { PAGE, "health-probe-bind-address", "127.0.0.1:1" } } },
