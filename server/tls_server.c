@@ -5,6 +5,7 @@
 #include <event2/bufferevent_ssl.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,6 +40,8 @@ tls_server_new(const struct tls_server_files *files, char *err, size_t size)
 {
 	struct tls_server *t;
 
+	/* OpenSSL writes without MSG_NOSIGNAL: a client that goes early would end the process. */
+	signal(SIGPIPE, SIG_IGN);
 	OBJ_NEW(t, TLS_SERVER_MAGIC);
 	t->paths[FILE_CERT] = obj_strdup(files->cert);
 	t->paths[FILE_KEY] = obj_strdup(files->key);

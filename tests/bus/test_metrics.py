@@ -13,6 +13,7 @@ import signal
 import shutil
 import socket
 import ssl
+import struct
 import subprocess
 import tempfile
 import time
@@ -370,6 +371,12 @@ def metrics_over_tls():
                 for _ in range(3):
                     assert handshake()[0].startswith(b"HTTP/1.1 200")
                     assert get(tree.run_dir, "/healthz", "health").code == 200
+            for _ in range(20):     # gone before the answer: OpenSSL's write must not end the process
+                with socket.create_connection((host, int(port)), 60) as plain:
+                    trust = ssl.create_default_context(cafile=authority.certificate)
+                    with trust.wrap_socket(plain, server_hostname="127.0.0.1") as s:
+                        s.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+                        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             install("second")
             assert handshake()[1] == "second"
             wait_for(lambda: tree.facts(actor="metrics", msg="certificate of the metrics reloaded"),
