@@ -85,9 +85,10 @@ static const struct row {
 	{ "rows of two columns and of one", MSG_NODE,
 	    { .node = { .finalizers = PLACE("\x91\xa1" "f\x91\xa1" "g", .count = 2, .columns = 1),
 		  .addresses = PLACE("\x92\xa1" "a\xa1" "b\x92\xa0\xa1" "c", .count = 2, .columns = 2) } },
-	    "labels={} annotations={} mco={} vpsie={} deleted='' finalizers=['f','g'] provider_id='' "
-	    "unschedulable=false taints=[] conditions=[] addresses=[['a','b'],['','c']] echo={}",
-	    "'labels':{},'annotations':{},'mco':{},'vpsie':{},'deleted':'',"
+	    "labels={} annotations={} mco={} vpsie={} vpsie_labels={} deleted='' "
+	    "finalizers=['f','g'] provider_id='' unschedulable=false taints=[] "
+	    "conditions=[] addresses=[['a','b'],['','c']] echo={}",
+	    "'labels':{},'annotations':{},'mco':{},'vpsie':{},'vpsie_labels':{},'deleted':'',"
 	    "'finalizers':['f','g'],'provider_id':'',"
 	    "'unschedulable':false,'taints':[],'conditions':[],'addresses':[['a','b'],['','c']],'echo':{}" },
 	{ "a write", MSG_WRITE,

@@ -288,11 +288,12 @@ kinds_are_complete(void **state)
 			const bool reads = (row->live_readers >> r & 1) != 0;
 
 			assert_int_equal(kind_find_live(row->group, row->resource, (enum role)r) == k, reads);
-			/* C8: a deadline of Karpenter's deletes Pods. To read live gives no other verb to anybody. */
+			/* C8: lke-claimer deletes Pods at a deadline; to read live allows none. */
 			const bool deletes = r == ROLE_LKE_CLAIMER && strcmp(row->resource, "pods") == 0;
 			assert_true(!reads || (rights_allow((enum role)r, VERB_GET, row->group, row->resource)
 			    && rights_allow((enum role)r, VERB_LIST, row->group, row->resource)
-			    && rights_allow((enum role)r, VERB_DELETE, row->group, row->resource) == deletes));
+			    && rights_allow((enum role)r, VERB_DELETE, row->group,
+				row->resource) == deletes));
 		}
 		for (unsigned l = 0; l < LINK_MAX; l++) {
 			if ((link_table[l].connectors & readers) != 0 && link_table[l].writes)
