@@ -237,7 +237,7 @@ instance_json(struct lkew *w, uint32_t machine, bool listed)
 	created[strlen("2026-01-01T00:00:00")] = '\0';
 	snprintf(label, sizeof(label), "7-%u", machine);
 	return json_pack("{s:I, s:s, s:s, s:s, s:s, s:s, s:i, s:o}", "id",
-	    (json_int_t)(LKEW_INSTANCE_BASE + machine), "label", label, "type", w->pools[m->pool].type,
+	    (json_int_t)LKEW_INSTANCE_BASE + machine, "label", label, "type", w->pools[m->pool].type,
 	    "created", created, "status", m->deleted ? "deleting" : "running", "region", "us-ord",
 	    "lke_cluster_id", LKEW_CLUSTER, "tags",
 	    tags_json(listed && m->tags_ms > w->h.sim->now_ms ? &m->old_tags : &m->tags));
