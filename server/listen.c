@@ -26,7 +26,7 @@ listen_open(const char *address, const char **why, bool *config)
 
 	*config = true;
 	if (!split(address, host, &port)) {
-		*why = "not host:port";
+		*why = "not ADDRESS:PORT";
 		return -1;
 	}
 	/* Without a host: [::] takes IPv4 as well; 0.0.0.0 where the kernel has no IPv6. */

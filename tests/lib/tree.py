@@ -9,7 +9,7 @@ import socket
 import subprocess
 
 import procs
-from muster import BIN, Muster, wait_for
+from muster import BIN, METRICS, Muster, wait_for
 
 MUSTERD = str(BIN / "musterd")
 SANITIZED = b"__asan_init" in (BIN / "musterd").read_bytes()
@@ -19,7 +19,7 @@ EXIT_CONFIG = 100
 
 
 class Tree(Muster):
-    """metrics is off unless actors enables it."""
+    """metrics is off unless actors enables it; then it takes free ports, since programs run side by side."""
 
     def __init__(self, actors, supervisor=None, stand_ins=(), **more):
         self.actors_config = actors
@@ -32,7 +32,10 @@ class Tree(Muster):
             self.command += ["--libexec-dir", str(self.folder / "libexec")]
 
     def text(self):
-        return {"supervisor": self.supervisor_config, "actors": {"metrics": OFF, **self.actors_config}}
+        actors = {"metrics": OFF, **self.actors_config}
+        if actors["metrics"] != OFF:
+            actors["metrics"] = {**METRICS, **actors["metrics"]}
+        return {"supervisor": self.supervisor_config, "actors": actors}
 
     def change(self, **actors):
         """Other settings in the file; an underscore in a name stands for a dash."""
