@@ -11,7 +11,10 @@
 #include "clock.h"
 #include "obj.h"
 
+_Static_assert(LINK_MAX <= UINT8_MAX && ROLE_MAX <= UINT8_MAX, "the ends of a bus name both in a byte");
+
 static void pump(evutil_socket_t, short, void *);
+static void list_ends(struct bus *);
 static void merge(struct turn *, struct turn);
 static struct stat_series *series(enum stat_id, enum link, const char *, const char *);
 
@@ -78,6 +81,7 @@ bus_bind(struct bus *b)
 		if (b->outs[l] == NULL)
 			return false;
 	}
+	list_ends(b);
 	return true;
 }
 
@@ -106,14 +110,31 @@ bus_peer(struct bus *b, enum role who, uint64_t incarnation, const struct secret
 				write_client_lost(b, (enum link)l);
 			}
 			in_free(in);
+			list_ends(b);	/* at once: handlers of the next link may read the list */
 			continue;
 		}
-		if (*in == NULL)
+		if (*in == NULL) {
 			*in = in_new(b, (enum link)l, who);
+			list_ends(b);
+		}
 		if (state == PEER_UP)
 			in_producer_up(*in, incarnation, clock_mono_ms());
 	}
 	bus_touch(b);
+}
+
+static void
+list_ends(struct bus *b)
+{
+	b->nouts = b->nins = 0;
+	for (unsigned l = 0; l < LINK_MAX; l++) {
+		if (b->outs[l] != NULL)
+			b->out_ends[b->nouts++] = (uint8_t)l;
+		for (unsigned r = 0; r < ROLE_MAX; r++) {
+			if (b->ins[l][r] != NULL)
+				b->in_ends[b->nins++] = (struct in_end){ (uint8_t)l, (uint8_t)r };
+		}
+	}
 }
 
 bool
@@ -143,11 +164,11 @@ bus_wake(void *arg)
 bool
 bus_synced(const struct bus *b)
 {
-	for (unsigned l = 0; l < LINK_MAX; l++) {
-		for (unsigned r = 0; link_table[l].gating && r < ROLE_MAX; r++) {
-			if (b->ins[l][r] != NULL && !b->ins[l][r]->complete)
-				return false;
-		}
+	for (unsigned i = 0; i < b->nins; i++) {
+		const struct in_end e = b->in_ends[i];
+
+		if (link_table[e.link].gating && !b->ins[e.link][e.producer]->complete)
+			return false;
 	}
 	return true;
 }
@@ -184,14 +205,10 @@ bus_read(struct bus *b, enum link l, struct wire_str key, struct change *out, un
 void
 bus_stats(struct bus *b)
 {
-	for (unsigned l = 0; l < LINK_MAX; l++) {
-		if (b->outs[l] != NULL)
-			out_stats(b->outs[l]);
-		for (unsigned r = 0; r < ROLE_MAX; r++) {
-			if (b->ins[l][r] != NULL)
-				in_stats(b->ins[l][r]);
-		}
-	}
+	for (unsigned i = 0; i < b->nouts; i++)
+		out_stats(b->outs[b->out_ends[i]]);
+	for (unsigned i = 0; i < b->nins; i++)
+		in_stats(b->ins[b->in_ends[i].link][b->in_ends[i].producer]);
 }
 
 void
@@ -254,18 +271,12 @@ pump(evutil_socket_t fd, short what, void *arg)
 	struct turn all = { .at_ms = INT64_MAX };
 
 	(void)fd, (void)what;
-	for (unsigned l = 0; l < LINK_MAX; l++) {
-		for (unsigned r = 0; r < ROLE_MAX; r++) {
-			if (b->ins[l][r] != NULL)
-				merge(&all, in_turn(b->ins[l][r], now_ms));
-		}
-	}
+	for (unsigned i = 0; i < b->nins; i++)
+		merge(&all, in_turn(b->ins[b->in_ends[i].link][b->in_ends[i].producer], now_ms));
 	merge(&all, write_client_turn(b, now_ms));
 	/* Producers after consumers: what a handler has just published goes out in the same turn. */
-	for (unsigned l = 0; l < LINK_MAX; l++) {
-		if (b->outs[l] != NULL)
-			merge(&all, out_turn(b->outs[l], now_ms));
-	}
+	for (unsigned i = 0; i < b->nouts; i++)
+		merge(&all, out_turn(b->outs[b->out_ends[i]], now_ms));
 	if (all.again) {
 		bus_touch(b);
 		return;

@@ -17,6 +17,11 @@ struct peer {
 	enum peer_state	state;
 };
 
+/* A link that is read, by one of its producers. */
+struct in_end {
+	uint8_t	link, producer;
+};
+
 struct bus {
 	uint32_t		 magic;
 #define BUS_MAGIC	0x42555321u
@@ -32,6 +37,13 @@ struct bus {
 	struct peer		 peers[ROLE_MAX];
 	struct bus_out		*outs[LINK_MAX];
 	struct bus_in		*ins[LINK_MAX][ROLE_MAX];
+	/*
+	 * The places of outs and ins that are in use: few, while the tables grow with every role. The pump
+	 * runs for each change and walks these alone.
+	 */
+	uint8_t			 out_ends[LINK_MAX];
+	struct in_end		 in_ends[LINK_MAX * ROLE_MAX];
+	unsigned		 nouts, nins;
 	struct write_client	*write_client;	/* writes of our own, without an outcome yet */
 	struct write_server	*write_server;	/* writes of others, not answered yet */
 	struct msg_arena	 arena;		/* of the frame being handled */
