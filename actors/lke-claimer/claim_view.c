@@ -256,8 +256,8 @@ observe_machine(struct claim_view *v, const struct lke_instance *i, int64_t now_
 		return;
 	}
 	const bool deleted = machine != NULL && machine->deleted && c->list.number > machine->deleted_list;
-	v->in.machine_gone = absence_observe(a, i == NULL, c->list.number, LKE_APART_MS, now_ms)
-	    == ABSENCE_CONFIRMED || (deleted && i == NULL);
+	v->in.machine_gone = absence_observe(a, i == NULL, c->list.number, c->list.began_ms, LKE_APART_MS,
+	    now_ms) == ABSENCE_CONFIRMED || (deleted && i == NULL);
 	if (!a->seen || v->in.machine_gone)
 		return;
 	/* From then on only another list confirms it: planning again would change nothing. */
@@ -407,7 +407,7 @@ timed_out(struct claim_view *v, struct absence *a, int64_t since_us, int64_t lim
 	if (limit_ms == 0)
 		return false;
 	const enum absence_verdict late =
-	    absence_observe(a, left_ms <= 0, (uint64_t)now_ms, LKE_APART_MS, now_ms);
+	    absence_observe(a, left_ms <= 0, (uint64_t)now_ms, now_ms, LKE_APART_MS, now_ms);
 	const int64_t due_ms = left_ms > 0 ? now_ms + left_ms + 1 : absence_due_ms(a, LKE_APART_MS) + 1;
 	if (late != ABSENCE_CONFIRMED && due_ms < v->due_ms)
 		v->due_ms = due_ms;

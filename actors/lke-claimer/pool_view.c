@@ -276,7 +276,7 @@ read_instance(struct pool_view *v, uint32_t i, int64_t now_ms)
 		return;
 	const bool old = (cluster_us - m->created_us) / 1000 > c->settings.orphan_ms;
 	const enum absence_verdict expired =
-	    absence_observe(&memory->expiry, old, c->list.number, LKE_APART_MS, now_ms);
+	    absence_observe(&memory->expiry, old, c->list.number, c->list.began_ms, LKE_APART_MS, now_ms);
 	const int64_t due_ms = old ? absence_due_ms(&memory->expiry, LKE_APART_MS)
 				   : now_ms + c->settings.orphan_ms - (cluster_us - m->created_us) / 1000 + 1;
 	out->expired = expired == ABSENCE_CONFIRMED;

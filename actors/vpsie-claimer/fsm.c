@@ -156,7 +156,7 @@ vpsie_expired(struct absence *a, int64_t since_us, int64_t limit_ms, int64_t clu
 	const bool over = since_us > 0 && limit_ms > 0 && (cluster_us - since_us) / 1000 > limit_ms;
 
 	/* Each evaluation is an observation of its own: the time numbers it. */
-	return absence_observe(a, over, (uint64_t)now_ms + 1, apart_ms, now_ms) == ABSENCE_CONFIRMED;
+	return absence_observe(a, over, (uint64_t)now_ms + 1, now_ms, apart_ms, now_ms) == ABSENCE_CONFIRMED;
 }
 
 enum vpsie_phase

@@ -218,7 +218,7 @@ read_provider(struct nodegroup_view *v)
 	if (v->in.listed && v->in.named == 0 && v->in.sent && c->list.began_ms
 	    > intent_settled_ms(&v->claim->intent, call_effects_lease(&c->calls), c->calls.started_ms))
 		v->in.absence = absence_observe(
-		    &v->claim->absence, true, c->list.number, c->set.confirm_ms, v->now_ms);
+		    &v->claim->absence, true, c->list.number, c->list.began_ms, c->set.confirm_ms, v->now_ms);
 	if (v->claim->error[0] != '\0')
 		v->error = v->claim->error;
 	else if (c->list_error[0] != '\0' && c->list.failures >= VPSIE_FAILURES)

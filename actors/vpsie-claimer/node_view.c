@@ -218,7 +218,7 @@ observe_absence(struct vpsienode_view *v)
 		v->claim->absence = (struct absence){ .seen = false };
 	else if (c->list.began_ms > v->settled_ms)
 		v->facts.absence = absence_observe(
-		    &v->claim->absence, true, c->list.number, c->set.confirm_ms, v->now_ms);
+		    &v->claim->absence, true, c->list.number, c->list.began_ms, c->set.confirm_ms, v->now_ms);
 }
 
 /* A9: each of them by cluster time, and confirmed by a second observation. */

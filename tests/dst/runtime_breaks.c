@@ -26,10 +26,10 @@ struct fence_verdict __wrap_fence_check(const struct fence_lease *lease, const s
     int64_t started_ms, int64_t now_ms);
 int64_t __real_fence_settled_ms(const struct fence_lease *lease, int64_t started_ms);
 int64_t __wrap_fence_settled_ms(const struct fence_lease *lease, int64_t started_ms);
-enum absence_verdict __real_absence_observe(
-    struct absence *a, bool absent, uint64_t list, int64_t apart_ms, int64_t now_ms);
-enum absence_verdict __wrap_absence_observe(
-    struct absence *a, bool absent, uint64_t list, int64_t apart_ms, int64_t now_ms);
+enum absence_verdict __real_absence_observe(struct absence *a, bool absent, uint64_t list, int64_t began_ms,
+    int64_t apart_ms, int64_t now_ms);
+enum absence_verdict __wrap_absence_observe(struct absence *a, bool absent, uint64_t list, int64_t began_ms,
+    int64_t apart_ms, int64_t now_ms);
 struct brake_verdict __real_brake_check(const struct brake *b, bool mirror_fresh, int64_t now_ms);
 struct brake_verdict __wrap_brake_check(const struct brake *b, bool mirror_fresh, int64_t now_ms);
 void __real_brake_called(struct brake *b, int64_t now_ms);
@@ -110,9 +110,10 @@ __wrap_fence_settled_ms(const struct fence_lease *lease, int64_t started_ms)
 }
 
 enum absence_verdict
-__wrap_absence_observe(struct absence *a, bool absent, uint64_t list, int64_t apart_ms, int64_t now_ms)
+__wrap_absence_observe(struct absence *a, bool absent, uint64_t list, int64_t began_ms, int64_t apart_ms,
+    int64_t now_ms)
 {
-	const enum absence_verdict v = __real_absence_observe(a, absent, list, apart_ms, now_ms);
+	const enum absence_verdict v = __real_absence_observe(a, absent, list, began_ms, apart_ms, now_ms);
 
 	return runtime_breaks.one_observation && v == ABSENCE_WAIT ? ABSENCE_CONFIRMED : v;
 }

@@ -89,28 +89,45 @@ a9_absence_needs_two_observations_apart(void **state)
 
 	(void)state;
 	assert_int_equal(absence_due_ms(&a, 500), INT64_MAX);
-	assert_int_equal(absence_observe(&a, false, 1, 500, 0), ABSENCE_PRESENT);
-	assert_int_equal(absence_observe(&a, true, 2, 500, 100), ABSENCE_WAIT);
+	assert_int_equal(absence_observe(&a, false, 1, 0, 500, 0), ABSENCE_PRESENT);
+	assert_int_equal(absence_observe(&a, true, 2, 50, 500, 100), ABSENCE_WAIT);
 	assert_int_equal(absence_due_ms(&a, 500), 600);
 	/* the same list again, however late, is one observation */
-	assert_int_equal(absence_observe(&a, true, 2, 500, 5000), ABSENCE_WAIT);
+	assert_int_equal(absence_observe(&a, true, 2, 50, 500, 5000), ABSENCE_WAIT);
 	/* another list too early */
-	assert_int_equal(absence_observe(&a, true, 3, 500, 599), ABSENCE_WAIT);
-	assert_int_equal(absence_observe(&a, true, 4, 500, 600), ABSENCE_CONFIRMED);
+	assert_int_equal(absence_observe(&a, true, 3, 599, 500, 600), ABSENCE_WAIT);
+	assert_int_equal(absence_observe(&a, true, 4, 600, 500, 650), ABSENCE_CONFIRMED);
 	/* a contradiction between them starts over */
-	assert_int_equal(absence_observe(&a, false, 5, 500, 700), ABSENCE_PRESENT);
-	assert_int_equal(absence_observe(&a, true, 6, 500, 5000), ABSENCE_WAIT);
-	assert_int_equal(absence_observe(&a, true, 7, 500, 5500), ABSENCE_CONFIRMED);
+	assert_int_equal(absence_observe(&a, false, 5, 680, 500, 700), ABSENCE_PRESENT);
+	assert_int_equal(absence_observe(&a, true, 6, 4900, 500, 5000), ABSENCE_WAIT);
+	assert_int_equal(absence_observe(&a, true, 7, 5500, 500, 5600), ABSENCE_CONFIRMED);
+}
+
+/* dst, world lke, seed 31305: a second list that began too early was evaluated late, and counted. */
+static void
+c8_lists_are_apart_not_their_evaluations(void **state)
+{
+	struct absence a = { 0 };
+
+	(void)state;
+	assert_int_equal(absence_observe(&a, true, 1, 1000, 5000, 1100), ABSENCE_WAIT);
+	/* it began 2 s after the first, and is evaluated 6 s after it */
+	assert_int_equal(absence_observe(&a, true, 2, 3000, 5000, 7100), ABSENCE_WAIT);
+	/* the first one ended after this began less than 5 s before */
+	assert_int_equal(absence_observe(&a, true, 3, 6099, 5000, 7200), ABSENCE_WAIT);
+	assert_int_equal(absence_observe(&a, true, 4, 6100, 5000, 7300), ABSENCE_CONFIRMED);
 }
 
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(rows) + 1];
+	struct CMUnitTest tests[NITEMS(rows) + 2];
 
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
 	tests[NITEMS(rows)] = (struct CMUnitTest)cmocka_unit_test(a9_absence_needs_two_observations_apart);
+	tests[NITEMS(rows) + 1] =
+	    (struct CMUnitTest)cmocka_unit_test(c8_lists_are_apart_not_their_evaluations);
 	return cmocka_run_group_tests_name("brake", tests, NULL, NULL);
 }

@@ -143,8 +143,8 @@ observe_absence(struct view *v, int64_t now_ms)
 	if (v->in.doubtful || v->claim->absence.first_ms <= v->settled_ms)
 		v->claim->absence = (struct absence){ .seen = false };
 	if (!v->in.doubtful && c->list.began_ms > v->settled_ms)
-		v->in.absence = absence_observe(&v->claim->absence, true, c->list.number, CLAIMER_APART_MS,
-		    c->list.began_ms);	/* so that the lists are apart, not the plans */
+		v->in.absence = absence_observe(&v->claim->absence, true, c->list.number,
+		    c->list.began_ms, CLAIMER_APART_MS, c->list.began_ms);
 }
 
 /* What is not among the items is gone. */
