@@ -34,6 +34,7 @@ static const struct {
 	{ "vn",                "vpsienodes" },
 	{ "machinedeployment", "machinedeployments" },
 	{ "md",                "machinedeployments" },
+	{ "cluster",           "clusters" },
 };
 
 /* The lists of actors without an answer, and why they have none. */

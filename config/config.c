@@ -137,8 +137,9 @@ config_credential(const struct config *c, const char *section, size_t i)
 	for (size_t n = 0; n < SETTING_MAX; n++) {
 		const struct setting *row = &schema_settings[n];
 
-		if (row->section == s && row->rule.type == VALUE_CREDENTIAL && c->values[n].text[0] != '\0'
-		    && i-- == 0)
+		if (row->section == s
+		    && (row->rule.type == VALUE_CREDENTIAL || row->rule.type == VALUE_FILE)
+		    && c->values[n].text[0] != '\0' && i-- == 0)
 			return c->values[n].text;
 	}
 	return NULL;

@@ -24,12 +24,18 @@ value_allowed(const struct value_rule *rule, char *buf, size_t size)
 		snprintf(buf, size, "the absolute path of a file that holds the secret%s",
 		    or_empty);
 		break;
+	case VALUE_FILE:
+		snprintf(buf, size, "the absolute path of a file%s", or_empty);
+		break;
 	case VALUE_ADDR:
 		snprintf(buf, size, ":port, host:port or [IPv6]:port; port 0 takes any free one%s",
 		    rule->min == 0 ? "; \"0\" or off: none" : "");
 		break;
 	case VALUE_DOMAIN:
 		snprintf(buf, size, "a domain of at most %" PRId64 " bytes, with a dot in it", rule->max);
+		break;
+	case VALUE_LABEL:
+		snprintf(buf, size, "a DNS label of at most %" PRId64 " bytes", rule->max);
 		break;
 	case VALUE_URL:
 		snprintf(buf, size, "a URL of at most %" PRId64 " bytes, https:// unless its host is "

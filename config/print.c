@@ -129,8 +129,10 @@ initial_of(const struct setting *row, char *buf, size_t size)
 		[VALUE_STR] = true,
 		[VALUE_PATH] = true,
 		[VALUE_CREDENTIAL] = true,
+		[VALUE_FILE] = true,
 		[VALUE_ADDR] = true,
 		[VALUE_DOMAIN] = true,
+		[VALUE_LABEL] = true,
 		[VALUE_URL] = true,
 	};
 

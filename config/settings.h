@@ -10,8 +10,10 @@
  * STR		any text			bytes (min 0: may be empty)
  * PATH		absolute path			bytes
  * CREDENTIAL	absolute path of a file with a secret; the secret itself has no way in	bytes
+ * FILE		absolute path of a file without a secret, which the actor may read	bytes
  * ADDR		host:port or :port; port 0: any	min 0: or "0" or off, which is none
  * DOMAIN	example.com			bytes
+ * LABEL	my-name: one label of a domain	bytes
  * URL		https://example.com/v2; http:// only to this machine	bytes
  * INT		decimal				number
  * BOOL		true or false			-
@@ -40,6 +42,7 @@
 	A(LKE_CLAIMER, "Gives each NodeClaim one machine of an LKE node pool, existing or new.") \
 	A(VPSIE_CLAIMER, "Keeps one VM of VPSie per VPSieNode, and the VPSieNodes of each NodeGroup.") \
 	A(CAPA_ANNOTATOR, "Annotates MachineDeployments on AWS, so that they can be scaled from zero.") \
+	A(VIP_CLAIMER, "Gives each Cluster of a ClusterClass the address of its control plane.") \
 	A(METRICS, "Serves the figures of all actors, and the health checks.")
 
 /* run-dir: the path of a socket below it has at most 107 bytes (struct sockaddr_un). */
@@ -177,6 +180,23 @@
 	    "Rate of requests to EC2 in each region; twice as many in a burst.")	\
 	S(CAPA_ANNOTATOR, "max-machinedeployments", INT, "20000", 100, 1000000,	\
 	    "MachineDeployments to expect at most: the memory limit grows with it.")	\
+	S(VIP_CLAIMER, "enable-runtime-extension", BOOL, "true", 0, 0,		\
+	    "Serve the hooks of Cluster API. Without them addresses are still given, but perhaps too late.") \
+	S(VIP_CLAIMER, "hook-bind-address", ADDR, ":9443", 1, 0,		\
+	    "Where the hooks are served, over HTTPS.")				\
+	S(VIP_CLAIMER, "tls-dir", PATH, "", 0, 1024,				\
+	    "Folder with tls.crt and tls.key, as a kubernetes.io/tls Secret mounts. A change is used "	\
+	    "without a restart. Needed for the hooks; it has no default.")	\
+	S(VIP_CLAIMER, "client-ca-file", FILE, "", 0, 1024,		\
+	    "Only clients with a certificate of this CA may call the hooks. Empty: all.")	\
+	S(VIP_CLAIMER, "extension-name", LABEL, "vip-allocator", 1, 44,		\
+	    "The hooks are NAME-before-create and NAME-generate-patches.")	\
+	S(VIP_CLAIMER, "before-create-timeout", DURATION, "55s", SECONDS(1), MINUTES(1440),	\
+	    "How old a claim without an address is before a Warning has the cause. It still waits.")	\
+	S(VIP_CLAIMER, "default-port", INT, "6443", 1, 65535,			\
+	    "Port of the endpoint of a Cluster that has none.")			\
+	S(VIP_CLAIMER, "max-clusters", INT, "20000", 100, 1000000,		\
+	    "Clusters, claims and addresses to expect at most: the memory limit grows with it.")	\
 	S(METRICS, "metrics-bind-address", ADDR, ":8080", 0, 0,			\
 	    "Where /metrics is served.")					\
 	S(METRICS, "health-probe-bind-address", ADDR, ":9440", 0, 0,		\

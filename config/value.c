@@ -21,15 +21,17 @@ enum digits { DIGITS_OK, DIGITS_NONE, DIGITS_OVERFLOW };
 
 typedef enum value_fault parser(const struct value_rule *, struct value_text, int64_t *);
 
-static parser parse_str, parse_path, parse_addr, parse_domain, parse_url, parse_int, parse_word,
+static parser parse_str, parse_path, parse_addr, parse_domain, parse_label, parse_url, parse_int, parse_word,
     parse_duration;
 
 static parser *const parsers[VALUE_TYPE_MAX] = {
 	[VALUE_STR] = parse_str,
 	[VALUE_PATH] = parse_path,
 	[VALUE_CREDENTIAL] = parse_path,
+	[VALUE_FILE] = parse_path,
 	[VALUE_ADDR] = parse_addr,
 	[VALUE_DOMAIN] = parse_domain,
+	[VALUE_LABEL] = parse_label,
 	[VALUE_URL] = parse_url,
 	[VALUE_INT] = parse_int,
 	[VALUE_BOOL] = parse_word,
@@ -210,6 +212,16 @@ parse_domain(const struct value_rule *rule, struct value_text t, int64_t *num)
 		lower = lower && !(*p >= 'A' && *p <= 'Z');
 	}
 	return dotted && lower && is_name(t) ? parse_str(rule, t, num) : VALUE_FAULT_DOMAIN;
+}
+
+static enum value_fault
+parse_label(const struct value_rule *rule, struct value_text t, int64_t *num)
+{
+	for (const char *p = t.p; p < t.end; p++) {
+		if (*p == '.' || (*p >= 'A' && *p <= 'Z'))
+			return VALUE_FAULT_LABEL;
+	}
+	return is_name(t) ? parse_str(rule, t, num) : VALUE_FAULT_LABEL;
 }
 
 /* A credential goes along: it is never sent unencrypted beyond this machine. */

@@ -11,8 +11,10 @@
 	T(STR,        NULL)			\
 	T(PATH,       NULL)			\
 	T(CREDENTIAL, NULL)			\
+	T(FILE,       NULL)			\
 	T(ADDR,       NULL)			\
 	T(DOMAIN,     NULL)			\
+	T(LABEL,      NULL)			\
 	T(URL,        NULL)			\
 	T(INT,        NULL)			\
 	T(BOOL,       "false|true")		\
@@ -37,6 +39,7 @@
 	F(PORT,     "has a port that is not a number from 0 to 65535")	\
 	F(HOST,     "has a host that is no name and no address; IPv6 goes into brackets")	\
 	F(DOMAIN,   "is not a domain: labels of lower case letters, digits and -, joined by dots")	\
+	F(LABEL,    "is not a label: lower case letters, digits and -, which is at neither end")	\
 	F(URL,      "is not a URL: https://host[:port][/path] without blanks, user name and query")	\
 	F(PLAIN,    "would send the credential unencrypted: only https:// leaves this machine")
 

@@ -32,7 +32,8 @@
 	K(HOST, "host") K(METHOD, "method") K(CODE, "code") K(OBJECT, "object") \
 	K(REPEATED, "repeated") K(RESOURCE, "resource") K(HOLDER, "holder")	\
 	K(NODE, "node") K(RESOURCE_VERSION, "resource_version") K(DURATION_US, "duration_us") \
-	K(OUTCOME, "outcome")
+	K(OUTCOME, "outcome") K(CLUSTER, "cluster") K(CLASS, "class")		\
+	K(POOL, "pool") K(CLAIM, "claim")
 
 enum log_level {	/* not LOG_INFO: czmq.h brings syslog's */
 #define LOG_ENUM(ID, name) LEVEL_##ID,

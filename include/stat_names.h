@@ -100,6 +100,31 @@
 	    "Readings of all instance types of a region, by region and result.") \
 	S(CAPA_AWS_ERRORS, "muster_capa_aws_errors_total", COUNTER, \
 	    "Requests to AWS that failed, by service and fault.") \
+	S(VIP_ALLOCATIONS, "capi_vip_allocator_allocations_total", COUNTER, \
+	    "Addresses that were set, by role and ClusterClass.") \
+	S(VIP_ERRORS, "capi_vip_allocator_allocation_errors_total", COUNTER, \
+	    "Warnings about a missing address, by role, ClusterClass and reason.") \
+	S(VIP_TIME, "capi_vip_allocator_allocation_duration_seconds", HISTOGRAM, \
+	    "Time from the creation of a claim until its address was set, by role and ClusterClass.") \
+	S(VIP_POOLS, "capi_vip_allocator_pools_available", GAUGE, \
+	    "Pools that are neither paused nor exhausted, by ClusterClass and role.") \
+	S(VIP_POOL_TOTAL, "capi_vip_allocator_pool_addresses_total", GAUGE, "Addresses of a pool.") \
+	S(VIP_POOL_FREE, "capi_vip_allocator_pool_addresses_free", GAUGE, "Free addresses of a pool.") \
+	S(VIP_POOL_USED, "capi_vip_allocator_pool_addresses_used", GAUGE, "Used addresses of a pool.") \
+	S(VIP_CLAIMS, "capi_vip_allocator_claims_total", GAUGE, \
+	    "IPAddressClaims of Clusters, by role and namespace.") \
+	S(VIP_CLAIMS_READY, "capi_vip_allocator_claims_ready", GAUGE, \
+	    "Those with an address, by role and namespace.") \
+	S(VIP_CLAIMS_PENDING, "capi_vip_allocator_claims_pending", GAUGE, \
+	    "Those without one, by role and namespace.") \
+	S(VIP_RECONCILES, "capi_vip_allocator_reconcile_total", COUNTER, \
+	    "Plans of a Cluster with a ClusterClass, by ClusterClass and result.") \
+	S(VIP_RECONCILE_TIME, "capi_vip_allocator_reconcile_duration_seconds", HISTOGRAM, \
+	    "Time of such a plan, by ClusterClass.") \
+	S(VIP_HOOKS, "capi_vip_allocator_hook_requests_total", COUNTER, \
+	    "Requests of hooks, by hook and outcome.") \
+	S(VIP_HOOK_TIME, "capi_vip_allocator_hook_duration_seconds", HISTOGRAM, \
+	    "Time from a request's last byte to its answer, by hook.") \
 	S(CPU, "process_cpu_seconds_total", COUNTER, "User and system CPU time.") \
 	S(RSS, "process_resident_memory_bytes", GAUGE, "Resident memory.") \
 	S(FDS, "process_open_fds", GAUGE, "Open file descriptors.") \

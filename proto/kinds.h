@@ -56,6 +56,8 @@
 #define CAPI_GROUP	"cluster.x-k8s.io"
 #define CAPI_INFRA_GROUP	"infrastructure.cluster.x-k8s.io"
 #define CAPI_CONTROL_GROUP	"controlplane.cluster.x-k8s.io"
+#define CAPI_IPAM_GROUP	"ipam.cluster.x-k8s.io"
+#define CAPI_VIP_PREFIX	"vip.capi.gorizond.io/"		/* of labels and annotations */
 
 #define KINDS(K)	/* ID, body, number, ONE, group, resource, Kind, scope, versions, form */ \
 	K(NODE, node, 0x0201, ONE, "", "nodes", "Node", CLUSTER, "v1", PROTO)			\
@@ -94,13 +96,24 @@
 	    "AWSCluster", NAMESPACED, "v1beta2 v1beta1", JSON)					\
 	K(AWS_CONTROL_PLANE, aws_control_plane, 0x0244, ONE, CAPI_CONTROL_GROUP,		\
 	    "awsmanagedcontrolplanes", "AWSManagedControlPlane", NAMESPACED, "v1beta2 v1beta1", JSON)	\
+	K(CLUSTER_CLASS, cluster_class, 0x0250, ONE, CAPI_GROUP, "clusterclasses", "ClusterClass",	\
+	    NAMESPACED, "v1beta2 v1beta1", JSON)						\
+	K(IP_CLAIM, ip_claim, 0x0251, ONE, CAPI_IPAM_GROUP, "ipaddressclaims", "IPAddressClaim",	\
+	    NAMESPACED, "v1beta2 v1beta1 v1alpha1", JSON)					\
+	K(IP_ADDRESS, ip_address, 0x0252, ONE, CAPI_IPAM_GROUP, "ipaddresses", "IPAddress",	\
+	    NAMESPACED, "v1beta2 v1beta1 v1alpha1", JSON)					\
+	K(GLOBAL_IP_POOL, global_ip_pool, 0x0253, ONE, CAPI_IPAM_GROUP, "globalinclusterippools",	\
+	    "GlobalInClusterIPPool", CLUSTER, "v1alpha2 v1alpha1", JSON)			\
+	K(IP_POOL, ip_pool, 0x0254, ONE, CAPI_IPAM_GROUP, "inclusterippools", "InClusterIPPool",	\
+	    NAMESPACED, "v1alpha2 v1alpha1", JSON)						\
 	TEST_KINDS(K)
 
 #define KIND_BODIES(B)	B(node) B(machine_config_pool) B(machine_config) B(cluster_version)	\
 			B(node_insight) B(pool_insight) B(node_pod) B(volume_attachment) \
 			B(volume_claim) B(node_claim) B(node_pool) B(linode_class) B(node_group)	\
 			B(vpsie_node) B(capi_cluster) B(machine_deployment) B(aws_template)	\
-			B(aws_cluster) B(aws_control_plane) TEST_KIND_BODIES(B)
+			B(aws_cluster) B(aws_control_plane) B(cluster_class) B(ip_claim)	\
+			B(ip_address) B(global_ip_pool) B(ip_pool) TEST_KIND_BODIES(B)
 
 #define NODE_READERS	(ROLE_BIT(NODE_STATE) | TEST_NODE_READERS | TEST_ECHO_READERS)
 #define node_FIELDS(P)	/* type, name, JSON, protobuf, readers */ \
@@ -287,7 +300,22 @@
 
 /* References: v1beta1 has apiVersion and a namespace, v1beta2 has apiGroup instead. */
 #define CAPA_READER	ROLE_BIT(CAPA_ANNOTATOR)
+#define VIP_READER	ROLE_BIT(VIP_CLAIMER)
 #define capi_cluster_FIELDS(P)							\
+	P(str,  created,         "metadata.creationTimestamp",        "", VIP_READER)	\
+	P(str,  deleted,         "metadata.deletionTimestamp",        "", VIP_READER)	\
+	P(map,  vip,             "metadata.annotations{" CAPI_VIP_PREFIX " pre-allocate "	\
+	    "ingress-enabled ingress-vip}", "", VIP_READER)				\
+	P(map,  vip_labels,      "metadata.labels{" CAPI_VIP_PREFIX " ingress-vip}", "", VIP_READER)	\
+	P(map,  core,            "metadata.annotations{" CAPI_GROUP "/ paused}", "", VIP_READER)	\
+	P(flag, paused,          "spec.paused",                       "", VIP_READER)	\
+	P(str,  class_name,      "v1beta2=spec.topology.classRef.name|v1beta1=spec.topology.class", "",	\
+	    VIP_READER)									\
+	P(str,  class_ns,        "v1beta2=spec.topology.classRef.namespace|"		\
+	    "v1beta1=spec.topology.classNamespace", "", VIP_READER)			\
+	P(str,  variables,       "spec.topology.variables!",          "", VIP_READER)	\
+	P(str,  host,            "spec.controlPlaneEndpoint.host",    "", VIP_READER)	\
+	P(i64,  port,            "spec.controlPlaneEndpoint.port",    "", VIP_READER)	\
 	P(str,  infra_version,   "spec.infrastructureRef.apiVersion", "", CAPA_READER)	\
 	P(str,  infra_group,     "spec.infrastructureRef.apiGroup",   "", CAPA_READER)	\
 	P(str,  infra_kind,      "spec.infrastructureRef.kind",       "", CAPA_READER)	\
@@ -322,6 +350,38 @@
 
 #define aws_control_plane_FIELDS(P)						\
 	P(str,  region, "spec.region", "", CAPA_READER)
+
+#define cluster_class_FIELDS(P)							\
+	P(rows, variables, "spec.variables[name]", "", VIP_READER)
+
+#define ip_claim_FIELDS(P)							\
+	P(str,  created,    "metadata.creationTimestamp", "", VIP_READER)	\
+	P(str,  deleted,    "metadata.deletionTimestamp", "", VIP_READER)	\
+	P(map,  labels,     "metadata.labels{" CAPI_GROUP "/ cluster-name}", "", VIP_READER)	\
+	P(rows, owners,     "metadata.ownerReferences[kind,name,uid]", "", VIP_READER)	\
+	P(str,  pool_kind,  "spec.poolRef.kind", "", VIP_READER)		\
+	P(str,  pool_name,  "spec.poolRef.name", "", VIP_READER)		\
+	P(str,  address,    "status.addressRef.name", "", VIP_READER)		\
+	P(rows, conditions, "status.conditions[type,status,reason]", "", VIP_READER)
+
+#define ip_address_FIELDS(P)							\
+	P(str,  claim,   "spec.claimRef.name", "", VIP_READER)			\
+	P(str,  address, "spec.address", "", VIP_READER)
+
+/* addresses: the object as JSON; "": the provider has not counted yet. */
+#define POOL_FIELDS(P)								\
+	P(str,  deleted,     "metadata.deletionTimestamp", "", VIP_READER)	\
+	P(map,  labels,      "metadata.labels{" CAPI_VIP_PREFIX " cluster-class role priority}", "",	\
+	    VIP_READER)								\
+	P(map,  annotations, "metadata.annotations{" CAPI_VIP_PREFIX " cluster-class role priority}",	\
+	    "", VIP_READER)							\
+	P(map,  core,        "metadata.annotations{" CAPI_GROUP "/ paused}", "", VIP_READER)	\
+	P(str,  addresses,   "status.ipAddresses!", "", VIP_READER)		\
+	P(i64,  total,       "status.ipAddresses.total", "", VIP_READER)	\
+	P(i64,  free,        "status.ipAddresses.free", "", VIP_READER)		\
+	P(i64,  used,        "status.ipAddresses.used", "", VIP_READER)
+#define global_ip_pool_FIELDS(P)	POOL_FIELDS(P)
+#define ip_pool_FIELDS(P)		POOL_FIELDS(P)
 
 enum kind {
 #define KIND_ENUM(ID, ...) KIND_##ID,

@@ -67,6 +67,12 @@ enum verb {
 	R(VPSIE_CLAIMER, "events.k8s.io", "events", VERB_BIT(CREATE))			\
 	R(CAPA_ANNOTATOR, CAPI_GROUP, "machinedeployments", VERB_BIT(GET) | VERB_BIT(PATCH))	\
 	R(CAPA_ANNOTATOR, "events.k8s.io", "events", VERB_BIT(CREATE))			\
+	/* blockOwnerDeletion in an ownerReference may require the right to the finalizers. */	\
+	R(VIP_CLAIMER, CAPI_GROUP, "clusters", VERB_BIT(GET) | VERB_BIT(PATCH))		\
+	R(VIP_CLAIMER, CAPI_GROUP, "clusters/finalizers", VERB_BIT(UPDATE))		\
+	R(VIP_CLAIMER, CAPI_IPAM_GROUP, "ipaddressclaims",				\
+	    VERB_BIT(GET) | VERB_BIT(CREATE) | VERB_BIT(PATCH))				\
+	R(VIP_CLAIMER, "events.k8s.io", "events", VERB_BIT(CREATE))			\
 	TEST_RIGHTS(R)
 
 struct rights_row {

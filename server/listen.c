@@ -106,3 +106,17 @@ listen_on(const struct addrinfo *ai)
 	}
 	return fd;
 }
+
+bool
+listen_write_address(const char *folder, const char *file, const char *bound, char path[LISTEN_PATH_MAX])
+{
+	char temporary[LISTEN_PATH_MAX];
+
+	snprintf(temporary, sizeof(temporary), "%s/.%s", folder, file);
+	snprintf(path, LISTEN_PATH_MAX, "%s/%s", folder, file);
+	FILE *const f = fopen(temporary, "we");
+	if (f == NULL)
+		return false;
+	const bool written = fprintf(f, "%s\n", bound) > 0;
+	return (fclose(f) == 0) & written && rename(temporary, path) == 0;
+}

@@ -12,5 +12,12 @@
 int listen_open(const char *address, const char **why, bool *config);
 /* The address it really has, "127.0.0.1:40001" or "[::]:8080". */
 void listen_address(int fd, char *buf, size_t size);
+/*
+ * That address in a file of a folder, for a configuration with port 0. Renamed into place, so that a
+ * reader gets all of it. False with errno; path has the file that could not be written.
+ */
+enum { LISTEN_PATH_MAX = 4096 };
+bool listen_write_address(
+    const char *folder, const char *file, const char *bound, char path[LISTEN_PATH_MAX]);
 
 #endif

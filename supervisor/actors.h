@@ -48,6 +48,9 @@
 	C(CAPA_ANNOTATOR, .program = "muster-capa-annotator", .stage = 3, .stop_stage = 1,	\
 	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 96,			\
 	    .each_kib = 8, .each_of = "max-machinedeployments", .tcp = TCP_CONNECT)	\
+	C(VIP_CLAIMER, .program = "muster-vip-claimer", .stage = 3, .stop_stage = 1,	\
+	    .ready_ms = 30000, .stop_ms = 3000, .data_mib = 192,		\
+	    .each_kib = 16, .each_of = "max-clusters", .tcp = TCP_BIND, .folder = "tls-dir")	\
 	TEST_CHILDREN(C)
 
 #define NEEDS(N)	/* who, needs, why */					\
@@ -59,6 +62,7 @@
 	N(VPSIE_CLAIMER, NODE_STATE, "it finds the Nodes of its machines in what node-state publishes")	\
 	N(VPSIE_CLAIMER, KUBE_WATCHER, "it reads and writes VPSieNodes through it")	\
 	N(CAPA_ANNOTATOR, KUBE_WATCHER, "it reads and annotates MachineDeployments through it")	\
+	N(VIP_CLAIMER, KUBE_WATCHER, "it reads Clusters, claims and pools and writes through it")	\
 	TEST_NEEDS(N)
 
 enum { STOP_STAGE_MAX = 4 };

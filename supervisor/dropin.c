@@ -14,7 +14,9 @@
 
 enum { EXIT_USAGE = 2 };
 
-static const struct dropin_program *const programs[] = { &dropin_node_state, &dropin_capa_annotator };
+static const struct dropin_program *const programs[] = {
+	&dropin_node_state, &dropin_capa_annotator, &dropin_vip_allocator,
+};
 
 static enum dropin_end check_values(struct dropin *);
 static int print_error(const struct dropin *, FILE *);

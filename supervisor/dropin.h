@@ -55,7 +55,7 @@ struct dropin {
 	char				*yaml;		/* the configuration; to free */
 };
 
-extern const struct dropin_program dropin_node_state, dropin_capa_annotator;
+extern const struct dropin_program dropin_node_state, dropin_capa_annotator, dropin_vip_allocator;
 
 /*
  * By the last component of argv[0], or by the first word; NULL: musterd itself is meant.

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dropin.h"
+#include "dropin_common.h"
 #include "obj.h"
 
 /* The original's: in a rolling update from one to the other, only one of them writes. */
@@ -16,48 +16,32 @@
 enum { VERBOSE = 3 };
 
 #define NO_LOG	"muster logs to stderr, one JSON object per line"
-#define IDLE	"Taken, without effect."
 
 #define FLAGS(F)	/* ID, name, initial, section, key, idle, help */		\
 	F(METRICS, "metrics-bind-address", TEXT, ":8080", "metrics", "metrics-bind-address", NULL,	\
 	    "Where /metrics is served, over plain HTTP; 0: nowhere.")			\
 	F(NAMESPACE, "namespace", TEXT, "", "kube-watcher", "namespace", NULL,		\
 	    "Annotate MachineDeployments of this namespace only. Empty: of all.")	\
-	F(LEADER, "leader-elect", BOOL, "false", "kube-watcher", "leader-elect", NULL,	\
-	    "Write only while holding the Lease " LEASE ", as the original.")		\
+	DROPIN_LEADER(F, LEASE)								\
 	F(DURATION, "leader-elect-lease-duration", TEXT, "120s", "kube-watcher",	\
 	    "leader-elect-lease-duration", NULL,					\
 	    "How long the others wait for a leader that no longer renews.")		\
 	F(LEASE_NS, "leader-elect-resource-namespace", TEXT, "", "kube-watcher",	\
 	    "lease-namespace", NULL,							\
 	    "Namespace of the Lease. Empty: the one of the credential.")		\
-	F(HEALTH, "health-addr", TEXT, ":9440", "metrics", "health-probe-bind-address", NULL,	\
-	    "Where /healthz and /readyz are served; 0: nowhere.")			\
-	F(KUBECONFIG, "kubeconfig", TEXT, "", "kube-watcher", "kubeconfig", NULL,	\
-	    "How to reach the cluster; only needed outside of it.")			\
+	DROPIN_HEALTH(F, "health-addr", ":9440")					\
+	DROPIN_KUBECONFIG(F)								\
 	F(VERBOSITY, "v", TEXT, "0", NULL, NULL, NULL, "From 3 on: log debug lines, too.")	\
-	F(TO_STDERR, "logtostderr", BOOL, "true", NULL, NULL, NO_LOG, IDLE)		\
-	F(ALSO_STDERR, "alsologtostderr", BOOL, "false", NULL, NULL, NO_LOG, IDLE)	\
-	F(USER, "user", TEXT, "", "supervisor", "user", NULL,				\
-	    "Run the processes as this user; root must choose one, and may choose root. The original "	\
-	    "does not have this one.")							\
-	F(PRINT, "print-config", BOOL, "false", NULL, NULL, NULL,			\
-	    "Only print these flags as a muster.yaml. The original does not have this one.")
+	F(TO_STDERR, "logtostderr", BOOL, "true", NULL, NULL, NO_LOG, DROPIN_IDLE)		\
+	F(ALSO_STDERR, "alsologtostderr", BOOL, "false", NULL, NULL, NO_LOG, DROPIN_IDLE)	\
+	DROPIN_OWN(F)
 
 enum flag {
-#define FLAG_ENUM(ID, ...) FLAG_##ID,
-	FLAGS(FLAG_ENUM)
+	FLAGS(DROPIN_ENUM)
 	FLAG_MAX
 };
 
-enum flag_type { TYPE_TEXT, TYPE_BOOL };
-
-static const struct dropin_flag flags[FLAG_MAX] = {
-#define FLAG_ROW(ID, n, TYPE, i, s, k, why, h)						\
-	[FLAG_##ID] = { .name = (n), .boolean = TYPE_##TYPE == TYPE_BOOL, .initial = (i),	\
-	    .section = (s), .key = (k), .idle = (why), .help = (h) },
-	FLAGS(FLAG_ROW)
-};
+static const struct dropin_flag flags[FLAG_MAX] = { FLAGS(DROPIN_ROW) };
 
 static const struct dropin_gone gone[] = {
 	{ "feature-gates",

@@ -5,10 +5,9 @@
  * node-state itself has no flag, as in the original: insight needs it, which enables it and logs
  * it. Never: a listener that is less protected than what a flag explicitly requires.
  */
-#include <stdlib.h>
 #include <string.h>
 
-#include "dropin.h"
+#include "dropin_common.h"
 #include "obj.h"
 
 /* The original's: in a rolling update from one to the other, only one of them writes. */
@@ -17,8 +16,6 @@
 #define STOP	"7s"
 
 #define NO_HOOK	"neither the original nor muster has a webhook"
-#define IDLE	"Taken, without effect."
-#define NO_LOG	"muster's log lines have one form: RFC 3339 times, no stack traces"
 
 #define FLAGS(F)	/* ID, name, initial, section, key, idle, help */		\
 	F(NODE, "enable-node-controller", BOOL, "true", "insight", "nodes", NULL,	\
@@ -40,47 +37,23 @@
 	    "The certificate in --metrics-cert-path.")					\
 	F(CERT_KEY, "metrics-cert-key", TEXT, "tls.key", "metrics", "tls-key-name", NULL,	\
 	    "Its key in --metrics-cert-path.")						\
-	F(HEALTH, "health-probe-bind-address", TEXT, ":8081", "metrics",		\
-	    "health-probe-bind-address", NULL,						\
-	    "Where /healthz and /readyz are served; 0: nowhere.")			\
-	F(LEADER, "leader-elect", BOOL, "false", "kube-watcher", "leader-elect", NULL,	\
-	    "Write only while holding the Lease " LEASE ", as the original.")		\
-	F(KUBECONFIG, "kubeconfig", TEXT, "", "kube-watcher", "kubeconfig", NULL,	\
-	    "How to reach the cluster; only needed outside of it.")			\
+	DROPIN_HEALTH(F, "health-probe-bind-address", ":8081")				\
+	DROPIN_LEADER(F, LEASE)								\
+	DROPIN_KUBECONFIG(F)								\
 	F(HTTP2, "enable-http2", BOOL, "false", NULL, NULL, "muster's listeners speak HTTP/1.1",	\
-	    IDLE)							\
-	F(HOOK_PATH, "webhook-cert-path", TEXT, "", NULL, NULL, NO_HOOK, IDLE)	\
-	F(HOOK_NAME, "webhook-cert-name", TEXT, "tls.crt", NULL, NULL, NO_HOOK, IDLE)	\
-	F(HOOK_KEY, "webhook-cert-key", TEXT, "tls.key", NULL, NULL, NO_HOOK, IDLE)	\
-	F(DEVEL, "zap-devel", BOOL, "false", NULL, NULL, NULL,				\
-	    "Log text for people, from debug on; the two flags below outrank it.")	\
-	F(ENCODER, "zap-encoder", TEXT, "", NULL, NULL, NULL,				\
-	    "Form of the log lines: json, which is the default, or console.")		\
-	F(LEVEL, "zap-log-level", TEXT, "", NULL, NULL, NULL,				\
-	    "How much is logged: debug, info, error, panic, or a number above 0, which is debug. "	\
-	    "Without it: info.")							\
-	F(STACK, "zap-stacktrace-level", TEXT, "", NULL, NULL, NO_LOG, IDLE)	\
-	F(TIME, "zap-time-encoding", TEXT, "", NULL, NULL, NO_LOG, IDLE)	\
-	F(USER, "user", TEXT, "", "supervisor", "user", NULL,				\
-	    "Run the processes as this user; root must choose one, and may choose root. The original "	\
-	    "does not have this one.")							\
-	F(PRINT, "print-config", BOOL, "false", NULL, NULL, NULL,			\
-	    "Only print these flags as a muster.yaml. The original does not have this one.")
+	    DROPIN_IDLE)							\
+	F(HOOK_PATH, "webhook-cert-path", TEXT, "", NULL, NULL, NO_HOOK, DROPIN_IDLE)	\
+	F(HOOK_NAME, "webhook-cert-name", TEXT, "tls.crt", NULL, NULL, NO_HOOK, DROPIN_IDLE)	\
+	F(HOOK_KEY, "webhook-cert-key", TEXT, "tls.key", NULL, NULL, NO_HOOK, DROPIN_IDLE)	\
+	DROPIN_ZAP(F)									\
+	DROPIN_OWN(F)
 
 enum flag {
-#define FLAG_ENUM(ID, ...) FLAG_##ID,
-	FLAGS(FLAG_ENUM)
+	FLAGS(DROPIN_ENUM)
 	FLAG_MAX
 };
 
-enum flag_type { TYPE_TEXT, TYPE_BOOL };
-
-static const struct dropin_flag flags[FLAG_MAX] = {
-#define FLAG_ROW(ID, n, TYPE, i, s, k, why, h)						\
-	[FLAG_##ID] = { .name = (n), .boolean = TYPE_##TYPE == TYPE_BOOL, .initial = (i),	\
-	    .section = (s), .key = (k), .idle = (why), .help = (h) },
-	FLAGS(FLAG_ROW)
-};
+static const struct dropin_flag flags[FLAG_MAX] = { FLAGS(DROPIN_ROW) };
 
 static const struct dropin_gone gone[] = {
 	{ "enable-node-state-controller",
@@ -90,7 +63,6 @@ static const struct dropin_gone gone[] = {
 };
 
 static dropin_step adapt, check_controllers, check_metrics, set_log;
-static const char *level_of(const char *);
 
 const struct dropin_program dropin_node_state = {
 	.name = "node-state-controller",
@@ -170,38 +142,5 @@ check_metrics(struct dropin *d)
 static enum dropin_end
 set_log(struct dropin *d)
 {
-	const char *format = dropin_text(d, FLAG_ENCODER), *level = dropin_text(d, FLAG_LEVEL);
-	const bool devel = dropin_on(d, FLAG_DEVEL);
-
-	if (format[0] != '\0' && strcmp(format, "json") != 0 && strcmp(format, "console") != 0)
-		return dropin_refuse(d, DROPIN_WRONG,
-		    "invalid value \"%.100s\" for flag -zap-encoder: invalid encoder value, there are json "
-		    "and console", format);
-	if (level[0] != '\0' && level_of(level) == NULL)
-		return dropin_refuse(d, DROPIN_WRONG,
-		    "invalid value \"%.100s\" for flag -zap-log-level: invalid log level, there are debug, "
-		    "info, error, panic and numbers above 0", level);
-	if (format[0] == '\0')
-		format = devel ? "console" : "json";
-	dropin_set(d, "supervisor", "log-format", format);
-	dropin_set(d, "supervisor", "log-level",
-	    level[0] != '\0' ? level_of(level) : devel ? "debug" : "info");
-	return DROPIN_OK;
-}
-
-static const char *
-level_of(const char *asked)
-{
-	static const struct {
-		const char	*zap, *ours;
-	} words[] = {
-		{ "debug", "debug" }, { "info", "info" }, { "error", "error" }, { "panic", "error" },
-	};
-	char *end;
-
-	for (size_t i = 0; i < NITEMS(words); i++) {
-		if (strcasecmp(words[i].zap, asked) == 0)
-			return words[i].ours;
-	}
-	return strtol(asked, &end, 10) > 0 && *end == '\0' ? "debug" : NULL;
+	return dropin_zap(d, DROPIN_ZAP_FLAGS);
 }

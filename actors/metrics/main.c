@@ -251,25 +251,13 @@ is_off(const char *address)
 	return strcmp(address, "0") == 0 || strcmp(address, "off") == 0;
 }
 
-/*
- * A file in our own folder, for a configuration with port 0. Renamed into place, so that a reader gets
- * all of it.
- */
 static void
 write_address_file(const struct actor *a, const char *file, const char *bound)
 {
-	char path[PATH_ROOM], temporary[PATH_ROOM], hidden[ADDRESS_MAX];
+	char folder[PATH_ROOM], path[LISTEN_PATH_MAX];
 
-	snprintf(hidden, sizeof(hidden), ".%s", file);
-	path_of(a, file, path);
-	path_of(a, hidden, temporary);
-	FILE *f = fopen(temporary, "we");
-	if (f == NULL) {
-		log_warn("cannot write the address", KV_S(PATH, temporary));
-		return;
-	}
-	const bool written = fprintf(f, "%s\n", bound) > 0;
-	if ((fclose(f) != 0) | !written || rename(temporary, path) == -1)
+	path_of(a, "", folder);
+	if (!listen_write_address(folder, file, bound, path))
 		log_warn("cannot write the address", KV_S(PATH, path));
 }
 

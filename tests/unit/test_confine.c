@@ -49,7 +49,7 @@ check_row(void **state)
 	assert_int_equal(size, r->size);
 }
 
-/* Only kube-watcher and the claimers call an API, and only metrics listens. */
+/* Only kube-watcher and the claimers call an API; only metrics and the hooks of vip-claimer listen. */
 static void
 who_needs_tcp(void **state)
 {
@@ -57,7 +57,8 @@ who_needs_tcp(void **state)
 	for (size_t i = 0; i < CHILD_MAX; i++) {
 		const bool calls = i == CHILD_KUBE_WATCHER || i == CHILD_LKE_CLAIMER
 		    || i == CHILD_VPSIE_CLAIMER || i == CHILD_CAPA_ANNOTATOR || i == CHILD_TEST_CLAIMER;
-		const enum tcp wanted = calls ? TCP_CONNECT : i == CHILD_METRICS ? TCP_BIND : TCP_NONE;
+		const bool listens = i == CHILD_METRICS || i == CHILD_VIP_CLAIMER;
+		const enum tcp wanted = calls ? TCP_CONNECT : listens ? TCP_BIND : TCP_NONE;
 
 		assert_int_equal(child_table[i].tcp, wanted);
 	}
