@@ -182,7 +182,7 @@
 	    "MachineDeployments to expect at most: the memory limit grows with it.")	\
 	S(VIP_CLAIMER, "enable-runtime-extension", BOOL, "true", 0, 0,		\
 	    "Serve the hooks of Cluster API. Without them addresses are still given, but perhaps too late.") \
-	S(VIP_CLAIMER, "hook-bind-address", ADDR, ":9443", 1, 0,		\
+	S(VIP_CLAIMER, "hook-bind-address", ADDR, ":9443", 1, 1,		\
 	    "Where the hooks are served, over HTTPS.")				\
 	S(VIP_CLAIMER, "tls-dir", PATH, "", 0, 1024,				\
 	    "Folder with tls.crt and tls.key, as a kubernetes.io/tls Secret mounts. A change is used "	\

@@ -51,8 +51,8 @@ static const struct refused {
 	    "f:1: \"metrics\" is an actor; its section stands under actors\n" },
 	{ "the supervisor among the actors", "actors:\n  supervisor: {}\n",
 	    "f:2: \"supervisor\" is not an actor; its section stands beside actors\n" },
-	{ "a role without a program", "actors:\n  vip-claimer: {}\n",
-	    "f:2: unknown actor \"vip-claimer\"..." },
+	{ "an actor that does not exist", "actors:\n  quota-claimer: {}\n",
+	    "f:2: unknown actor \"quota-claimer\"..." },
 
 	{ "list for a value", "supervisor:\n  user: [a, {b: [c]}]\n  log-level: x\n",
 	    "f:2: user must be a single value, not a list" USERS
@@ -183,7 +183,7 @@ static const struct accepted {
 	{ "carriage returns",
 	    "actors:\r\n  metrics:\r\n    metrics-bind-address: a:1\r\n", "metrics",
 	    "metrics-bind-address=a:1\nhealth-probe-bind-address=:9440\n" METRICS_TLS },
-	{ "an unknown section is empty", "", "vip-claimer", "" },
+	{ "an unknown section is empty", "", "quota-claimer", "" },
 	{ "test producer",
 	    "actors:\n  test-producer:\n    seed: 9223372036854775807\n    ready-after: 1s\n",
 	    "test-producer",
