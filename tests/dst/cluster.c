@@ -7,6 +7,15 @@
 
 #include "obj.h"
 
+/* Of one version of an object: it is read by every role in every tree. */
+struct cluster_copies {
+	uint64_t		 rv;
+	char			*text;			/* NULL: not needed yet */
+	struct projected	*views[ROLE_MAX];
+};
+
+static struct cluster_copies *copies_of(const struct cluster_object *);
+static void drop_copies(struct cluster_copies *);
 static struct cluster_answer answer(enum outcome, unsigned, const char *);
 static struct cluster_answer create(struct cluster *, const struct cluster_request *);
 static struct cluster_answer update(
@@ -39,8 +48,11 @@ cluster_free(struct cluster *c)
 		free(f->request.body);
 		free(f);
 	}
-	for (unsigned i = 0; i < c->count; i++)
+	for (unsigned i = 0; i < c->count; i++) {
 		json_decref(c->objects[i].json);
+		drop_copies(c->objects[i].copies);
+		free(c->objects[i].copies);
+	}
 }
 
 struct cluster_object *
@@ -68,19 +80,61 @@ cluster_in_flight(const struct cluster *c)
 	return false;
 }
 
+/* ---- What readers get ---- */
+
+/* Those of another version are made anew. */
+static struct cluster_copies *
+copies_of(const struct cluster_object *o)
+{
+	if (o->copies->rv != o->rv)
+		drop_copies(o->copies);
+	o->copies->rv = o->rv;
+	return o->copies;
+}
+
+static void
+drop_copies(struct cluster_copies *all)
+{
+	free(all->text);
+	for (unsigned r = 0; r < ROLE_MAX; r++) {
+		if (all->views[r] != NULL)
+			free((void *)(uintptr_t)all->views[r]->values[0].bytes);
+		free(all->views[r]);
+	}
+	*all = (struct cluster_copies){ .text = NULL };
+}
+
+const char *
+cluster_text(const struct cluster_object *o)
+{
+	struct cluster_copies *const all = copies_of(o);
+
+	if (all->text == NULL)
+		all->text = json_dumps(o->json, JSON_COMPACT);
+	MUST(all->text != NULL);
+	return all->text;
+}
+
 bool
 cluster_project(const struct cluster_object *o, enum role reader, struct projected *out)
 {
 	static struct projection *projections[KIND_MAX][ROLE_MAX];
 	struct projection **const p = &projections[o->kind][reader];
+	struct cluster_copies *const all = copies_of(o);
 
+	if (all->views[reader] != NULL) {
+		*out = *all->views[reader];
+		return true;
+	}
 	if (*p == NULL)
 		*p = projection_new(o->kind, cluster_version(o->kind), UINT64_C(1) << reader);
-	char *const text = json_dumps(o->json, JSON_COMPACT);
-	MUST(text != NULL);
-	const bool good = project(*p, PROJECT_JSON, text, strlen(text), 0, out);
-	free(text);
-	return good;
+	const char *const text = cluster_text(o);
+	if (!project(*p, PROJECT_JSON, text, strlen(text), 0, out))
+		return false;
+	MUST(out->nvalues == 1);
+	out->values[0].bytes = obj_memdup(out->values[0].bytes, out->values[0].len);
+	all->views[reader] = obj_memdup(out, sizeof(*out));
+	return true;
 }
 
 /* ---- Requests ---- */
@@ -183,16 +237,19 @@ update(struct cluster *c, const struct cluster_request *r, struct cluster_object
 static struct cluster_answer
 patch(struct cluster *c, const struct cluster_request *r, struct cluster_object *o)
 {
-	json_t *const copy = json_deep_copy(o->json);
+	const bool merges = r->op == OP_MERGE;
+	json_t *const copy = merges ? json_copy(o->json) : json_deep_copy(o->json);
 	const char *refusal = c->refusal != NULL ? c->refusal(c, r) : NULL;
 
 	if (refusal == NULL)
-		refusal = r->op == OP_MERGE ? cluster_merge(copy, r->body, r->len)
-					    : cluster_json_patch(copy, r->body, r->len);
+		refusal = merges ? cluster_merge(copy, r->body, r->len)
+				 : cluster_json_patch(copy, r->body, r->len);
 	if (refusal != NULL) {
 		json_decref(copy);
 		return answer(OUTCOME_INVALID, 422, refusal);
 	}
+	if (merges)	/* its resourceVersion is not that of the object before */
+		json_object_set_new(copy, "metadata", json_copy(json_object_get(copy, "metadata")));
 	json_t *const finalizers = json_object_get(json_object_get(copy, "metadata"), "finalizers");
 	if (finalizers != NULL && json_array_size(finalizers) == 0)
 		json_object_del(json_object_get(copy, "metadata"), "finalizers");
@@ -323,7 +380,7 @@ add_object(struct cluster *c, enum kind k, const char *name)
 		return o;
 	MUST(c->count < CLUSTER_OBJECTS_MAX);
 	o = &c->objects[c->count++];
-	*o = (struct cluster_object){ .kind = k };
+	*o = (struct cluster_object){ .kind = k, .copies = obj_alloc(sizeof(*o->copies)) };
 	snprintf(o->name, sizeof(o->name), "%s", name);
 	MUST(object_key(o->key, sizeof(o->key), kind_table[k].resource, namespace_of(k), name));
 	return o;

@@ -27,6 +27,7 @@ struct cluster_object {
 	char		 name[CLUSTER_NAME_MAX], key[2 * CLUSTER_NAME_MAX];
 	json_t		*json;		/* NULL: it does not exist */
 	uint64_t	 rv;		/* of its last change; also of its end */
+	struct cluster_copies *copies;	/* of the JSON, as its readers get it (cluster.c) */
 };
 
 struct cluster_request {
@@ -99,6 +100,8 @@ struct cluster_answer cluster_execute(struct cluster *c, const struct cluster_re
 /* The version of that kind that the server has: the first that we can read. */
 const char *cluster_version(enum kind k);
 int64_t cluster_time_us(const struct cluster *c);	/* as its answers have it in their Date */
+/* As JSON, until its next change. */
+const char *cluster_text(const struct cluster_object *o);
 /* False: its fields that the role reads cannot be read. */
 bool cluster_project(const struct cluster_object *o, enum role reader, struct projected *out);
 
@@ -118,8 +121,10 @@ void cluster_set_absent(struct cluster *c, enum kind k, bool absent);
 
 /* ---- Patches and selectors (cluster_patch.c) ---- */
 
-/* NULL: applied; else why the server refuses it. */
+/* NULL: applied; else why the server refuses it. Only object itself changes: it may be a shallow copy. */
 const char *cluster_merge(json_t *object, const char *body, size_t len);
+/* A merge patch that would leave the object as it is. */
+bool cluster_merge_is_empty(const json_t *object, const char *body, size_t len);
 const char *cluster_json_patch(json_t *object, const char *body, size_t len);
 bool cluster_selects(const struct cluster_object *o, const char *fields);
 

@@ -12,6 +12,7 @@
 #include "obj.h"
 
 static void merge(json_t *, const json_t *);
+static bool changes_nothing(const json_t *, const json_t *);
 static bool add_at(json_t *, const char *, json_t *);
 static sim_fn pod_ends;
 
@@ -29,6 +30,7 @@ cluster_merge(json_t *object, const char *body, size_t len)
 	return NULL;
 }
 
+/* What is below target may belong to another object, too: it is copied before it changes. */
 static void
 merge(json_t *target, const json_t *patch)
 {
@@ -41,11 +43,41 @@ merge(json_t *target, const json_t *patch)
 		} else if (!json_is_object(value)) {
 			json_object_set(target, key, value);
 		} else {
-			if (!json_is_object(json_object_get(target, key)))
-				json_object_set_new(target, key, json_object());
-			merge(json_object_get(target, key), value);
+			json_t *const present = json_object_get(target, key);
+			json_t *const own = json_is_object(present) ? json_copy(present) : json_object();
+
+			merge(own, value);
+			json_object_set_new(target, key, own);
 		}
 	}
+}
+
+bool
+cluster_merge_is_empty(const json_t *object, const char *body, size_t len)
+{
+	json_t *const patch = json_loadb(body, len, 0, NULL);
+	const bool empty = json_is_object(patch) && changes_nothing(object, patch);
+
+	json_decref(patch);
+	return empty;
+}
+
+static bool
+changes_nothing(const json_t *target, const json_t *patch)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach((json_t *)(uintptr_t)patch, key, value) {
+		const json_t *const present = json_object_get(target, key);
+		const bool same = json_is_null(value) ? present == NULL
+		    : json_is_object(value) ? json_is_object(present) && changes_nothing(present, value)
+					    : json_equal(present, value);
+
+		if (!same)
+			return false;
+	}
+	return true;
 }
 
 const char *

@@ -48,6 +48,7 @@ static struct flight *flight_new(struct actor *, struct watcher *, const struct 
 static void copy(char *, size_t, struct wire_str);
 static bool is_mutation(enum op);
 static sim_fn arrive;
+static json_t *object_before(const struct cluster_object *, enum op);
 static void answer_flight(struct flight *, int64_t);
 static void send_items(struct actor *, const struct flight *);
 static void send_object(struct result_items *, const struct flight *, const struct cluster_object *);
@@ -192,15 +193,16 @@ publish_kind(struct actor *a, struct watcher *w, enum kind k)
 {
 	const struct kind_row *const row = &kind_table[k];
 	const enum kind_state state = w->cluster->absent[k] ? KIND_STATE_ABSENT : KIND_STATE_SYNCED;
+
+	if (w->states[k] == state)
+		return;
+	w->states[k] = state;
 	const union msg_body body = { .kind = {
 		.group = wire_str_of(row->group), .resource = wire_str_of(row->resource),
 		.version = wire_str_of(cluster_version(k)), .state = state, .detail = wire_str_of(""),
 	} };
 	char key[128];
 
-	if (w->states[k] == state)
-		return;
-	w->states[k] = state;
 	snprintf(key, sizeof(key), ":kind/%s", row->resource);
 	for (unsigned r = 0; r < ROLE_MAX; r++) {
 		if (w->links[r] != LINK_MAX && (row->readers >> r & 1) != 0)
@@ -381,7 +383,7 @@ arrive(struct sim *sim, void *arg, uint64_t id)
 		const struct cluster_object *const o =
 		    f->request.kind == KIND_MAX ? NULL : cluster_find(c, f->request.kind, f->request.name);
 
-		before = o != NULL ? json_deep_copy(o->json) : NULL;
+		before = o != NULL ? object_before(o, f->request.op) : NULL;
 		f->answer = cluster_execute(c, &f->request);
 		SIM_TRACE(sim, "server: %s %s/%s of %s: %s", op_table[f->request.op].name,
 		    f->request.kind == KIND_MAX ? "?" : kind_table[f->request.kind].resource,
@@ -398,6 +400,15 @@ arrive(struct sim *sim, void *arg, uint64_t id)
 		return;
 	}
 	answer_flight(f, sim->now_ms + (f->answer_lost ? REQUEST_MS : delay(c, QUICK_MS)));
+}
+
+/* Patches and reads leave the JSON that they find as it is. */
+static json_t *
+object_before(const struct cluster_object *o, enum op op)
+{
+	if (op == OP_MERGE || op == OP_JSON || op == OP_GET || op == OP_LIST || op == OP_EVENT)
+		return json_incref(o->json);
+	return json_deep_copy(o->json);
 }
 
 /* The outcome reaches the kube-watcher that sent it, if that one is still there. */
@@ -462,16 +473,14 @@ send_object(struct result_items *items, const struct flight *f, const struct clu
 	static struct projection *live[KIND_MAX];
 	const struct kind_row *const row = &kind_table[o->kind];
 	const enum kind k = kind_find_live(row->group, row->resource, f->from);
-	char *const text = json_dumps(o->json, JSON_COMPACT);
+	const char *const text = cluster_text(o);
 
-	MUST(text != NULL);
 	if (k != KIND_MAX && live[k] == NULL)
 		live[k] = projection_new(k, kind_table[k].versions, UINT64_C(1) << f->from);
 	if (k != KIND_MAX)
 		result_items_live(items, k, live[k], text, strlen(text));
 	else
 		result_items_raw(items, row->resource, "", o->name, text, strlen(text));
-	free(text);
 }
 
 static void

@@ -1,6 +1,6 @@
 /*
- * tests/dst/world_lke.c - the worlds `lke` and `lke-sweep`: NodeClaims, what must hold after every
- * step, and the final state.
+ * tests/dst/world_lke.c - the worlds `lke` and `lke-sweep`: their objects, what happens to them, and the
+ * workload of the sweep.
  *
  * lke: NodeClaims of three pool keys come and go, of one tier per history; two instances make
  * pools, tag, drain and delete machines, and everything fails at times. lke-sweep: one instance, no
@@ -17,9 +17,7 @@
 #include "obj.h"
 #include "runtime_breaks.h"
 
-#define GROUP	"karpenter.k8s.linode"
-
-enum { SWEEP_LEAST = 60, SWEEP_EFFECTS = 130, TWIN_MS = 60 * 1000, TIERS = 2, SEEDS = 500 };
+enum { SWEEP_LEAST = 60, SWEEP_EFFECTS = 130, TWIN_MS = 60 * 1000, TIERS = 2, SEEDS = 4000 };
 
 /* Pool keys. The tag of the second NodePool is shortened; claims' names differ where their tags are cut. */
 static const struct {
@@ -39,8 +37,6 @@ static const struct {
 
 static harness_act_fn toggle_claim, touch_claim, add_twin;
 static sim_fn end_twin;
-static const char *difference(struct harness *);
-static bool lists_lag(const struct harness *);
 static bool sweep_step(struct harness *, unsigned);
 
 static const struct harness_act acts[] = {
@@ -50,8 +46,8 @@ static const struct harness_act acts[] = {
 static const struct harness_spec spec = {
 	.role = ROLE_LKE_CLAIMER, .program = lke_claimer_main, .kind = KIND_NODE_CLAIM,
 	.shared = "nodepools nodes", .acts = acts,
-	.nacts = NITEMS(acts), .serve = lkew_serve, .leaves = lkew_leaves, .difference = difference,
-	.lists_lag = lists_lag, .sweep_step = sweep_step, .sweep_least = SWEEP_LEAST,
+	.nacts = NITEMS(acts), .serve = lkew_serve, .leaves = lkew_leaves, .difference = lkew_difference,
+	.lists_lag = lkew_lists_lag, .sweep_step = sweep_step, .sweep_least = SWEEP_LEAST,
 	.sweep_effects = SWEEP_EFFECTS,
 };
 
@@ -62,12 +58,6 @@ static struct cluster_object *claim(struct harness *, uint32_t);
 static void claim_name(char *, uint32_t);
 static void create_claim(struct harness *, uint32_t, const char *);
 static void stamp(struct harness *, enum kind, const char *, json_t *);
-static void check_pools(struct lkew *);
-static void check_tags(struct lkew *);
-static void check_claims(struct lkew *);
-static const char *claim_difference(struct lkew *, const struct cluster_object *);
-static bool has_condition(const struct cluster_object *, const char *);
-static bool is_ours(const struct cluster_object *);
 
 /* ---- Setup ---- */
 
@@ -84,7 +74,7 @@ setup(struct sim *sim)
 	add_objects(w);
 	for (uint32_t i = 0; i < LKEW_CLAIMS; i++) {
 		if (sim_random(sim, 4) != 0)
-			create_claim(&w->h, i, GROUP);
+			create_claim(&w->h, i, LKEW_GROUP);
 	}
 	harness_begin(&w->h);
 	/* Many short histories find more than a few long ones. */
@@ -238,7 +228,7 @@ toggle_claim(struct harness *h)
 	struct cluster_object *const o = claim(h, n);
 
 	if (o == NULL) {
-		create_claim(h, n, GROUP);
+		create_claim(h, n, LKEW_GROUP);
 	} else if (!harness_is_deleting(o)) {
 		SIM_TRACE(h->sim, "%s is deleted", o->name);
 		cluster_remove(&h->cluster, o);
@@ -284,213 +274,7 @@ end_twin(struct sim *sim, void *arg, uint64_t n)
 	if (!w->pools[goes].deleted)
 		lkew_delete_pool(w, goes, false);
 	w->twin = LKEW_NONE;
-}
-
-/* ---- After every step ---- */
-
-static void
-check(struct sim *sim, void *world)
-{
-	struct lkew *const w = world;
-
-	if (w->clock_ms != w->h.cluster.clock_ms) {
-		w->clock_ms = w->h.cluster.clock_ms;
-		w->clock_moved_ms = sim->now_ms;
-	}
-	if (w->checked == w->h.cluster.rv + w->changes)
-		return;
-	w->checked = w->h.cluster.rv + w->changes;
-	check_pools(w);
-	check_tags(w);
-	check_claims(w);
-}
-
-/* C2: one pool per key, but for what somebody made by hand. */
-static void
-check_pools(struct lkew *w)
-{
-	for (uint32_t i = 0; i < w->npools; i++) {
-		for (uint32_t k = i + 1; k < w->npools && !w->pools[i].deleted; k++) {
-			const bool by_hand = w->twin != LKEW_NONE && (k == w->twin || i == w->twin);
-
-			if (!w->pools[k].deleted && !by_hand && lkew_same_key(&w->pools[i], &w->pools[k]))
-				sim_fail(w->h.sim, "the pools %u and %u have one key", LKEW_POOL_BASE + i,
-				    LKEW_POOL_BASE + k);
-		}
-	}
-}
-
-/*
- * C1, at the provider: no machine has the tags of two claims, no tag is on two; C8: none outlives
- * its claim.
- */
-static void
-check_tags(struct lkew *w)
-{
-	const char *tags[LKEW_MACHINES_MAX] = { NULL };
-
-	for (uint32_t i = 0; i < w->nmachines; i++) {
-		const struct lkew_tags *const t = &w->machines[i].tags;
-		unsigned claims = 0;
-
-		if (w->machines[i].deleted)
-			continue;
-		for (uint32_t k = 0; k < t->n; k++)
-			claims += strncmp(t->text[k], LKEW_CLAIM_TAG, strlen(LKEW_CLAIM_TAG)) == 0;
-		if (claims > 1)
-			sim_fail(w->h.sim, "machine %u has the tags of two NodeClaims", i);
-		tags[i] = lkew_tag_value(t, LKEW_CLAIM_TAG);
-		if (tags[i] != NULL && lkew_claim_of_tag(w, tags[i]) == NULL)
-			sim_fail(w->h.sim,
-			    "machine %u has the tag %s, and no such NodeClaim exists", i, tags[i]);
-		for (uint32_t k = 0; k < i && tags[i] != NULL; k++) {
-			if (tags[k] != NULL && strcmp(tags[i], tags[k]) == 0)
-				sim_fail(w->h.sim, "the machines %u and %u have the tag %s", k, i, tags[i]);
-		}
-	}
-}
-
-/* C1, in the cluster: a status names a machine of its own. */
-static void
-check_claims(struct lkew *w)
-{
-	const char *owners[LKEW_MACHINES_MAX] = { NULL };
-	char expected[LKEW_TAG_MAX + 1];
-
-	for (unsigned i = 0; i < w->h.cluster.count; i++) {
-		const struct cluster_object *const o = &w->h.cluster.objects[i];
-
-		if (o->kind != KIND_NODE_CLAIM || o->json == NULL || lkew_claim_machine(o) == LKEW_NONE)
-			continue;
-		const uint32_t m = lkew_claim_machine(o);
-		if (m >= w->nmachines) {
-			sim_fail(w->h.sim, "%s has a machine that was never made", o->name);
-			return;
-		}
-		const char *const tag = lkew_tag_value(&w->machines[m].tags, LKEW_CLAIM_TAG);
-		if (owners[m] != NULL)
-			sim_fail(w->h.sim, "machine %u has two owners: %s and %s", m, owners[m], o->name);
-		if (tag == NULL || strcmp(tag, lkew_expected(expected, LKEW_CLAIM_TAG, o->name)) != 0)
-			sim_fail(w->h.sim, "%s has machine %u, whose tag is %s", o->name, m,
-			    tag != NULL ? tag : "missing");
-		owners[m] = o->name;
-	}
-}
-
-/* ---- The final state ---- */
-
-static const char *
-difference(struct harness *h)
-{
-	static char text[160];
-	struct lkew *const w = (struct lkew *)h;
-	uint32_t claims = 0, nodes = 0, live = 0;
-
-	if (w->twin != LKEW_NONE)
-		return "a pool that somebody made by hand";
-	for (unsigned i = 0; i < h->cluster.count; i++) {
-		const struct cluster_object *const o = &h->cluster.objects[i];
-
-		if (o->json == NULL)
-			continue;
-		nodes += o->kind == KIND_NODE;
-		const json_t *const metadata = json_object_get(o->json, "metadata");
-		const bool annotated = json_object_size(json_object_get(metadata, "annotations")) > 0;
-		if (o->kind == KIND_NODE_POOL && annotated)
-			return "a NodePool has an intent";
-		if (o->kind != KIND_NODE_CLAIM)
-			continue;
-		claims++;
-		const char *const wrong = claim_difference(w, o);
-		if (wrong == NULL)
-			continue;
-		snprintf(text, sizeof(text), "%s %s", o->name, wrong);
-		return text;
-	}
-	for (uint32_t i = 0; i < w->nmachines; i++)
-		live += !w->machines[i].deleted;
-	for (uint32_t i = 0; i < w->npools; i++) {
-		if (!w->pools[i].deleted && w->pools[i].count == 0)
-			return "a pool is empty";
-	}
-	/* The claim of another provider has none of it, and the human has one machine. */
-	if (live == claims && nodes == claims)
-		return NULL;
-	snprintf(text, sizeof(text), "%u NodeClaims, %u machines, %u Nodes", claims - 1, live - 1, nodes - 1);
-	return text;
-}
-
-static const char *
-claim_difference(struct lkew *w, const struct cluster_object *o)
-{
-	const uint32_t m = lkew_claim_machine(o);
-	char node[CLUSTER_NAME_MAX];
-
-	if (!is_ours(o)) {
-		if (json_object_get(o->json, "status") != NULL
-		    || json_object_get(json_object_get(o->json, "metadata"), "finalizers") != NULL)
-			sim_fail(w->h.sim, "%s belongs to another provider, and was written", o->name);
-		return NULL;
-	}
-	if (harness_is_deleting(o))
-		return "is being deleted";
-	if (m >= w->nmachines || w->machines[m].deleted)
-		return "has no machine";
-	if (!has_condition(o, "Launched") || !has_condition(o, "Registered")
-	    || !has_condition(o, "Initialized"))
-		return "is not initialized";
-	lkew_node_name(node, m);
-	const struct cluster_object *const n = cluster_find(&w->h.cluster, KIND_NODE, node);
-	const json_t *const labels = n == NULL ? NULL
-	    : json_object_get(json_object_get(n->json, "metadata"), "labels");
-	return json_object_get(labels, "karpenter.sh/registered") != NULL
-	    && json_object_get(labels, "karpenter.sh/initialized") != NULL ? NULL : "has no Node of its own";
-}
-
-static bool
-is_ours(const struct cluster_object *o)
-{
-	const char *const group = json_string_value(json_object_get(
-	    json_object_get(json_object_get(o->json, "spec"), "nodeClassRef"), "group"));
-
-	return group != NULL && strcmp(group, GROUP) == 0;
-}
-
-static bool
-has_condition(const struct cluster_object *o, const char *type)
-{
-	const json_t *c;
-	size_t i;
-
-	json_array_foreach(json_object_get(json_object_get(o->json, "status"), "conditions"), i, c) {
-		const char *const name = json_string_value(json_object_get(c, "type"));
-		const char *const status = json_string_value(json_object_get(c, "status"));
-
-		if (name != NULL && strcmp(name, type) == 0)
-			return status != NULL && strcmp(status, "True") == 0;
-	}
-	return false;
-}
-
-static bool
-lists_lag(const struct harness *h)
-{
-	const struct lkew *const w = (const struct lkew *)h;
-	const int64_t now_ms = h->sim->now_ms;
-
-	for (uint32_t i = 0; i < w->nmachines; i++) {
-		const struct lkew_machine *const m = &w->machines[i];
-
-		if (m->listed_ms > now_ms || m->until_ms > now_ms || m->tags_ms > now_ms)
-			return true;
-	}
-	for (uint32_t i = 0; i < w->npools; i++) {
-		const struct lkew_pool *const p = &w->pools[i];
-
-		if (p->listed_ms > now_ms || p->count_ms > now_ms || p->until_ms > now_ms)
-			return true;
-	}
-	return false;
+	w->changes++;
 }
 
 /* ---- The sweep ---- */
@@ -503,7 +287,7 @@ sweep_step(struct harness *h, unsigned step)
 
 	for (uint32_t i = 0; step < NITEMS(sweep_steps) && i < LKEW_CLAIMS; i++) {
 		if ((sweep_steps[step].create >> i & 1) != 0)
-			create_claim(h, i, GROUP);
+			create_claim(h, i, LKEW_GROUP);
 		if ((sweep_steps[step].remove >> i & 1) != 0)
 			cluster_remove(&h->cluster, claim(h, i));
 	}
@@ -529,8 +313,8 @@ static const struct world_break breaks[] = {
 };
 
 const struct world lke_world = {
-	.name = "lke", .breaks = breaks, .weight = 8, .seeds = SEEDS, .settle_ms = 1800 * 1000,
-	.hold_ms = 25 * 1000, .setup = setup, .has_actions = harness_has_actions, .check = check,
+	.name = "lke", .breaks = breaks, .seeds = SEEDS, .settle_ms = 1800 * 1000,
+	.hold_ms = 25 * 1000, .setup = setup, .has_actions = harness_has_actions, .check = lkew_check,
 	.stop_faults = stop_faults, .unsettled = harness_unsettled, .teardown = teardown,
 };
 
@@ -539,6 +323,6 @@ static const struct world_break no_breaks[] = { { NULL, NULL } };
 const struct world lke_sweep_world = {
 	.name = "lke-sweep", .breaks = no_breaks, .points = (uint64_t)TIERS * SWEEP_EFFECTS * EFFECT_MAX,
 	.settle_ms = 1800 * 1000, .hold_ms = 25 * 1000, .setup = sweep_setup,
-	.has_actions = harness_has_actions, .check = check, .stop_faults = harness_sweep_stop_faults,
+	.has_actions = harness_has_actions, .check = lkew_check, .stop_faults = harness_sweep_stop_faults,
 	.unsettled = harness_unsettled, .teardown = teardown,
 };

@@ -2,7 +2,9 @@
  * tests/dst/world_lke.h - the worlds `lke` and `lke-sweep`: lke-claimer on the harness (harness.h),
  * and a modelled Linode API, Standard or Enterprise.
  *
- *	world_lke.c	NodeClaims, what must hold, the final state
+ *	world_lke.c	NodeClaims, what happens to them, the sweep
+ *	lke_checks.c	what must hold after every step
+ *	lke_settled.c	the final state
  *	lke_api.c	the calls of the API and its answers
  *	lke_model.c	pools and machines; what must hold when one goes
  */
@@ -63,7 +65,9 @@ struct lkew {
 	uint32_t		 npools;
 	struct lkew_machine	 machines[LKEW_MACHINES_MAX];
 	uint32_t		 nmachines;
-	uint64_t		 changes, checked;
+	uint64_t		 changes, checked;	/* at the provider; when the checks ran */
+	uint64_t		 compared;	/* when `different` was found */
+	const char		*different;
 	int64_t			 clock_ms, clock_moved_ms;	/* of the cluster, as seen; when it moved */
 	uint32_t		 twin, twin_of;	/* a second pool of a key, made by hand; LKEW_NONE: none */
 	struct lkew_reader	 readers[RUNTIME_TREES];
@@ -104,6 +108,13 @@ uint32_t lkew_claim_machine(const struct cluster_object *claim);
 void lkew_node_name(char buf[CLUSTER_NAME_MAX], uint32_t machine);
 bool lkew_same_key(const struct lkew_pool *a, const struct lkew_pool *b);
 
+/* ---- lke_checks.c, lke_settled.c ---- */
+
+void lkew_check(struct sim *sim, void *world);
+const char *lkew_difference(struct harness *h);	/* NULL: the final state is reached */
+bool lkew_lists_lag(const struct harness *h);
+
+#define LKEW_GROUP		"karpenter.k8s.linode"
 #define LKEW_RESERVED		"karpenter.k8s.linode/instance"	/* annotation of a NodeClaim */
 #define LKEW_CLAIM_TAG		"karpenter.sh/nodeclaim"
 #define LKEW_NODEPOOL_TAG	"karpenter.sh/nodepool"
