@@ -176,6 +176,9 @@ def virtual():
             ratio = document.world.now / ours.world.now
             figure(f"{name}, {tier}: ours", "s", [ours.world.now])
             figure("  calls", "calls", [ours.world.total()])
+            if not machines:
+                writes = ours.world.total() - ours.world.calls["pools"] - ours.world.calls["instances"]
+                figure("  time to the bound", "ratio", [ours.world.now / bound_s(tier, writes)])
             figure("  the document's algorithm", "s", [document.world.now])
             figure("  calls", "calls", [document.world.total()])
             figure("  the document's time to ours", "ratio", [ratio])

@@ -1,7 +1,7 @@
 /*
  * bench/lke_plan.c - lke_plan as a filter, for a provider that is modelled in virtual time.
  *
- * A line in: TIER NOW BEGUN POOLS COUNT LISTS MUTATING INTENT KIND TARGET CLAIMS MACHINES, then for
+ * A line in: TIER NOW BEGUN POOLS COUNT WAITS MUTATING INTENT KIND TARGET CLAIMS MACHINES, then for
  * each claim RESERVED TAGGED_ID, for each machine ID TAGS. A line out: VERB RETRY_AT KIND COUNT, then for
  * each claim the id of its machine or 0. Lists are current and nothing fails: the faults are in
  * tests/unit/test_lke_model.c.
@@ -40,7 +40,7 @@ main(void)
 		in.pools = (unsigned)next();
 		in.pool_id = 1;
 		in.count = next();
-		in.lists = (unsigned)next();
+		in.waits_ms = next();
 		in.mutating = next() != 0;
 		in.intent = (enum lke_intent)next();
 		in.intent_kind = (enum lke_intent_kind)next();

@@ -167,6 +167,7 @@ expect(struct lke_claimer *c, struct pool_memory *p)
 	intent_called(&p->intent, true, clock_mono_ms());
 	p->after = c->list.begun;
 	p->lists = 0;
+	p->waits_ms = clock_mono_ms();
 }
 
 /* ---- DELETE of a pool ---- */
@@ -253,6 +254,7 @@ on_node_deleted(struct reconciler *r, const char *key, const struct reconcile_wr
 	}
 	deleted(c, p->instance);
 	p->lists = 0;
+	p->waits_ms = clock_mono_ms();
 	if (a->outcome == CALL_DONE)
 		observe_answer(c, LKE_CALL_DELETE_NODE, p, "", 0);
 	else

@@ -7,7 +7,7 @@
 #define FACTS(F)										\
 	F(EXISTS) F(OURS) F(FOREIGN) F(DELETING) F(FINALIZER) F(LAUNCHED) F(REGISTERED) F(INITIALIZED)	\
 	F(LABELLED) F(DEADLINE_DUE) F(NODEPOOL) F(CLASS) F(CLASS_READY) F(CATALOGUE) F(RESOLVED)	\
-	F(NO_CAPACITY) F(VIOLATION) F(ASSIGNED) F(RESERVED) F(TAGGED) F(TAG_IN_FLIGHT) F(TAG_LOST)	\
+	F(NO_CAPACITY) F(PROVIDER_FAILED) F(VIOLATION) F(ASSIGNED) F(RESERVED) F(TAGGED) F(TAG_IN_FLIGHT) F(TAG_LOST)	\
 	F(MACHINE) F(MACHINE_GONE) F(NODE) F(NODES) F(NODE_READY) F(NODE_DELETING) F(NODE_REGISTERED)	\
 	F(NODE_INITIALIZED) F(NODE_FINALIZER) F(INITIALIZABLE) F(DRAINED) F(TOOK_OVER)			\
 	F(LAUNCH_TIMEOUT) F(REGISTRATION_TIMEOUT) F(CREATE_DEADLINE)
@@ -19,6 +19,8 @@ enum fact_number {
 };
 _Static_assert(FACT_MAX <= 64, "facts are a 64-bit mask");
 #define IS(ID)	(UINT64_C(1) << N_##ID)
+#define NO_TYPES	"the instance types of the region have not been read"
+#define LATE		"no machine within the create-deadline: work goes on"
 #define GOING_NODE	(IS(DELETING) | IS(REGISTERED) | IS(NODE))
 
 static uint64_t facts_of(const struct lke_claim_input *);
@@ -72,8 +74,9 @@ static const struct rule {
 	{ IS(VIOLATION), IS(LAUNCHED), CLAIM_WAIT, "InvariantViolation", "InvariantViolation",
 	    "its pool or its tags contradict each other" },
 	{ IS(TAGGED) | IS(LABELLED), IS(LAUNCHED), CLAIM_LAUNCH, NULL, NULL, "its machine has its tag" },
-	{ IS(TAGGED), IS(LAUNCHED) | IS(CATALOGUE), CLAIM_WAIT, NULL, "InstanceTypeResolutionFailed",
-	    "the instance types of the region have not been read" },
+	{ IS(TAGGED) | IS(PROVIDER_FAILED), IS(LAUNCHED) | IS(CATALOGUE), CLAIM_WAIT, NULL,
+	    "InstanceTypeResolutionFailed", NO_TYPES },
+	{ IS(TAGGED), IS(LAUNCHED) | IS(CATALOGUE), CLAIM_WAIT, NULL, NULL, NO_TYPES },
 	{ IS(TAGGED), IS(LAUNCHED), CLAIM_RESERVE, NULL, NULL, "the labels come before the status" },
 	{ 0, IS(LAUNCHED) | IS(NODEPOOL), CLAIM_WAIT, "NodePoolNotFound", "NodePoolNotFound",
 	    "its NodePool does not exist: create it, or delete the NodeClaim" },
@@ -82,17 +85,17 @@ static const struct rule {
 	{ 0, IS(LAUNCHED) | IS(CLASS_READY), CLAIM_WAIT, "NodeClassNotReady",
 	    "NodeClassReadinessUnknown", "its LinodeNodeClass is not Ready: its conditions have "
 	    "the reason" },
-	{ 0, IS(LAUNCHED) | IS(CATALOGUE), CLAIM_WAIT, NULL,
-	    "InstanceTypeResolutionFailed", "the instance types of the region have not been read" },
+	{ IS(PROVIDER_FAILED), IS(LAUNCHED) | IS(CATALOGUE), CLAIM_WAIT, NULL,
+	    "InstanceTypeResolutionFailed", NO_TYPES },
+	{ 0, IS(LAUNCHED) | IS(CATALOGUE), CLAIM_WAIT, NULL, NULL, NO_TYPES },
 	{ 0, IS(LAUNCHED) | IS(RESOLVED) | IS(RESERVED), CLAIM_WAIT,
 	    "InstanceTypeResolutionFailed", "InstanceTypeResolutionFailed", "no instance type fits"
 	    },
-	{ IS(TAG_IN_FLIGHT), IS(LAUNCHED), CLAIM_WAIT, NULL, "NodePoolProvisioning", "its tag is being written" },
-	{ IS(ASSIGNED) | IS(RESERVED) | IS(LABELLED), IS(LAUNCHED), CLAIM_TAG, NULL,
-	    "NodePoolProvisioning", "a machine is reserved for it" },
-	{ IS(ASSIGNED), IS(LAUNCHED), CLAIM_RESERVE, NULL, "NodePoolProvisioning", "a machine is assigned to it" },
-	{ IS(CREATE_DEADLINE), IS(LAUNCHED), CLAIM_WAIT, NULL, "NodePoolProvisioning",
-	    "no machine within the create-deadline: work goes on" },
+	{ IS(TAG_IN_FLIGHT), IS(LAUNCHED), CLAIM_WAIT, NULL, NULL, "its tag is being written" },
+	{ IS(ASSIGNED) | IS(RESERVED) | IS(LABELLED), IS(LAUNCHED), CLAIM_TAG, NULL, NULL,
+	    "a machine is reserved for it" },
+	{ IS(ASSIGNED), IS(LAUNCHED), CLAIM_RESERVE, NULL, NULL, "a machine is assigned to it" },
+	{ IS(CREATE_DEADLINE), IS(LAUNCHED), CLAIM_WAIT, NULL, NULL, LATE },
 	{ 0, IS(LAUNCHED), CLAIM_WAIT, NULL, NULL, "its machine is on its way" },
 
 	/* Life. */
@@ -126,6 +129,11 @@ lke_claim_plan(const struct lke_claim_input *in, struct lke_claim_plan *out)
 		.reason = rules[i].reason };
 	if ((rules[i].all_true & IS(VIOLATION)) != 0)
 		out->why = in->violation;
+	/* C6: one status, whatever the next step is. */
+	if (out->reason == NULL && in->create_deadline && !in->launched && !in->deleting) {
+		out->reason = "NodePoolProvisioning";
+		out->message = LATE;
+	}
 }
 
 const char *
@@ -158,6 +166,7 @@ facts_of(const struct lke_claim_input *in)
 		{ in->catalogue, IS(CATALOGUE) },
 		{ in->catalogue && in->resolved == LKE_RESOLVED, IS(RESOLVED) },
 		{ in->catalogue && in->resolved == LKE_NO_CAPACITY, IS(NO_CAPACITY) },
+		{ in->provider_failed, IS(PROVIDER_FAILED) },
 		{ in->violation != NULL, IS(VIOLATION) },
 		{ in->assigned != 0, IS(ASSIGNED) },
 		{ in->reserved != 0 && (in->assigned == 0 || in->assigned == in->reserved), IS(RESERVED) },

@@ -60,6 +60,7 @@ struct lke_claim_input {
 	bool			nodepool;	/* the NodePool exists */
 	bool			class_found, class_ready;
 	bool			catalogue;	/* types and availability have been read */
+	bool			provider_failed;	/* the last list or catalogue could not be read */
 	enum lke_resolved	resolved;
 	const char		*violation;	/* of C7, from the plan of its key; NULL: none */
 	/* Its machine: ids, 0: none. */
@@ -87,7 +88,8 @@ struct lke_claim_plan {
 	enum lke_claim_verb	 verb;
 	const char		*why;
 	const char		*event;
-	const char		*reason;	/* of Launched while it is Unknown */
+	const char		*reason;	/* of Launched while it is Unknown; NULL: nothing to report yet */
+	const char		*message;	/* ... and its message; NULL: why */
 };
 
 void lke_claim_plan(const struct lke_claim_input *in, struct lke_claim_plan *out);

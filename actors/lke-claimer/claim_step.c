@@ -60,6 +60,9 @@ claim_plan(struct lke_claimer *c, const struct reconcile_item *i, struct reconci
 		return;
 	if (v.plan.verb == CLAIM_LEAVE)
 		return;
+	/* Its pool does not wait for the status that is written first. */
+	if (v.plan.verb == CLAIM_WAIT && !v.in.launched && !v.in.deleting && v.memory->pool_key[0] != '\0')
+		claimer_enqueue(c, v.memory->pool_key);
 	if (v.plan.verb != CLAIM_FINALIZE && write_status(&v, step))
 		return;
 	perform(&v, i, step, now_ms);
@@ -175,8 +178,6 @@ wait(struct claim_view *v, struct reconcile_step *step, int64_t now_ms)
 		step->after_ms = LKE_VERIFY_MS;
 	if (v->in.tag_in_flight && v->c->list.number <= v->memory->tag_list)
 		claimer_enqueue(v->c, LKE_PROVIDER_KEY);
-	if (waits && v->memory->pool_key[0] != '\0')
-		claimer_enqueue(v->c, v->memory->pool_key);
 	if (v->list_due && v->c->r.leading)
 		observe_list(v->c, v->work, step, now_ms);
 }

@@ -105,6 +105,7 @@ read_needs(struct claim_view *v)
 	const struct pool_memory *const p = v->memory->pool_key[0] == '\0' ? NULL
 	    : pool_memory(v->c, v->memory->pool_key);
 	v->in.violation = p != NULL ? p->violation : NULL;
+	v->in.provider_failed = v->c->failure != NULL;
 	v->message = v->c->failure != NULL ? v->c->failure
 	    : v->in.catalogue && v->in.resolved != LKE_RESOLVED ? v->memory->message
 	    : p != NULL && p->failure[0] != '\0' ? p->failure : NULL;

@@ -450,14 +450,17 @@ plan_orphan_node(const struct view *v, struct lke_plan *out)
 
 /* ---- Lists ---- */
 
-/* The first at once, then less often; the least time between two is that of C6. */
+/*
+ * Evenly at first, at the least distance of C6; later by the time that was waited, so that what has come is
+ * seen after an eighth more than it took, in both tiers.
+ */
 static int64_t
 next_list(const struct lke_plan_input *in)
 {
-	int64_t apart = in->tier == LKE_STANDARD ? LKE_PROVISION_MS : 2 * LKE_PROVISION_MS;
+	const int64_t least = in->intent == LKE_INTENT_SENT ? LKE_SCALED_MS : LKE_PROVISION_MS;
+	const int64_t share = (in->begun_ms - in->waits_ms) / LKE_LIST_SHARE;
+	const int64_t apart = share < least ? least
+	    : share < LKE_LIST_MAX_MS ? share : LKE_LIST_MAX_MS;
 
-	for (unsigned i = 0; i < in->lists && apart < LKE_LIST_MAX_MS; i++)
-		apart *= 2;
-	apart = apart < LKE_LIST_MAX_MS ? apart : LKE_LIST_MAX_MS;
 	return in->begun_ms + apart > in->now_ms ? in->begun_ms + apart : in->now_ms;
 }

@@ -312,12 +312,12 @@ read_progress(struct pool_view *v, int64_t now_ms)
 
 		m->lists = progress ? 0 : m->lists + 1;
 		if (progress)
-			m->progress_ms = now_ms;
+			m->progress_ms = m->waits_ms = now_ms;
 		m->seen_list = v->c->list.number;
 		m->members = v->in.ninstances;
 		m->pool_count = v->in.count;
 	}
-	v->in.lists = m->lists;
+	v->in.waits_ms = m->waits_ms;
 	v->in.overdue = v->c->settings.launch_ms > 0 && now_ms - m->progress_ms > v->c->settings.launch_ms;
 }
 

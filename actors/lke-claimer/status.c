@@ -29,8 +29,8 @@ struct wanted {
 };
 
 static struct wanted launched(const struct lke_status_input *);
-static struct wanted registered(const struct lke_claim_input *);
-static struct wanted initialized(const struct lke_claim_input *);
+static struct wanted registered(const struct lke_claim_input *, bool);
+static struct wanted initialized(const struct lke_claim_input *, bool);
 static struct wanted ready(struct lke_status *, const struct wanted *);
 static struct wanted truth(enum lke_condition_id);
 static void set(struct lke_status *, const struct lke_status_input *, enum lke_condition_id, struct wanted);
@@ -46,6 +46,8 @@ lke_status(const struct lke_status_input *in, struct lke_status *out)
 	const struct lke_claim_input *const c = in->claim;
 	const bool removing = in->plan->verb == CLAIM_REMOVE || in->plan->verb == CLAIM_RELEASE_NODE
 	    || in->plan->verb == CLAIM_RELEASE;
+	/* One write has the providerID, and what follows from it. */
+	const bool launches = c->launched || in->plan->verb == CLAIM_LAUNCH;
 	struct wanted w[LKE_CONDITION_MAX] = { { .status = NULL } };
 
 	*out = (struct lke_status){ .n = 0 };
@@ -57,8 +59,8 @@ lke_status(const struct lke_status_input *in, struct lke_status *out)
 		memcpy(out->conditions, in->stored, in->nstored * sizeof(*in->stored));
 	out->n = in->nstored;
 	w[LKE_CONDITION_LAUNCHED] = launched(in);
-	w[LKE_CONDITION_REGISTERED] = registered(c);
-	w[LKE_CONDITION_INITIALIZED] = initialized(c);
+	w[LKE_CONDITION_REGISTERED] = registered(c, launches);
+	w[LKE_CONDITION_INITIALIZED] = initialized(c, launches);
 	w[LKE_CONDITION_READY] = ready(out, w);
 	if (c->deleting && c->registered && c->nodes > 0) {
 		const char *const late = c->grace_elapsed ? "TerminationGracePeriodElapsed" : "DrainTimeout";
@@ -129,16 +131,17 @@ launched(const struct lke_status_input *in)
 	if (in->plan->reason == NULL)
 		return awaiting;
 	return (struct wanted){ "Unknown", in->plan->reason,
-		in->message != NULL ? in->message : in->plan->why };
+		in->message != NULL ? in->message
+		: in->plan->message != NULL ? in->plan->message : in->plan->why };
 }
 
 /* The label on the Node counts, too: it is written before the condition. */
 static struct wanted
-registered(const struct lke_claim_input *c)
+registered(const struct lke_claim_input *c, bool launched)
 {
 	if (c->registered || (c->nodes == 1 && c->node_registered))
 		return truth(LKE_CONDITION_REGISTERED);
-	if (!c->launched)
+	if (!launched)
 		return awaiting;
 	if (c->nodes > 1)
 		return (struct wanted){ "False", "MultipleNodesFound",
@@ -147,11 +150,11 @@ registered(const struct lke_claim_input *c)
 }
 
 static struct wanted
-initialized(const struct lke_claim_input *c)
+initialized(const struct lke_claim_input *c, bool launched)
 {
 	if (c->initialized || (c->nodes == 1 && c->node_registered && c->node_initialized))
 		return truth(LKE_CONDITION_INITIALIZED);
-	if (!c->launched)
+	if (!launched)
 		return awaiting;
 	if (c->nodes != 1 || !(c->registered || c->node_registered))
 		return (struct wanted){ "Unknown", "NodeNotFound", "Node not registered with cluster" };

@@ -21,7 +21,8 @@
 #include "reply.h"
 #include "token.h"
 
-enum { HEADERS_MAX = 16, BUCKETS_MAX = 16 };
+/* CONNECTIONS: 1600 calls a minute of half a second each are 14 at a time. */
+enum { HEADERS_MAX = 16, BUCKETS_MAX = 16, CONNECTIONS = 16 };
 
 struct client_bucket {
 	const char	*name;
@@ -92,7 +93,8 @@ client_new(const struct client_config *config, char *err, size_t size)
 		}
 	}
 	c->http = http_new(config->base,
-	    &(struct http_config){ .user_agent = config->user_agent, .caller_paces = true });
+	    &(struct http_config){ .user_agent = config->user_agent, .max_per_host = CONNECTIONS,
+	    .caller_paces = true });
 	open_buckets(c);
 	return c;
 }

@@ -16,7 +16,7 @@ from lkevirtual import LIMITS, PAGE, WINDOW_S, Lock, World
 DEADLINE_S, PROVISIONING_S, SCALED_S = 10, 0.5, 0.2
 REQUEUE_S, REQUEUE_MOST_S = 1, 60
 WRITE_S = 0.02          # a write to the cluster, of lke-claimer
-IN_FLIGHT = 8           # its calls at a time
+IN_FLIGHT = 16          # its calls at a time
 BURST_S = 15            # of its token buckets: so many seconds' calls at once
 NONE, READY, SENT, ENDED = range(4)     # enum lke_intent
 CREATE = 0                              # enum lke_intent_kind
@@ -88,7 +88,7 @@ class Planned:
         self.world, self.done = World(tier, machines), 0
         self.reserved, self.tagged = [0] * claims, [0] * claims
         self.intent, self.intended, self.count, self.mutating = NONE, (0, 0), None, False
-        self.begun, self.lists, self.seen, self.calling = 0.0, 0, [], 0
+        self.begun, self.waits, self.seen, self.calling = 0.0, 0.0, [], 0
         self.tokens = {bucket: [limit / WINDOW_S * BURST_S, 0.0] for bucket, limit in LIMITS.items()}
         self.filter = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                        preexec_fn=procs.die_with_parent)
@@ -118,13 +118,14 @@ class Planned:
         yield from self.call("pools", "lists")
         yield from self.call("instances", "lists")
         self.seen, self.count, self.begun = self.world.shown(), self.world.count, began
-        self.lists = 0 if (len(self.seen), self.count) != before else self.lists + 1
+        if (len(self.seen), self.count) != before:
+            self.waits = self.world.now
 
     def plan(self):
         """(verb, when, kind, count, machine of each claim)"""
         ms = lambda seconds: round(seconds * 1000)
         words = [0 if self.world.tier == "standard" else 1, ms(self.world.now), ms(self.begun),
-                 self.count is not None, self.count or 0, self.lists, self.mutating, self.intent,
+                 self.count is not None, self.count or 0, ms(self.waits), self.mutating, self.intent,
                  *self.intended, len(self.reserved), len(self.seen)]
         for pair in zip(self.reserved, self.tagged):
             words += pair
@@ -158,7 +159,7 @@ class Planned:
                 self.intent = SENT
                 yield from self.call(verb.replace(" ", "-"))
                 assert self.world.scale(count)
-                self.count, self.intent = count, ENDED
+                self.count, self.intent, self.waits = count, ENDED, self.world.now
             else:
                 yield 0.02
         assert len(self.world.owners()) == len(self.reserved), self.world.owners()

@@ -52,7 +52,7 @@ struct pool {
 struct memory {			/* of the actor */
 	int64_t		started_ms, begun_ms, newer_than_ms, ended_ms, grown_ms;
 	bool		listed, mutating;
-	unsigned	lists;
+	int64_t		waits_ms;
 	enum lke_intent	intent;
 	struct pool	snapshot;
 	int		tagging[CLAIMS];	/* call, or NOBODY */

@@ -34,11 +34,11 @@ static const struct row {
 
 	/* C10: launch */
 	{ "C10 the finalizer first", "-finalizer assigned=7", CLAIM_FINALIZE, "", NULL },
-	{ "C10 labels and reservation in one write", "assigned=7", CLAIM_RESERVE, "", "NodePoolProvisioning" },
+	{ "C10 labels and reservation in one write", "assigned=7", CLAIM_RESERVE, "", "AwaitingReconciliation" },
 	{ "C10 the reservation is there, the labels are not", "assigned=7 reserved=7", CLAIM_RESERVE, "", NULL },
 	{ "C1 another machine is assigned: the record comes first", "assigned=8 reserved=7 labelled", CLAIM_RESERVE, "", NULL },
-	{ "C1 the tag after the record", "assigned=7 reserved=7 labelled", CLAIM_TAG, "", "NodePoolProvisioning" },
-	{ "C1 one PUT at a time", "assigned=7 reserved=7 labelled tag_in_flight", CLAIM_WAIT, "", NULL },
+	{ "C1 the tag after the record", "assigned=7 reserved=7 labelled", CLAIM_TAG, "", "AwaitingReconciliation" },
+	{ "C1 one PUT at a time", "assigned=7 reserved=7 labelled tag_in_flight", CLAIM_WAIT, "", "AwaitingReconciliation" },
 	{ "C1 reserved, and its machine is not in the list", "reserved=7 labelled", CLAIM_WAIT, "", "AwaitingReconciliation" },
 	{ "C10 one status write", TAGGED, CLAIM_LAUNCH, "", "" },
 	{ "C10 A2 killed before the labels: they come before the status", "tagged", CLAIM_RESERVE, "", NULL },
@@ -46,6 +46,9 @@ static const struct row {
 	    TAGGED "-nodepool -class_found resolved=2", CLAIM_LAUNCH, "", NULL },
 	{ "C6 its machine is on its way", "", CLAIM_WAIT, "", "AwaitingReconciliation" },
 	{ "C6 the create-deadline", "create_deadline", CLAIM_WAIT, "", "NodePoolProvisioning" },
+	{ "C6 ... a machine is assigned after it", "create_deadline assigned=7", CLAIM_RESERVE, "", "NodePoolProvisioning" },
+	{ "C6 ... its tag is being written", "create_deadline assigned=7 reserved=7 labelled tag_in_flight", CLAIM_WAIT, "", "NodePoolProvisioning" },
+	{ "C6 ... what is missing is more than late", "create_deadline -nodepool", CLAIM_WAIT, "NodePoolNotFound", "NodePoolNotFound" },
 	{ "C6 the launch-timeout", "launch_timeout", CLAIM_DELETE, "LaunchTimeout", NULL },
 	{ "C6 ... also of what cannot be", "launch_timeout resolved=2", CLAIM_DELETE, "LaunchTimeout", NULL },
 	{ "C6 ... of an unknown class", "launch_timeout -class_found", CLAIM_DELETE, "LaunchTimeout", NULL },
@@ -55,7 +58,8 @@ static const struct row {
 	{ "C19 its NodePool does not exist", "-nodepool", CLAIM_WAIT, "NodePoolNotFound", "NodePoolNotFound" },
 	{ "its class does not exist", "-class_found -class_ready", CLAIM_WAIT, "NodeClassNotFound", "NodeClassNotFound" },
 	{ "its class is not Ready", "-class_ready", CLAIM_WAIT, "NodeClassNotReady", "NodeClassReadinessUnknown" },
-	{ "the catalogue is not read", "-catalogue resolved=2", CLAIM_WAIT, "", "InstanceTypeResolutionFailed" },
+	{ "C6 the catalogue is being read", "-catalogue resolved=2", CLAIM_WAIT, "", "AwaitingReconciliation" },
+	{ "A4 the catalogue cannot be read", "-catalogue provider_failed resolved=2", CLAIM_WAIT, "", "InstanceTypeResolutionFailed" },
 	{ "A4 C11 no type fits", "resolved=2", CLAIM_WAIT, "InstanceTypeResolutionFailed", "InstanceTypeResolutionFailed" },
 	{ "C11 no type has capacity", "resolved=6", CLAIM_DELETE, "InsufficientCapacityError", NULL },
 	{ "C11 ... but a machine is reserved", "resolved=6 assigned=7 reserved=7 labelled", CLAIM_TAG, "", NULL },
@@ -118,7 +122,7 @@ read_words(struct lke_claim_input *in, const char *words)
 #define FLAG(name) { #name, &in->name }
 		FLAG(exists), FLAG(ours), FLAG(foreign), FLAG(deleting), FLAG(finalizer), FLAG(launched),
 		FLAG(registered), FLAG(initialized), FLAG(labelled), FLAG(grace_period), FLAG(deadline),
-		FLAG(nodepool), FLAG(class_found), FLAG(class_ready), FLAG(catalogue), FLAG(tagged),
+		FLAG(nodepool), FLAG(class_found), FLAG(class_ready), FLAG(catalogue), FLAG(provider_failed), FLAG(tagged),
 		FLAG(tag_in_flight), FLAG(tag_lost), FLAG(machine_gone), FLAG(node_ready),
 		FLAG(node_deleting), FLAG(node_registered), FLAG(node_initialized), FLAG(node_finalizer),
 		FLAG(drained), FLAG(volumes_detached), FLAG(drain_over), FLAG(took_over), FLAG(grace_elapsed),
@@ -202,6 +206,20 @@ c6_a_wait_has_its_reason(void **state)
 	read_words(&in, "");
 	lke_claim_plan(&in, &p);
 	assert_string_equal(p.why, "its machine is on its way");
+	/* C6: after the create-deadline one message, whatever is done: another would be another write. */
+	static const char *const steps[] = { "create_deadline", "create_deadline assigned=7",
+		"create_deadline assigned=7 reserved=7 labelled",
+		"create_deadline assigned=7 reserved=7 labelled tag_in_flight" };
+	for (size_t i = 0; i < NITEMS(steps); i++) {
+		struct lke_status s;
+
+		read_words(&in, steps[i]);
+		lke_claim_plan(&in, &p);
+		lke_status(&(struct lke_status_input){ .claim = &in, .plan = &p, .generation = 3,
+		    .now = wire_str_of("2026-05-01T10:00:00Z") }, &s);
+		assert_true(wire_str_is(find(&s, "Launched")->message,
+		    "no machine within the create-deadline: work goes on"));
+	}
 	/* C7: the violation that the plan of the key found. */
 	read_words(&in, "violation");
 	lke_claim_plan(&in, &p);
@@ -217,6 +235,8 @@ static const struct status_row {
 	{ "C10 at first", "", "Launched=Unknown/AwaitingReconciliation "
 	    "Registered=Unknown/AwaitingReconciliation "
 	    "Initialized=Unknown/AwaitingReconciliation Ready=Unknown/ReconcilingDependents" },
+	{ "C6 C10 one write launches it", TAGGED, "Launched=True/Launched Registered=Unknown/NodeNotFound "
+	    "Initialized=Unknown/NodeNotFound Ready=Unknown/ReconcilingDependents" },
 	{ "C10 launched", LAUNCHED, "Launched=True/Launched Registered=Unknown/NodeNotFound "
 	    "Initialized=Unknown/NodeNotFound Ready=Unknown/ReconcilingDependents" },
 	{ "C10 two Nodes", LAUNCHED "nodes=2", "Launched=True/Launched Registered=False/MultipleNodesFound "

@@ -49,7 +49,8 @@ take_snapshot(void)
 	struct memory *const a = &h.actor;
 
 	pass_time(1);
-	a->lists = members(&a->snapshot) == members(&h.pool) ? a->lists + 1 : 0;
+	if (members(&a->snapshot) != members(&h.pool))
+		a->waits_ms = h.now_ms;
 	a->snapshot = h.pool;
 	a->listed = true;
 	a->begun_ms = h.now_ms;
@@ -160,7 +161,7 @@ evaluate(void)
 	lke_plan(&(struct lke_plan_input){ .claims = claims, .nclaims = n, .instances = machines,
 	    .ninstances = read_machines(machines), .listed = a->listed, .begun_ms = a->begun_ms,
 	    .current = a->begun_ms > a->newer_than_ms && a->begun_ms > a->started_ms,
-	    .pools = a->snapshot.there, .pool_id = 1, .count = a->snapshot.count, .lists = a->lists,
+	    .pools = a->snapshot.there, .pool_id = 1, .count = a->snapshot.count, .waits_ms = a->waits_ms,
 	    .overdue = h.now_ms - a->grown_ms > LAUNCH_MS, .mutating = a->mutating, .intent = a->intent,
 	    .intent_kind = h.intent_kind, .intent_count = h.intent_count,
 	    .settled = h.now_ms - since >= SETTLE_MS, .settled_list = a->begun_ms - since >= SETTLE_MS,

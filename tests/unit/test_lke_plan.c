@@ -359,26 +359,32 @@ check_row(void **state)
 		assert_int_equal(p.retry_at_ms, NOW_MS + 777);
 }
 
-/* C6, C12: lists come at 500 ms at first and less often when they bring nothing. */
+/* C6, C12: lists come at 500 ms at first, and later after an eighth of the time that was waited so far. */
 static void
 c6_lists_are_spaced(void **state)
 {
-	static const int64_t want[] = { 500, 1000, 2000, 4000, 8000, 15000, 15000 };
+	static const struct {
+		int64_t	waited_ms, want_ms;
+	} spaced[] = { { 0, 500 }, { 500, 500 }, { 4000, 500 }, { 4800, 600 }, { 8000, 1000 }, { 60000, 7500 },
+	    { 120000, 15000 }, { 3600000, 15000 }, { INT64_MAX / 2, 15000 } };
 	static const struct row waiting = { .claims = "a", .machines = "", .words = "count=1" };
 	struct world w;
 	uint32_t assign[MOST];
 	struct lke_plan p;
 
 	(void)state;
-	for (unsigned i = 0; i < NITEMS(want); i++) {
+	for (unsigned i = 0; i < 2 * NITEMS(spaced); i++) {
 		read_row(&w, &waiting);
-		w.in.lists = i;
+		w.in.tier = i % 2 == 0 ? LKE_STANDARD : LKE_ENTERPRISE;
+		w.in.waits_ms = w.in.begun_ms - spaced[i / 2].waited_ms;
 		lke_plan(&w.in, assign, &p);
-		assert_int_equal(p.retry_at_ms, NOW_MS + want[i]);
+		assert_int_equal(p.retry_at_ms, NOW_MS + spaced[i / 2].want_ms);
 	}
-	w.in.lists = UINT32_MAX;
+	/* C6: 200 ms are enough to see what became of a call. */
+	read_row(&w, &(struct row){ .claims = "a", .machines = "", .words = "count=1 intent=sent kind=scale target=3 stale" });
+	w.in.waits_ms = w.in.begun_ms;
 	lke_plan(&w.in, assign, &p);
-	assert_int_equal(p.retry_at_ms, NOW_MS + LKE_LIST_MAX_MS);
+	assert_int_equal(p.retry_at_ms, NOW_MS + 200);
 	/* One that is long ago delays nothing. */
 	w.in.begun_ms = NOW_MS - 60000;
 	lke_plan(&w.in, assign, &p);
