@@ -88,8 +88,8 @@ struct lke_claim_plan {
 	enum lke_claim_verb	 verb;
 	const char		*why;
 	const char		*event;
-	const char		*reason;	/* of Launched while it is Unknown; NULL: nothing to report yet */
-	const char		*message;	/* ... and its message; NULL: why */
+	const char		*reason;	/* of Launched, Unknown; NULL: nothing to report yet */
+	const char		*message;	/* ... NULL: why */
 };
 
 void lke_claim_plan(const struct lke_claim_input *in, struct lke_claim_plan *out);

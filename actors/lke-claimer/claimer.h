@@ -105,7 +105,7 @@ struct pool_memory {
 	uint64_t		 after;		/* lists that had begun when its last call ended */
 	uint64_t		 seen_list;	/* the last list that was evaluated */
 	unsigned		 lists;		/* in a row that brought nothing */
-	int64_t			 waits_ms;	/* since the last progress, or call that has to show an effect */
+	int64_t			 waits_ms;	/* since the last progress, or the last call */
 	uint32_t		 members;	/* machines of the last list */
 	int64_t			 progress_ms;	/* members or count changed then */
 	int64_t			 pool_count;

@@ -35,7 +35,7 @@ enum {
 	LKE_PROVISION_MS = 500,		/* least time between two lists while ids are missing (C6) */
 	LKE_SCALED_MS  = 200,		/* ... after a scaling (C6) */
 	LKE_READ_PODS_MAX = 16,		/* of more Nodes the Pods are not read before machines are given */
-	/* Lists while something is on its way: an eighth of the time that was waited so far apart, at most this. */
+	/* Lists while something is on its way: an eighth of the time that was waited, at most this. */
 	LKE_LIST_SHARE = 8,
 	LKE_LIST_MAX_MS = 15 * 1000,
 };
@@ -97,7 +97,7 @@ struct lke_plan_input {
 	unsigned			 pools;		/* of the key: 0, 1, or 2 for more */
 	int64_t				 pool_id, count;	/* of the one */
 	bool				 overdue;	/* for the launch-timeout nothing came */
-	int64_t				 waits_ms;	/* the key waits since then: the last call, or progress */
+	int64_t				 waits_ms;	/* since then: the last call, or progress */
 	/* Mutations. */
 	bool				 mutating;	/* one of this key is in flight */
 	enum lke_intent			 intent;

@@ -3,9 +3,14 @@
     for run, when in crashsweep.runs(provider, 40):
         crashsweep.run_once(tree, "test-claimer", run, when, lambda: make(...))
 """
-from muster import wait_for
+from muster import BIN, wait_for
 
 SLOW_MS = 120           # more than kill_at.c waits: what was sent is not answered when the process ends
+
+
+def killed(tree):
+    """Before it starts: where an actor is built with kill_at.c, this musterd runs that one."""
+    tree.command += ["--libexec-dir", str(BIN / "killed")]
 
 
 def runs(provider, count):

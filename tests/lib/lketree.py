@@ -6,7 +6,10 @@
         check_owners(linode)                            # no machine has two claims, no claim two machines
 """
 import contextlib
+import json
+import re
 
+import crashsweep
 import joiner
 import kubecrds
 from kube import RESOURCES, Resource
@@ -37,13 +40,15 @@ REFERENCE = {"group": GROUP, "kind": "LinodeNodeClass", "name": "default"}
 
 
 class LkeTree(KubeTree):
-    """settings: more of lke-claimer."""
+    """settings: more of lke-claimer; credential: the id of its token; killed: by crashsweep."""
 
     def __init__(self, linode, tier="standard", settings=None, server=None, supervisor=None,
-                 actors=None, **more):
+                 actors=None, credential=None, killed=False, **more):
         super().__init__(server or linode.server, readers=0, **more)
+        if killed:
+            crashsweep.killed(self)
         self.token_file = self.folder / "linode-token"
-        self.token_file.write_text(linode.token)
+        self.token_file.write_text(linode.tokens[credential] if credential else linode.token)
         self.token_file.chmod(0o600)
         self.settings[LKE] = {"api-url": linode.url, "token-file": str(self.token_file),
                               "cluster-id": CLUSTERS[tier], **(settings or {})}
@@ -59,11 +64,17 @@ class LkeTree(KubeTree):
 @contextlib.contextmanager
 def lke(tier="standard", speed=50, settings=None, **more):
     """Machines become Nodes of the same muster-sim."""
-    with Provider("linode", join=True, speed=speed) as linode:
+    with lke_server(speed) as linode, LkeTree(linode, tier, settings, **more) as tree:
+        tree.wait_running()
+        yield linode, tree
+
+
+@contextlib.contextmanager
+def lke_server(speed=50, **more):
+    """The muster-sim of that, with what prepare makes."""
+    with Provider("linode", join=True, speed=speed, **more) as linode:
         prepare(linode.server)
-        with LkeTree(linode, tier, settings, **more) as tree:
-            tree.wait_running()
-            yield linode, tree
+        yield linode
 
 
 def prepare(server):
@@ -132,8 +143,32 @@ def wait_ready(linode, *names, timeout=60, server=None):
 
 def owners(linode):
     """instance id -> the names of its claims' tags."""
-    return {node["instance"]: [tag.split(mark)[1] for tag in node["tags"] for mark in CLAIM_TAGS
-                               if mark in tag] for node in linode.state()["nodes"]}
+    return {node["instance"]: claim_tags(node["tags"]) for node in linode.state()["nodes"]}
+
+
+def claim_tags(tags):
+    """The names of claims in tags."""
+    return [tag.removeprefix(mark) for tag in tags for mark in CLAIM_TAGS if tag.startswith(mark)]
+
+
+def check_history(linode):
+    """By the audit log, after each effect: no machine had two claims, no claim two machines, and no
+    machine was passed from one claim to another. Returns how many were given."""
+    owned, given = {}, {}
+    for row in linode.effects():
+        tagged = re.fullmatch(r"instance (\d+) tagged (.*)", row["effect"])
+        gone = re.match(r"node \S+ deleted, instance (\d+)", row["effect"])
+        if gone:
+            owned.pop(int(gone[1]), None)
+        if not tagged:
+            continue
+        machine, names = int(tagged[1]), claim_tags(json.loads(tagged[2]))
+        assert len(names) <= 1, f"machine {machine} was given to {names}"
+        for name in names:
+            assert owned.setdefault(machine, name) == name, f"{machine}, of {owned[machine]}, to {name}"
+            assert [key for key, value in owned.items() if value == name] == [machine], (name, owned)
+            given[name] = machine
+    return len(given)
 
 
 def check_owners(linode, server=None):

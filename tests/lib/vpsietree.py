@@ -7,9 +7,10 @@
 """
 import contextlib
 
+import crashsweep
 from kube import RESOURCES, Resource
 from kubetree import KubeTree
-from muster import BIN, ROOT, wait_for
+from muster import ROOT, wait_for
 from vpsie import CLUSTER, MEDIUM, VPSie
 
 CLAIMER, STATE = "vpsie-claimer", "node-state"
@@ -29,7 +30,8 @@ class VPSieTree(KubeTree):
 
     def __init__(self, vpsie, claimer=None, files=None, actors=None, server=None, killed=False, **more):
         super().__init__(server or vpsie.server, readers=0, **more)
-        self.command += ["--libexec-dir", str(BIN / "killed")] if killed else []
+        if killed:
+            crashsweep.killed(self)
         self.secret = self.folder / "credential"
         self.secret.mkdir(mode=0o700)
         for name, text in (files or {"token": vpsie.token}).items():

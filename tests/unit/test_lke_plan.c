@@ -365,8 +365,8 @@ c6_lists_are_spaced(void **state)
 {
 	static const struct {
 		int64_t	waited_ms, want_ms;
-	} spaced[] = { { 0, 500 }, { 500, 500 }, { 4000, 500 }, { 4800, 600 }, { 8000, 1000 }, { 60000, 7500 },
-	    { 120000, 15000 }, { 3600000, 15000 }, { INT64_MAX / 2, 15000 } };
+	} spaced[] = { { 0, 500 }, { 500, 500 }, { 4000, 500 }, { 4800, 600 }, { 8000, 1000 },
+	    { 60000, 7500 }, { 120000, 15000 }, { 3600000, 15000 }, { INT64_MAX / 2, 15000 } };
 	static const struct row waiting = { .claims = "a", .machines = "", .words = "count=1" };
 	struct world w;
 	uint32_t assign[MOST];
@@ -381,7 +381,8 @@ c6_lists_are_spaced(void **state)
 		assert_int_equal(p.retry_at_ms, NOW_MS + spaced[i / 2].want_ms);
 	}
 	/* C6: 200 ms are enough to see what became of a call. */
-	read_row(&w, &(struct row){ .claims = "a", .machines = "", .words = "count=1 intent=sent kind=scale target=3 stale" });
+	read_row(&w, &(struct row){ .claims = "a", .machines = "",
+	    .words = "count=1 intent=sent kind=scale target=3 stale" });
 	w.in.waits_ms = w.in.begun_ms;
 	lke_plan(&w.in, assign, &p);
 	assert_int_equal(p.retry_at_ms, NOW_MS + 200);
