@@ -62,8 +62,8 @@ struct http_tls {
 };
 
 /*
- * AWS Signature Version 4, made by curl. The caller names the Content-Type; a session token goes into the
- * headers, too: X-Amz-Security-Token.
+ * AWS Signature Version 4. The headers that the caller gives are signed: X-Amz-Date among them, and
+ * X-Amz-Security-Token of a session. The URL has no query.
  */
 struct http_sigv4 {
 	const char	*scope;			/* "aws:amz:<region>:<service>" */

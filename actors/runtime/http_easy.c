@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 
 #include "clock.h"
+#include "http_sigv4.h"
 #include "obj.h"
 
 /* Only memory can fail here: the values were checked, and curl copies the strings. */
@@ -26,6 +27,7 @@ static bool set_target(struct http_call *, const struct http_request *);
 static bool take_url(struct http_call *, const struct http_request *, CURLU *);
 static bool set_headers(struct http_call *, const struct http_request *);
 static bool authorize(struct http_call *, const char *, const char *, size_t);
+static bool authorize_aws(struct http_call *, const struct http_request *);
 static void set_body(struct http_call *, const struct http_request *);
 static void set_tls(struct http_call *, const struct http_tls *);
 static void set_pem(struct http_call *, CURLoption, const void *, size_t);
@@ -176,19 +178,12 @@ set_headers(struct http_call *q, const struct http_request *r)
 		return false;
 	if (r->basic != NULL && !authorize(q, "Basic", r->basic, strlen(r->basic)))
 		return false;
-	if (r->sigv4 != NULL) {
-		SET(q, CURLOPT_AWS_SIGV4, r->sigv4->scope);
-		SET(q, CURLOPT_USERNAME, r->sigv4->access_key);
-		SET(q, CURLOPT_PASSWORD, r->sigv4->secret_key);
-	} else {
-		/*
-		 * curl would wait a second for "100 Continue", and call every body a form. It would sign
-		 * these two lines, and not send them: the signature would be wrong.
-		 */
-		add_header(q, "Expect:", 7);
-		if (!has_header(r->headers, "Content-Type"))
-			add_header(q, "Content-Type:", 13);
-	}
+	if (r->sigv4 != NULL && !authorize_aws(q, r))
+		return false;
+	/* curl would wait a second for "100 Continue", and call every body a form. */
+	add_header(q, "Expect:", 7);
+	if (!has_header(r->headers, "Content-Type"))
+		add_header(q, "Content-Type:", 13);
 	SET(q, CURLOPT_HTTPHEADER, q->headers);
 	SET(q, CURLOPT_USERAGENT, q->http->user_agent);
 	return true;
@@ -210,6 +205,36 @@ authorize(struct http_call *q, const char *scheme, const char *secret, size_t se
 	return ok
 	    || refuse(
 		q, "the credential holds a control character", "is there a line end in its file?");
+}
+
+/* The header Host that is signed is the one that is sent. */
+static bool
+authorize_aws(struct http_call *q, const struct http_request *r)
+{
+	char host[512], *value, *path = NULL, *query = NULL;
+	CURLU *const u = curl_url();
+
+	MUST(u != NULL && curl_url_set(u, CURLUPART_URL, r->url, 0) == CURLUE_OK);
+	MUST(curl_url_get(u, CURLUPART_PATH, &path, 0) == CURLUE_OK);
+	const bool plain = curl_url_get(u, CURLUPART_QUERY, &query, 0) != CURLUE_OK;
+	const int len = snprintf(host, sizeof(host), "Host: %s", q->host);
+	value = http_sigv4_authorization(r->sigv4, &(struct http_signing){ .method = q->method,
+	    .host = q->host, .path = path, .headers = r->headers, .body = r->body, .body_len = r->body_len });
+	curl_free(path);
+	curl_free(query);
+	curl_url_cleanup(u);
+	if (value == NULL || !plain || len >= (int)sizeof(host) || has_header(r->headers, "Host")) {
+		free(value);
+		return refuse(q, "request cannot be signed: it needs X-Amz-Date, and no query", NULL);
+	}
+	if (q->connect_to == NULL)
+		add_header(q, host, (size_t)len);
+	char *line = NULL;
+	MUST(asprintf(&line, "Authorization: %s", value) != -1);
+	const bool ok = add_header(q, line, strlen(line));
+	free(value);
+	free(line);
+	return ok || refuse(q, "the access key holds a control character", NULL);
 }
 
 static void

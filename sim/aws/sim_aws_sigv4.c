@@ -3,11 +3,14 @@
 
 #include <ctype.h>
 #include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/queue.h>
 
 #include "obj.h"
 #include "sim/base/sim_buf.h"
@@ -19,6 +22,7 @@ enum { SHA256_BYTES = 32 };
 static bool take(const char *, const char *, const char *, char *, size_t);
 static bool read_scope(const char *, struct sim_aws_authorization *);
 static bool add_headers(struct sim_buf *, const struct sim_aws_authorization *, const struct evkeyvalq *);
+static bool add_values(struct sim_buf *, const struct evkeyvalq *, const char *);
 static void add_value(struct sim_buf *, const char *);
 static void add_hash(struct sim_buf *, const void *, size_t);
 static void hmac(const void *, size_t, const char *, unsigned char *);
@@ -139,16 +143,34 @@ add_headers(struct sim_buf *to, const struct sim_aws_authorization *a, const str
 			return false;
 		memcpy(name, p, len);
 		name[len] = '\0';
-		const char *const value = evhttp_find_header(headers, name);
-		if (value == NULL || strcmp(before, name) >= 0)
+		if (strcmp(before, name) >= 0)
 			return false;
 		memcpy(before, name, len + 1);
 		sim_buf_printf(to, "%s:", name);
-		add_value(to, value);
+		if (!add_values(to, headers, name))
+			return false;
 		sim_buf_puts(to, "\n");
 		p += len + (p[len] == ';');
 	}
 	return true;
+}
+
+/* Of a header that came more than once, all values, with commas. False: it did not come. */
+static bool
+add_values(struct sim_buf *to, const struct evkeyvalq *headers, const char *name)
+{
+	const struct evkeyval *header;
+	bool found = false;
+
+	TAILQ_FOREACH(header, headers, next) {
+		if (strcasecmp(header->key, name) != 0)
+			continue;
+		if (found)
+			sim_buf_puts(to, ",");
+		add_value(to, header->value);
+		found = true;
+	}
+	return found;
 }
 
 /* Without blanks at its ends; a run of blanks inside is one. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "actors/capa-annotator/aws_error.h"
 #include "actors/capa-annotator/wire.h"
@@ -146,11 +147,14 @@ static void
 send_page(struct wire_run *r, struct wire_str token)
 {
 	static char body[BODY_SIZE], session[AWS_TOKEN_MAX + 64];
-	char scope[AWS_REGION_MAX + 32];
-	const char *const headers[] = { "Content-Type: " AWS_FORM_TYPE, session, NULL };
+	char scope[AWS_REGION_MAX + 32], date[sizeof("X-Amz-Date: 20260102T030405Z")];
+	const char *const headers[] = { "Content-Type: " AWS_FORM_TYPE, date, session, NULL };
+	const time_t now = time(NULL);
+	struct tm utc;
 	const size_t len = aws_ec2_body(body, sizeof(body), token);
 
-	MUST(len > 0);
+	MUST(len > 0 && gmtime_r(&now, &utc) != NULL);
+	MUST(strftime(date, sizeof(date), "X-Amz-Date: %Y%m%dT%H%M%SZ", &utc) > 0);
 	snprintf(session, sizeof(session), "X-Amz-Security-Token: %s", r->credentials.session_token);
 	snprintf(scope, sizeof(scope), "aws:amz:%s:ec2", r->region);
 	client_send(r->client, &(struct client_call){ .class = AWS_EC2, .method = "POST", .path = "/",

@@ -49,7 +49,7 @@ class Aws(Provider):
         """(status, text) of one request."""
         connection = self.api.connect()
         connection.request("POST", "/", form if isinstance(form, str) else urllib.parse.urlencode(form),
-                           {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})})
+                           {"content-type": "application/x-www-form-urlencoded", **(headers or {})})
         response = connection.getresponse()
         text = response.read().decode()
         connection.close()

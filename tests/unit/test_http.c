@@ -372,6 +372,9 @@ signed_for_aws(void **state)
 	    "SignedHeaders=content-type;host;x-amz-date;x-amz-security-token, "
 	    "Signature=3bed63a3b567a46ca8da61622c3f9c1502ea883c6e5a437d13e354265d3e0b96\r\n"));
 	assert_null(strstr(w->web.last, "EXAMPLEKEY"));
+	/* Twice is another request: the server signs the two values, joined. */
+	assert_null(strstr(strstr(w->web.last, "X-Amz-Date:") + 1, "X-Amz-Date:"));
+	assert_null(strstr(strstr(w->web.last, "Host:") + 1, "Host:"));
 }
 
 /* ---- Numbers. ---- */

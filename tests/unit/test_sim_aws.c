@@ -55,6 +55,28 @@ check_vector(void **state)
 	evhttp_clear_headers(&headers);
 }
 
+/* The values are joined: the vector's signature is that of another request. */
+static void
+a_header_that_came_twice(void **state)
+{
+	struct sim_aws_authorization a;
+	struct evkeyvalq headers;
+	char hex[AWS_SIGV4_HEX];
+
+	(void)state;
+	TAILQ_INIT(&headers);
+	evhttp_add_header(&headers, "Host", "ec2.eu-west-1.amazonaws.com");
+	evhttp_add_header(&headers, "Content-Type", "application/x-www-form-urlencoded");
+	evhttp_add_header(&headers, "X-Amz-Date", "20260102T030405Z");
+	evhttp_add_header(&headers, "X-Amz-Date", "20260102T030405Z");
+	evhttp_add_header(&headers, "X-Amz-Security-Token", "EXAMPLESESSIONTOKEN==");
+	assert_true(sim_aws_authorization_read(SCOPE B_NAMES ", Signature=00", &a));
+	assert_true(sim_aws_sign(&a, &(struct sim_aws_request){ .headers = &headers, .body = BODY,
+	    .body_len = strlen(BODY) }, SECRET, hex));
+	assert_string_not_equal(hex, vectors[1].want);
+	evhttp_clear_headers(&headers);
+}
+
 static const struct header {
 	const char	*text;
 	bool		 good;
@@ -132,13 +154,14 @@ regions_differ(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(vectors) + 3] = {
-		cmocka_unit_test(authorization_headers), cmocka_unit_test(types_have_a_realistic_shape),
+	struct CMUnitTest tests[NITEMS(vectors) + 4] = {
+		cmocka_unit_test(a_header_that_came_twice), cmocka_unit_test(authorization_headers),
+		cmocka_unit_test(types_have_a_realistic_shape),
 		cmocka_unit_test(regions_differ),
 	};
 
 	for (size_t i = 0; i < NITEMS(vectors); i++)
-		tests[3 + i] = (struct CMUnitTest){ vectors[i].name, check_vector, NULL, NULL,
+		tests[4 + i] = (struct CMUnitTest){ vectors[i].name, check_vector, NULL, NULL,
 			(void *)(uintptr_t)&vectors[i] };
 	return cmocka_run_group_tests_name("sim_aws", tests, NULL, NULL);
 }
