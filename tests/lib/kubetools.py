@@ -1,5 +1,5 @@
-"""tests/lib/kubetools.py - the real peers: Kubernetes and programs on public Go modules, built once, kept
-outside the tree.
+"""tests/lib/kubetools.py - the real peers: Kubernetes, programs on public Go modules, Python packages; built
+once, kept outside the tree.
 
     python3 tests/lib/kubetools.py [TOOL...]     builds what is missing, prints where each tool is
     kubetools.path("kubectl")                    the same from a test, which is skipped when it cannot be had
@@ -7,7 +7,8 @@ outside the tree.
 
 A tool is TOOL-VERSION-RECIPE in $MUSTER_CACHE (else ~/.cache/muster); another recipe is another folder. It is
 built beside that folder and moved there when it is complete, so half a build is never found. A process that
-needs a tool waits while another builds it. All comes from the registries of Go and Debian, with checked sums.
+needs a tool waits while another builds it. All comes from the registries of Go, Debian and Python, with
+checked sums.
 """
 import contextlib
 import dataclasses
@@ -35,6 +36,7 @@ GO_PLACES = ("/usr/local/go/bin", "/usr/lib/go/bin", "/usr/lib/go-1.25/bin", "/u
 GO_OLDEST = (1, 25)
 GO_MISSING = ("Go 1.25 or newer is missing (Debian 12's own is too old): unpack one of https://go.dev/dl/ to "
               "/usr/local/go, or have `go` in the PATH")
+PYTHON_MISSING = "Python 3.11 or newer with the module venv is missing: Debian 12 has it in python3-venv"
 PROGRESS_S = 15
 KUBERNETES = "1.35.4"
 
@@ -58,6 +60,9 @@ class GoTool:
         sources = sorted((ROOT / self.folder).glob("*.go")) if self.folder else []
         return repr([self.version, sorted(self.modules.items()), self.package, self.ldflags,
                      *filter(None, [self.toolchain]), *(source.read_text() for source in sources)])
+
+    def program(self, name):
+        return name
 
     def make(self, name, work):
         go = find_go()
@@ -94,6 +99,9 @@ class DebianTool:
     def recipe(self):
         return repr([self.version, self.package, self.file])
 
+    def program(self, name):
+        return name
+
     def make(self, name, work):
         if shutil.which("apt-get") is None:
             raise Missing(f"{name} comes out of the Debian package {self.package}, and this is not Debian")
@@ -110,6 +118,27 @@ class DebianTool:
             tarball.communicate()
         archive.unlink()
         (work / name).chmod(0o755)
+
+
+@dataclasses.dataclass(frozen=True)
+class PythonTool:
+    """A virtual environment with the packages that a file of our tree lists, each with its version and its
+    hashes; the program is its Python. It works after the folder is moved, the scripts in its bin do not."""
+    version: str
+    packages: str
+
+    def recipe(self):
+        return repr([self.version, (ROOT / self.packages).read_text()])
+
+    def program(self, name):
+        return "bin/python"
+
+    def make(self, name, work):
+        _run(name, [find_python(), "-m", "venv", "."], work, _environment())
+        # Wheels alone: nothing of theirs is compiled or run to install them.
+        _run(name, ["bin/python", "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary=:all:",
+                    "--require-hashes", "--disable-pip-version-check", "-r", str(ROOT / self.packages)], work,
+             _environment())
 
 
 _STAMP = " ".join(f"-X k8s.io/{library}/version.{key}={value}"
@@ -135,16 +164,22 @@ TOOLS = {
     "linodego": GoTool("1.69.1", {"github.com/linode/linodego": "v1.69.1"}, folder="tests/real/go/linodego"),
     "karpenter": GoTool("1.15.0", {"sigs.k8s.io/karpenter": "v1.15.0"}, folder="tests/real/go/karpenter",
                         toolchain="1.26.9"),
+    "moto": PythonTool("5.2.5", "tests/real/python/moto.txt"),
     # bench/kube.py measures us beside it
     "node-cache": GoTool("0.23.3", {"sigs.k8s.io/controller-runtime": "v0.23.3", "k8s.io/api": "v0.35.4",
                                     "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/node-cache"),
+    # bench/annotator.py, too
+    "peer-annotator": GoTool("2.13.0", {
+        "sigs.k8s.io/cluster-api-provider-aws/v2": "v2.13.0", "sigs.k8s.io/cluster-api": "v1.13.6",
+        "sigs.k8s.io/controller-runtime": "v0.23.3", "github.com/aws/aws-sdk-go": "v1.55.8",
+        "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/capa-annotator"),
 }
 
 
 def place(name):
     tool = TOOLS[name]
     mark = hashlib.sha256(tool.recipe().encode()).hexdigest()[:12]
-    return CACHE / f"{name}-{tool.version}-{mark}" / name
+    return CACHE / f"{name}-{tool.version}-{mark}" / tool.program(name)
 
 
 def path(name):
@@ -159,6 +194,7 @@ def have(name):
     program = place(name)
     if program.exists():
         return program
+    folder = CACHE / program.relative_to(CACHE).parts[0]
     CACHE.mkdir(parents=True, exist_ok=True)
     with _lock(name):
         if program.exists():
@@ -167,11 +203,13 @@ def have(name):
             shutil.rmtree(killed, ignore_errors=True)
         work = pathlib.Path(tempfile.mkdtemp(prefix=f".{name}@", dir=CACHE))
         try:
-            _log(f"{name} {TOOLS[name].version}: to be kept in {program.parent}")
+            _log(f"{name} {TOOLS[name].version}: to be kept in {folder}")
             began = time.monotonic()
             TOOLS[name].make(name, work)
             work.chmod(0o755)
-            work.rename(program.parent)
+            # A virtual environment whose Python was removed from this machine.
+            shutil.rmtree(folder, ignore_errors=True)
+            work.rename(folder)
             _log(f"{name}: built in {time.monotonic() - began:.0f} s")
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -207,6 +245,16 @@ def find_go():
             if number and tuple(map(int, number.groups())) >= GO_OLDEST:
                 return str(go)
     raise Missing(GO_MISSING)
+
+
+def find_python():
+    """One that can make a virtual environment, and is new enough for the packages."""
+    asked = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))"
+    for python in (sys.executable, "/usr/bin/python3"):
+        if os.access(python, os.X_OK) and subprocess.run([python, "-c", asked], capture_output=True,
+                                                         stdin=subprocess.DEVNULL).returncode == 0:
+            return python
+    raise Missing(PYTHON_MISSING)
 
 
 def _download(name, version):
