@@ -21,6 +21,7 @@ from tree import alive
 
 # scene -> (its options, what the object has beside ok, scene, violations and seconds; None: any count)
 SCENES = {
+    "annotator": ([], {"machinedeployments": 10, "annotated": 9, "unknown": 1, "writes": 9, "calls": None}),
     "lke": ([], {"claims": 30, "ready": 30, "writes": None, "calls": None}),
     "openshift": (["--seconds", "8"], {"nodes": 30}),
     "vpsie": ([], {"vpsienodes": 5, "ready": 2, "failed": 1, "posts": 5}),
