@@ -1,7 +1,8 @@
 """tests/lib/kubetools.py - the real peers: Kubernetes, programs on public Go modules, Python packages; built
 once, kept outside the tree.
 
-    python3 tests/lib/kubetools.py [TOOL...]     builds what is missing, prints where each tool is
+    python3 tests/lib/kubetools.py [TOOL...]     builds what is missing, prints where each tool is; without
+                                                 names all that tests need, not the peers of benchmarks
     kubetools.path("kubectl")                    the same from a test, which is skipped when it cannot be had
     kubetools.module("sigs.k8s.io/karpenter", "v1.15.0")   the files of a Go module
 
@@ -168,12 +169,14 @@ TOOLS = {
     # bench/kube.py measures us beside it
     "node-cache": GoTool("0.23.3", {"sigs.k8s.io/controller-runtime": "v0.23.3", "k8s.io/api": "v0.35.4",
                                     "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/node-cache"),
-    # bench/annotator.py, too
+    # bench/annotator.py measures us beside it
     "peer-annotator": GoTool("2.13.0", {
         "sigs.k8s.io/cluster-api-provider-aws/v2": "v2.13.0", "sigs.k8s.io/cluster-api": "v1.13.6",
         "sigs.k8s.io/controller-runtime": "v0.23.3", "github.com/aws/aws-sdk-go": "v1.55.8",
         "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/capa-annotator"),
 }
+
+OF_BENCHMARKS = {"node-cache", "peer-annotator"}
 
 
 def place(name):
@@ -334,7 +337,7 @@ def main():
     if wrong:
         sys.exit(f"no tool {wrong[0]}; there are: {' '.join(TOOLS)}")
     try:
-        for name in sys.argv[1:] or TOOLS:
+        for name in sys.argv[1:] or [tool for tool in TOOLS if tool not in OF_BENCHMARKS]:
             print(f"{name} {have(name)}", flush=True)
     except Missing as why:
         sys.exit(f"{why}")
