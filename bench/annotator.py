@@ -142,8 +142,8 @@ def catalogue():
     done = subprocess.run([BIN / "bench-capa_catalogue", *REGIONS], check=True, capture_output=True,
                           text=True, timeout=WAIT_S)
     read = json.loads(done.stdout)
-    figure(f"an instance type, {read['types']:,} in {len(REGIONS)} regions", "bytes", [read["bytes_per_type"]],
-           key="bytes_per_type")
+    figure(f"an instance type, {read['types']:,} in {len(REGIONS)} regions", "bytes",
+           [read["bytes_per_type"]], key="bytes_per_type")
 
 
 SECTIONS = [

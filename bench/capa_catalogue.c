@@ -43,7 +43,8 @@ read_region(struct catalogue *c, const char *name)
 int
 main(int argc, char **argv)
 {
-	struct catalogue *c = catalogue_new(&(struct catalogue_times){ CATALOGUE_TTL_MS, CATALOGUE_EARLY_MS });
+	static const struct catalogue_times times = { CATALOGUE_TTL_MS, CATALOGUE_EARLY_MS };
+	struct catalogue *c = catalogue_new(&times);
 	size_t types = 0;
 
 	for (int i = 1; i < argc; i++)

@@ -35,6 +35,8 @@ const (
 	workers   = 8
 )
 
+var gpuTypes = map[string]string{"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}
+
 type instanceType struct {
 	vcpus, memoryMiB, gpus int64
 	arch, gpuType          string
@@ -98,7 +100,7 @@ func figures(row *ec2.InstanceTypeInfo) instanceType {
 	if row.GpuInfo != nil {
 		for _, gpu := range row.GpuInfo.Gpus {
 			t.gpus += aws.Int64Value(gpu.Count)
-			t.gpuType = map[string]string{"NVIDIA": "nvidia.com/gpu", "AMD": "amd.com/gpu"}[aws.StringValue(gpu.Manufacturer)]
+			t.gpuType = gpuTypes[aws.StringValue(gpu.Manufacturer)]
 		}
 	}
 	return t
@@ -116,7 +118,8 @@ func (a *annotator) Reconcile(ctx context.Context, req reconcile.Request) (recon
 	}
 	var template infrav1.AWSMachineTemplate
 	ref := md.Spec.Template.Spec.InfrastructureRef
-	if err := a.Get(ctx, client.ObjectKey{Namespace: md.Namespace, Name: ref.Name}, &template); err != nil {
+	if err := a.Get(ctx, client.ObjectKey{Namespace: md.Namespace, Name: ref.Name},
+		&template); err != nil {
 		return reconcile.Result{}, err
 	}
 	region, err := a.region(ctx, &md)
@@ -140,7 +143,8 @@ func (a *annotator) Reconcile(ctx context.Context, req reconcile.Request) (recon
 
 func (a *annotator) region(ctx context.Context, md *clusterv1.MachineDeployment) (string, error) {
 	var cluster clusterv1.Cluster
-	if err := a.Get(ctx, client.ObjectKey{Namespace: md.Namespace, Name: md.Spec.ClusterName}, &cluster); err != nil {
+	if err := a.Get(ctx, client.ObjectKey{Namespace: md.Namespace, Name: md.Spec.ClusterName},
+		&cluster); err != nil {
 		return "", err
 	}
 	var infra infrav1.AWSCluster
@@ -189,7 +193,8 @@ func main() {
 	scheme := runtime.NewScheme()
 	must(clusterv1.AddToScheme(scheme))
 	must(infrav1.AddToScheme(scheme))
-	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme, Metrics: server.Options{BindAddress: "0"}})
+	manager, err := ctrl.NewManager(config, ctrl.Options{Scheme: scheme,
+		Metrics: server.Options{BindAddress: "0"}})
 	must(err)
 	types := &catalogue{regions: map[string]map[string]instanceType{}, read: map[string]time.Time{}}
 	must(ctrl.NewControllerManagedBy(manager).For(&clusterv1.MachineDeployment{}).
