@@ -5,7 +5,7 @@ request with botocore and asks the policies of the role whether the call is allo
 SigV4. What boto3 reads from the same server gives the figures that the annotations must have.
 
 muster-test: parallel
-muster-test: timeout=300
+muster-test: timeout=600
 """
 import contextlib
 import json
