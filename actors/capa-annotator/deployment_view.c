@@ -72,6 +72,9 @@ deployment_view_index(const struct deployment_view *v, struct annotator *a)
 	    put_target(target, ANNOTATOR_TEMPLATES, &v->template_ref));
 	ref_index_set(a->refs, owner, REF_CLUSTER, put_target(target, ANNOTATOR_CLUSTERS, &v->cluster_ref));
 	ref_index_set(a->refs, owner, REF_REGION_OBJECT, put_target(target, v->region_row, &v->region_ref));
+	/* A leader that loses its Lease for a moment does not read all regions again. */
+	if (!v->in.leading && !v->in.deleting)
+		return;
 	/* Only what the catalogue was asked for: a region that is none, or another partition's, is not. */
 	const struct wire_str region = { .p = v->plan.region.p, .len = v->in.found ? v->plan.region.len : 0 };
 	ref_index_set(a->refs, owner, REF_TYPE, put_type(target, region, v->plan.type));

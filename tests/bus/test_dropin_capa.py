@@ -37,7 +37,7 @@ class DropIn(Muster):
 
 
 @tap.case
-def F5_FR8_it_annotates_serves_health_and_metrics_and_holds_the_Lease_of_the_original():
+def F5_FR8_AC14_AC15_it_annotates_serves_health_and_metrics_and_holds_the_Lease_of_the_original():
     with Aws() as aws:
         aws.server.install(*capacrds.crds())
         for name in ("team-a", "team-b"):

@@ -123,8 +123,13 @@ void cluster_set_absent(struct cluster *c, enum kind k, bool absent);
 
 /* NULL: applied; else why the server refuses it. Only object itself changes: it may be a shallow copy. */
 const char *cluster_merge(json_t *object, const char *body, size_t len);
+<<<<<<< HEAD
 /* A merge patch that would leave the object as it is. */
 bool cluster_merge_is_empty(const json_t *object, const char *body, size_t len);
+=======
+/* False: it names a resourceVersion that the object does not have any more. */
+bool cluster_merge_is_current(const struct cluster_object *o, const char *body, size_t len);
+>>>>>>> eed97f9 (Simulate capa-annotator whole; keep the catalogues of an instance whose Lease ends for a moment)
 const char *cluster_json_patch(json_t *object, const char *body, size_t len);
 bool cluster_selects(const struct cluster_object *o, const char *fields);
 

@@ -30,7 +30,22 @@ cluster_merge(json_t *object, const char *body, size_t len)
 	return NULL;
 }
 
+<<<<<<< HEAD
 /* What is below target may belong to another object, too: it is copied before it changes. */
+=======
+bool
+cluster_merge_is_current(const struct cluster_object *o, const char *body, size_t len)
+{
+	json_t *const patch = json_loadb(body, len, 0, NULL);
+	const json_t *const named = json_object_get(json_object_get(patch, "metadata"), "resourceVersion");
+	const json_t *const own = json_object_get(json_object_get(o->json, "metadata"), "resourceVersion");
+	const bool current = named == NULL || json_equal(named, own);
+
+	json_decref(patch);
+	return current;
+}
+
+>>>>>>> eed97f9 (Simulate capa-annotator whole; keep the catalogues of an instance whose Lease ends for a moment)
 static void
 merge(json_t *target, const json_t *patch)
 {

@@ -47,13 +47,14 @@ harness_open(struct harness *h, struct sim *sim, const struct harness_spec *spec
 
 		t->watcher = h->cluster.watchers[i] =
 		    runtime_add(h->runtime, i, ROLE_KUBE_WATCHER, watcher_model_main, "");
-		t->nodes = runtime_add(h->runtime, i, ROLE_NODE_STATE, node_state_main,
+		t->nodes = spec->no_nodes ? NULL : runtime_add(h->runtime, i, ROLE_NODE_STATE, node_state_main,
 		    "metrics-node-label=off");
 		t->actor = runtime_add(h->runtime, i, spec->role, spec->program, settings);
 	}
 	for (unsigned i = 0; i < ntrees; i++) {
 		harness_start(h, h->trees[i].watcher);
-		harness_start(h, h->trees[i].nodes);
+		if (h->trees[i].nodes != NULL)
+			harness_start(h, h->trees[i].nodes);
 		harness_start(h, h->trees[i].actor);
 	}
 }
@@ -131,7 +132,7 @@ serve(struct runtime *r, struct http_exchange *x)
 {
 	struct harness *const h = r->world;
 
-	if (strcmp(x->method, "GET") != 0)
+	if (!h->spec->harmless && strcmp(x->method, "GET") != 0)
 		h->mutated_ms = r->sim->now_ms;
 	h->spec->serve(h, x);
 }
@@ -155,7 +156,10 @@ harness_start(struct harness *h, struct runtime_actor *ra)
 static void
 on_changed(struct runtime_actor *ra, const struct change *c)
 {
-	(void)ra, (void)c;
+	struct harness *const h = ra->runtime->world;
+
+	if (h->spec->changed != NULL)
+		h->spec->changed(h, ra, c);
 }
 
 static void
@@ -225,7 +229,7 @@ harness_unsettled(struct sim *sim, void *world)
 	for (unsigned i = 0; i < h->ntrees; i++) {
 		const struct harness_tree *const t = &h->trees[i];
 
-		if (!t->watcher->node.up || !t->nodes->node.up || !t->actor->node.up)
+		if (!t->watcher->node.up || (t->nodes != NULL && !t->nodes->node.up) || !t->actor->node.up)
 			return "a process is down";
 	}
 	if (h->settled && h->mutations != h->settled_mutations)

@@ -46,7 +46,7 @@ struct harness_seen {
 };
 
 struct harness_tree {
-	struct runtime_actor	*watcher, *nodes, *actor;
+	struct runtime_actor	*watcher, *nodes, *actor;	/* nodes NULL: it does not run */
 	/* Of the actor's present life. */
 	struct harness_asked	 asked[HARNESS_ASKED_MAX];
 	uint64_t		 own_rv[CLUSTER_OBJECTS_MAX];	/* of its last write, answered; 0: none */
@@ -66,12 +66,20 @@ struct harness_spec {
 	runtime_main		 *program;
 	enum kind		  kind;		/* its objects, for `explain` after a violation */
 	const char		 *shared;	/* resources whose objects several keys write; NULL: none */
+	bool			  no_nodes;	/* node-state does not run */
+	bool			  harmless;	/* no call changes anything at the provider, whatever its method */
 	const struct harness_act *acts;		/* besides those of harness_acts.c */
 	size_t			  nacts;
 	/* A request of the actor has arrived at the provider. */
 	void			(*serve)(struct harness *h, struct http_exchange *x);
-	/* One is about to leave; NULL: the harness checks enough. */
+	/* One is about to leave; NULL: the harness checks enough. Of harmless ones it checks nothing. */
 	void			(*leaves)(struct harness *h, const struct http_exchange *x);
+	/* The actor requests something of kube-watcher; its request took effect, before: the object, or NULL. */
+	void			(*requested)(struct harness *h, struct runtime_actor *ra,
+				    const struct write_request *r);
+	void			(*executed)(struct harness *h, const struct flight *f, const json_t *before);
+	/* A process is about to get a change from a mirror. */
+	void			(*changed)(struct harness *h, struct runtime_actor *ra, const struct change *c);
 	/* What is missing; NULL: every object is as it should be, and nothing else is at the provider. */
 	const char		*(*difference)(struct harness *h);
 	/* A list of the provider could lack, or still have, something. */

@@ -92,7 +92,7 @@ any_process(struct harness *h)
 	struct harness_tree *const t = any_tree(h);
 	const uint64_t n = sim_random(h->sim, 6);
 
-	return n == 0 ? t->nodes : n < 3 ? t->watcher : t->actor;
+	return n == 0 && t->nodes != NULL ? t->nodes : n < 3 ? t->watcher : t->actor;
 }
 
 static void
@@ -189,6 +189,8 @@ harness_stop_faults(struct sim *sim, void *world)
 		};
 
 		for (size_t k = 0; k < NITEMS(all); k++) {
+			if (all[k] == NULL)
+				continue;
 			runtime_kill_after(all[k], EFFECT_REQUESTED, 0);
 			if (all[k]->node.up)
 				sim_node_continue(sim, &all[k]->node);

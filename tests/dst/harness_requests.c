@@ -34,6 +34,8 @@ harness_requested(struct runtime_actor *ra, enum link l, const struct write_requ
 	snprintf(asked.object, sizeof(asked.object), "%s/%s", r->resource, r->name != NULL ? r->name : "");
 	if (asked.mutation)
 		check_mutation(h, ra, l, r, asked.object);
+	if (h->spec->requested != NULL)
+		h->spec->requested(h, ra, r);
 	t->asked[slot] = asked;
 	return slot;
 }
@@ -82,7 +84,8 @@ harness_executed(struct cluster *c, const struct flight *f, const json_t *before
 {
 	struct harness *const h = (struct harness *)c;
 
-	(void)before;
+	if (h->spec->executed != NULL)
+		h->spec->executed(h, f, before);
 	if (f->answer.outcome == OUTCOME_OK && is_mutation(f->request.op)
 	    && c->holder != (int)f->watcher->tree)
 		sim_fail(h->sim, "a write of %s takes effect, and the Lease is of tree %d", f->watcher->name,
@@ -128,6 +131,10 @@ harness_leaves(struct runtime *r, const struct http_exchange *x)
 {
 	struct harness *const h = r->world;
 
+	if (h->spec->harmless) {
+		h->spec->leaves(h, x);
+		return;
+	}
 	if (strcmp(x->method, "GET") == 0)
 		return;
 	h->mutations++;

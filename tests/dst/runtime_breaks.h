@@ -27,6 +27,13 @@ struct runtime_breaks {
 	bool	first_match;		/* ... of two pools with one key the first one counts */
 	bool	stale_list;		/* ... every list is newer than every call */
 	bool	cut_tag;		/* ... a tag that is too long is cut */
+	bool	first_page;		/* of capa-annotator: the first page is the whole catalogue */
+	bool	failed_is_unknown;	/* ... a region that could not be read has no types */
+	bool	walk_again;		/* ... a region is always read again early */
+	bool	clear_when_gone;	/* ... annotations go with type, template or region */
+	bool	no_version;		/* ... patches of labels have no resourceVersion */
+	bool	unwatched;		/* ... what a MachineDeployment refers to wakes nobody */
+	bool	keep_gpus;		/* ... the pair of GPU annotations stays */
 	bool	blind_repeat;		/* a provider call without an answer counts as not sent */
 };
 

@@ -11,14 +11,16 @@
 
 #undef curl_easy_getinfo
 
-enum { QUICK_MS = 40, SLOW_MS = 6000, LATEST_MS = 2000 };
+enum { QUICK_MS = 40, SLOW_MS = 6000, LATEST_MS = 2000, PIECE_MAX = 400 };
 
 static runtime_fn connected, answered;
 static sim_fn arrive;
 static struct http_exchange *find(struct http_server *, uint64_t);
 static void release(struct http_exchange *);
 static void dispose(struct http_exchange *);
+static char *signature_of(const struct http_request *);
 static void answer_later(struct http_exchange *);
+static CURLcode hand_over(struct http_call *, const struct http_exchange *, struct sim *);
 static int64_t delay(struct sim *, uint64_t);
 
 void
@@ -72,7 +74,9 @@ http_prepare(struct http_call *q, const struct http_request *r)
 	x->from = from;
 	x->incarnation = from->incarnation;
 	snprintf(x->method, sizeof(x->method), "%s", r->method);
+	x->host = obj_strndup(host, host_len);
 	x->path = obj_strdup(host + host_len);
+	x->signature = r->sigv4 != NULL ? signature_of(r) : NULL;
 	x->body = obj_alloc(r->body_len + 1);
 	if (r->body_len > 0)
 		memcpy(x->body, r->body, r->body_len);
@@ -83,6 +87,22 @@ http_prepare(struct http_call *q, const struct http_request *r)
 	MUST(asprintf(&q->host, "%.*s", (int)host_len, host) != -1);
 	MUST(asprintf(&q->where, "%s %.200s", r->method, r->url) != -1);
 	return true;
+}
+
+static char *
+signature_of(const struct http_request *r)
+{
+	char *all = NULL;
+
+	MUST(asprintf(&all, "%s\n%s\n%s\n", r->sigv4->scope, r->sigv4->access_key, r->sigv4->secret_key) != -1);
+	for (const char *const *h = r->headers; h != NULL && *h != NULL; h++) {
+		char *longer = NULL;
+
+		MUST(asprintf(&longer, "%s%s\n", all, *h) != -1);
+		free(all);
+		all = longer;
+	}
+	return all;
 }
 
 void
@@ -157,9 +177,11 @@ curl_easy_header(CURL *easy, const char *name, size_t index, unsigned int origin
 	struct http_exchange *const x = easy;
 
 	(void)index, (void)origin, (void)request;
-	if (strcmp(name, "Retry-After") != 0 || x->retry_after[0] == '\0')
+	char *const value = strcmp(name, "Retry-After") == 0 ? x->retry_after
+	    : strcmp(name, "Date") == 0 ? x->date : NULL;
+	if (value == NULL || value[0] == '\0')
 		return CURLHE_MISSING;
-	header = (struct curl_header){ .value = x->retry_after };
+	header = (struct curl_header){ .value = value };
 	*out = &header;
 	return CURLHE_OK;
 }
@@ -196,6 +218,7 @@ connected(struct actor *a, void *self, uint64_t id)
 	x->travels = true;
 	x->lost = sim_chance(r->sim, f->lost);
 	x->spoiled = sim_chance(r->sim, f->cut + f->failed);
+	x->breaks = sim_chance(r->sim, f->broken);
 	const uint64_t max_ms = sim_chance(r->sim, f->late) ? (uint64_t)f->late_ms
 	    : sim_chance(r->sim, f->slow) ? SLOW_MS : QUICK_MS;
 	/* Often as late as may be. */
@@ -252,11 +275,36 @@ answered(struct actor *a, void *self, uint64_t id)
 	if (x == NULL || x->call == NULL || x->call->stand != RUNNING)
 		return;
 	struct http_call *const q = x->call;
-	q->answer = obj_strdup(x->answer != NULL ? x->answer : "");
-	q->answer_len = strlen(q->answer);
+	if (from->runtime->http.delivered != NULL)
+		from->runtime->http.delivered(from->runtime, x);
+	const CURLcode code = hand_over(q, x, from->runtime->sim);
 	q->headers_ended = true;
 	runtime_effect(from, EFFECT_ANSWERED);
-	http_ended(q, CURLE_OK);
+	http_ended(q, code);
+}
+
+/* As http_easy.c has it: the body of a success goes to on_data, piece by piece, any other is collected. */
+static CURLcode
+hand_over(struct http_call *q, const struct http_exchange *x, struct sim *sim)
+{
+	const char *const body = x->answer != NULL ? x->answer : "";
+	const size_t whole = strlen(body), len = x->breaks ? whole / 2 : whole;
+
+	if (q->on_data == NULL || x->status < 200 || x->status > 299) {
+		q->answer = obj_strndup(body, len);
+		q->answer_len = len;
+		return x->breaks ? CURLE_PARTIAL_FILE : CURLE_OK;
+	}
+	for (size_t at = 0, n; at < len; at += n) {
+		n = 1 + (size_t)sim_random(sim, PIECE_MAX);
+		n = n < len - at ? n : len - at;
+		if (!q->on_data(body + at, n, q->arg)) {
+			q->verdict = E_MALFORMED;
+			snprintf(q->cause, sizeof(q->cause), "the reader refused the data");
+			return CURLE_WRITE_ERROR;
+		}
+	}
+	return x->breaks ? CURLE_PARTIAL_FILE : CURLE_OK;
 }
 
 static struct http_exchange *
@@ -284,8 +332,10 @@ release(struct http_exchange *x)
 static void
 dispose(struct http_exchange *x)
 {
+	free(x->host);
 	free(x->path);
 	free(x->body);
+	free(x->signature);
 	free(x->answer);
 	free(x);
 }

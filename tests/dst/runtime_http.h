@@ -29,6 +29,7 @@ struct http_faults {
 	uint32_t	cut;		/* it has an effect, and half of the answer comes */
 	uint32_t	failed;		/* it has an effect, and is answered with 502 */
 	uint32_t	lost;		/* it has an effect, and no answer comes */
+	uint32_t	broken;		/* the connection breaks in the middle of its answer */
 	uint32_t	late;		/* it arrives after its sender has given it up, late_ms at most */
 	uint32_t	slow;
 	int64_t		late_ms;
@@ -41,22 +42,27 @@ struct http_exchange {
 	struct http_call	*call;		/* NULL: its sender does not wait for it any more */
 	struct runtime_actor	*from;
 	uint64_t		 incarnation;
-	char			 method[16], *path;
+	char			 method[16], *host, *path;
 	char			*body;		/* NUL-terminated */
+	char			*signature;	/* of a signed one: scope, access key, secret key, headers, a line each */
 	bool			 travels;	/* it has left, and neither arrived nor was answered */
 	bool			 lost;
 	bool			 spoiled;	/* its answer is cut, or an error */
+	bool			 breaks;	/* the connection breaks in the middle of its answer */
 	int64_t			 ended_ms;	/* for its sender: answered, or given up */
 	/* The answer. */
 	int			 status;
 	char			*answer;	/* NULL: none */
-	char			 retry_after[16];
+	char			 retry_after[16], date[32];	/* "": no such header */
+	uint64_t		 note;		/* of the world */
 };
 
 struct http_server {
 	void	(*serve)(struct runtime *r, struct http_exchange *x);
 	/* It is about to leave: the moment at which its sender is checked. */
 	void	(*leaves)(struct runtime *r, const struct http_exchange *x);
+	/* Its answer is about to be handed to its sender; NULL: nobody is interested. */
+	void	(*delivered)(struct runtime *r, const struct http_exchange *x);
 	struct http_faults	 faults;
 	uint64_t		 ids;
 	TAILQ_HEAD(, http_exchange) exchanges;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "dst.h"
+#include "world_annotator.h"
 #include "world_claims.h"
 #include "world_insight.h"
 #include "world_kube.h"
@@ -19,5 +20,6 @@ const struct world *const worlds[] = {
 	&insight_world,
 	&claims_world, &claims_sweep_world,
 	&lke_world, &lke_sweep_world,
+	&annotator_world, &annotator_sweep_world,
 	NULL,
 };

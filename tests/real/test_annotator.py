@@ -101,7 +101,7 @@ def F1_F2_A1_annotations_are_right_foreign_ones_stay_and_quiet_is_quiet(server):
 
 
 @case
-def FR1_3_A8_a_namespace_is_honoured_and_the_next_leader_takes_over(server):
+def FR1_3_A8_AC16_a_namespace_is_honoured_and_the_next_leader_takes_over(server):
     def check(server, aws, mine, other):
         elect = {"leader-elect": True, "leader-elect-lease-duration": "3s", "lease-namespace": "default",
                  "namespace": mine.namespace}

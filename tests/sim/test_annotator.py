@@ -7,6 +7,7 @@ muster-test: parallel
 muster-test: timeout=300
 """
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -18,11 +19,11 @@ import tap
 from capacrds import AWS_CLUSTERS, CLUSTERS, CONTROL_PLANES, DEPLOYMENTS, INFRA, TEMPLATES
 from capatree import (ACTOR, CAPACITY, G5_12XLARGE, M5_LARGE, M6G_XLARGE, NAMES, OPENSHIFT, REGION, Aws,
                       CapaTree, World, annotator, figures, metrics, ours, writes)
-from muster import BIN, wait_for
+from muster import BIN, ROOT, wait_for
 
 
 @tap.case
-def F1_F9_FR6_FR5_3_the_annotations_of_every_kind_of_type():
+def F1_F9_FR6_FR5_2_FR5_3_AC8_the_annotations_of_every_kind_of_type():
     with annotator() as (aws, tree):
         world = World(aws.server)
         world.cluster("prod", "us-east-1")
@@ -58,7 +59,7 @@ def F1_F9_FR6_FR5_3_the_annotations_of_every_kind_of_type():
 
 
 @tap.case
-def F2_FR1_1_FR2_TR3_TR4_references_of_v1beta1_alone():
+def F2_FR1_1_FR2_1_FR2_2_FR2_4_TR3_TR4_AC2_AC3_references_of_v1beta1_alone():
     with annotator(core=("v1beta1",)) as (aws, tree):
         world = World(aws.server, version="v1beta1")
         world.cluster("prod", "eu-west-1")
@@ -77,7 +78,7 @@ def F2_FR1_1_FR2_TR3_TR4_references_of_v1beta1_alone():
 
 
 @tap.case
-def F2_FR3_1_what_comes_late_is_noticed_by_its_watch():
+def F2_FR2_5_FR3_1_FR7_2_AC4_AC9_what_comes_late_is_noticed_by_its_watch():
     with annotator() as (aws, tree):
         world = World(aws.server)
         world.deployment("web")
@@ -114,7 +115,7 @@ def F2_F9_EKS_takes_the_region_of_its_control_plane():
 
 
 @tap.case
-def FR3_2_FR3_3_F9_where_the_region_is_and_where_none_is():
+def FR2_3_FR2_6_FR3_2_FR3_3_F9_AC5_where_the_region_is_and_where_none_is():
     with annotator() as (aws, tree):
         world = World(aws.server)
         world.deployment("web", "m5.large", "gone", annotations={REGION: "eu-west-1"})
@@ -170,7 +171,7 @@ def F9_what_goes_leaves_the_annotations_as_they_are():
 
 
 @tap.case
-def F8_FR7_1_an_unknown_type_is_annotated_once_a_later_catalogue_has_it():
+def F8_FR7_1_AC10_an_unknown_type_is_annotated_once_a_later_catalogue_has_it():
     with annotator(settings={"unknown-type-interval": "2s"}) as (aws, tree):
         aws.set("hidden", ["m5.large"])
         world = World(aws.server)
@@ -192,7 +193,7 @@ def F8_FR7_1_an_unknown_type_is_annotated_once_a_later_catalogue_has_it():
 
 
 @tap.case
-def FR1_2_FR1_3_FR1_4_namespaces_and_deletions():
+def FR1_2_FR1_3_FR1_4_AC1_namespaces_and_deletions():
     with Aws() as aws:
         aws.server.install(*capacrds.crds())
         for name in ("team-a", "team-b"):
@@ -218,7 +219,7 @@ def FR1_2_FR1_3_FR1_4_namespaces_and_deletions():
 
 
 @tap.case
-def F2_a_change_wakes_exactly_those_that_name_it():
+def F2_FR1_5_FR3_4_FR5_5_a_change_wakes_exactly_those_that_name_it():
     with annotator(metrics=True) as (aws, tree):
         world = World(aws.server)
         world.cluster("prod", "eu-west-1")
@@ -245,18 +246,23 @@ def F2_a_change_wakes_exactly_those_that_name_it():
         after = planned()
         # web-7 for its template and its own write, web-39 for its Cluster.
         assert 3 <= after - before <= 6, (before, after)
+        # FR3.4: where the region is comes from what is watched; nothing is looked up for a MachineDeployment.
+        looked_up = [row for row in aws.server.audit() if row["verb"] == "get" and "muster" in row["user-agent"]
+                     and row["resource"] in capacrds.KINDS]
+        assert looked_up == [], looked_up
         wait_for(lambda: sorted(metrics(tree, "muster_capa_machinedeployments").values()) == [0, 0, 40],
                  "all are counted as annotated")
         types = metrics(tree, "muster_capa_instance_types")
         assert len(types) == 1 and min(types.values()) > 700, types
         reads = metrics(tree, "muster_capa_catalogue_reads_total")
         assert list(reads.values()) == [1] and 'result="done"' in next(iter(reads)), reads
+        # FR5.5: all of them were planned at once, and one reading with one set of credentials served them.
         calls = metrics(tree, "muster_provider_requests_total")
         assert sum(calls.values()) == 9, calls
 
 
 @tap.case
-def F4_the_region_that_nobody_is_in_is_dropped_and_a_catalogue_ages():
+def F4_FR5_1_FR5_4_AC7_the_region_that_nobody_is_in_is_dropped_and_a_catalogue_ages():
     with annotator(settings={"catalogue-ttl": "2s"}) as (aws, tree):
         world = World(aws.server)
         world.cluster("prod", "eu-west-1")
@@ -288,7 +294,7 @@ def F3_F9_FR4_2_FR4_3_a_missing_variable_is_named_and_the_others_go_on():
 
 
 @tap.case
-def F7_the_web_identity_reaches_this_actor_alone():
+def F7_FR4_1_FR4_4_AC6_the_web_identity_reaches_this_actor_alone():
     with Aws() as aws:
         aws.server.install(*capacrds.crds())
         secrets = aws.identity(AWS_ROLE_SESSION_NAME="pod-1")
@@ -331,6 +337,19 @@ def TR5_the_rights_of_this_actor_alone():
     for key, verbs in rules.items():
         assert verbs <= allowed.get(key, set()), (key, verbs)
     assert rules["cluster.x-k8s.io", "machinedeployments"] == {"get", "list", "watch", "patch"}, rules
+
+
+@tap.case
+def AC13_the_docs_name_every_annotation_and_every_flag():
+    text = (ROOT / "docs/capa-annotator.md").read_text()
+    keys = re.findall(r'^\tK\(\w+, +(?:CAPA_CAPACITY )?"([^"]+)"',
+                      (ROOT / "actors/capa-annotator/capa.h").read_text(), re.M)
+    flags = re.findall(r'^\tF\(\w+, "([a-z-]+)"',
+                       (ROOT / "supervisor/dropin_capa_annotator.c").read_text(), re.M)
+    assert len(keys) == 8 and len(flags) > 10, (keys, flags)
+    missing = [key for key in keys if f"/{key.rpartition('/')[2]}`" not in text]
+    missing += [flag for flag in flags if f"`-{flag}" not in text and f"`--{flag}" not in text]
+    assert not missing, missing
 
 
 def rules_of(text):
