@@ -38,8 +38,14 @@ static const struct {
 static int64_t expires_ms[CREDENTIALS_KEPT];
 
 #define ROLE_ARN	"arn:aws:iam::111122223333:role/annotator"
-#define LAUGHS	"<?xml version=\"1.0\"?><!DOCTYPE lolz [<!ENTITY lol \"lol\"><!ENTITY lol2 \"&lol;&lol;&lol;&lol;\">" \
-		"<!ENTITY lol3 \"&lol2;&lol2;&lol2;&lol2;\">]><lolz>&lol3;</lolz>"
+#define LAUGHS	"<?xml version=\"1.0\"?><!DOCTYPE lolz [<!ENTITY lol \"lol\">"		\
+		"<!ENTITY lol2 \"&lol;&lol;&lol;&lol;\"><!ENTITY lol3 \"&lol2;&lol2;&lol2;\">]>"	\
+		"<lolz>&lol3;</lolz>"
+#define MANY	"<DescribeInstanceTypesResponse><instanceTypeSet><item>"			\
+		"<instanceType>m5.large</instanceType>"						\
+		"<vCpuInfo><defaultVCpus>many</defaultVCpus></vCpuInfo></item></instanceTypeSet>"	\
+		"</DescribeInstanceTypesResponse>"
+#define EMPTY	"<DescribeInstanceTypesResponse><instanceTypeSet/></DescribeInstanceTypesResponse>"
 #define HTML	"<html><head><title>503</title></head><body>Service <br> Unavailable</body></html>"
 
 static void serve_sts(struct capaw *, struct http_exchange *);
@@ -336,8 +342,9 @@ give_credentials(struct capaw *w, struct http_exchange *x, bool expired)
 	gmtime_r(&until, &utc);
 	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
 	x->status = 200;
-	MUST(asprintf(&x->answer, "<AssumeRoleWithWebIdentityResponse xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\">"
-	    "<AssumeRoleWithWebIdentityResult><Audience>sts.amazonaws.com</Audience><Credentials>"
+	MUST(asprintf(&x->answer, "<AssumeRoleWithWebIdentityResponse "
+	    "xmlns=\"https://sts.amazonaws.com/doc/2011-06-15/\"><AssumeRoleWithWebIdentityResult>"
+	    "<Audience>sts.amazonaws.com</Audience><Credentials>"
 	    "<AccessKeyId>ASIA%llu</AccessKeyId><SecretAccessKey>secret%llu</SecretAccessKey>"
 	    "<SessionToken>session%llu</SessionToken><Expiration>%s</Expiration></Credentials>"
 	    "</AssumeRoleWithWebIdentityResult></AssumeRoleWithWebIdentityResponse>", n, n, n, text) != -1);
@@ -439,12 +446,10 @@ ec2_fault(struct capaw *w, struct http_exchange *x, uint32_t region, const char 
 		break;
 	case 8:
 		/* All is well, and there is nothing. */
-		answer_text(x, 200, "<DescribeInstanceTypesResponse><instanceTypeSet/></DescribeInstanceTypesResponse>");
+		answer_text(x, 200, EMPTY);
 		return token[0] == '\0';
 	default:
-		answer_text(x, 200, "<DescribeInstanceTypesResponse><instanceTypeSet><item><instanceType>m5.large"
-		    "</instanceType><vCpuInfo><defaultVCpus>many</defaultVCpus></vCpuInfo></item></instanceTypeSet>"
-		    "</DescribeInstanceTypesResponse>");
+		answer_text(x, 200, MANY);
 		break;
 	}
 	return true;
@@ -463,8 +468,8 @@ put_page(struct capaw *w, struct http_exchange *x, uint32_t region, uint32_t cat
 	x->answer = NULL;
 	FILE *const out = open_memstream(&x->answer, &size);
 	MUST(out != NULL);
-	fputs("<DescribeInstanceTypesResponse xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>r</requestId>"
-	    "<instanceTypeSet>", out);
+	fputs("<DescribeInstanceTypesResponse xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\">"
+	    "<requestId>r</requestId><instanceTypeSet>", out);
 	for (; i < CAPAW_TYPES && shown < PAGE; i++) {
 		if (c->forms[i] == 0)
 			continue;
@@ -493,7 +498,8 @@ put_type(FILE *out, uint32_t type, uint8_t form)
 	const struct capaw_figures f = capaw_figures(type, form);
 	const char *arch = types[type].archs;
 
-	fprintf(out, "<item><instanceType>%s</instanceType><processorInfo><supportedArchitectures>", types[type].name);
+	fprintf(out, "<item><instanceType>%s</instanceType><processorInfo><supportedArchitectures>",
+	    types[type].name);
 	for (size_t len; arch[0] != '\0'; arch += len + (arch[len] == ' ')) {
 		len = strcspn(arch, " ");
 		fprintf(out, "<item>%.*s</item>", (int)len, arch);
@@ -522,11 +528,13 @@ put_error(struct http_exchange *x, bool ec2, int status, const char *code)
 	free(x->answer);
 	x->status = status;
 	if (ec2)
-		MUST(asprintf(&x->answer, "<Response><Errors><Error><Code>%s</Code><Message>simulated</Message></Error>"
-		    "</Errors><RequestID>r</RequestID></Response>", code) != -1);
+		MUST(asprintf(&x->answer, "<Response><Errors><Error><Code>%s</Code>"
+		    "<Message>simulated</Message></Error></Errors><RequestID>r</RequestID></Response>",
+		    code) != -1);
 	else
-		MUST(asprintf(&x->answer, "<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code><Message>simulated"
-		    "</Message></Error><RequestId>r</RequestId></ErrorResponse>", code) != -1);
+		MUST(asprintf(&x->answer, "<ErrorResponse><Error><Type>Sender</Type><Code>%s</Code>"
+		    "<Message>simulated</Message></Error><RequestId>r</RequestId></ErrorResponse>",
+		    code) != -1);
 }
 
 static void

@@ -1,4 +1,7 @@
-/* tests/dst/annotator_breaks.c - redirected calls between files of capa-annotator: the real ones unless broken. */
+/*
+ * tests/dst/annotator_breaks.c - redirected calls between files of capa-annotator: the real ones unless
+ * broken.
+ */
 #include <string.h>
 
 #include "capa-annotator/capa.h"

@@ -19,6 +19,7 @@ enum {
 static void check_patch(struct capaw *, struct runtime_actor *, uint32_t, const struct write_request *);
 static void check_event(struct capaw *, struct runtime_actor *, uint32_t, const struct write_request *);
 static bool patches_only_ours(const json_t *);
+static uint8_t form_of(const struct capaw *, const struct capaw_reader *, const struct capaw_view *);
 static json_t *without_ours(const json_t *);
 static struct capaw_life *life_of(struct capaw *, const struct runtime_actor *);
 static void note_wishes(struct capaw *, struct runtime_actor *);
@@ -64,9 +65,7 @@ check_patch(struct capaw *w, struct runtime_actor *ra, uint32_t n, const struct 
 		sim_fail(w->h.sim, "a patch of %s, and %s: %.*s", r->name,
 		    v.exists ? v.missing : "it does not exist", (int)r->body_len, (const char *)r->body);
 	} else {
-		const uint32_t c = life_of(w, ra)->regions[v.region].catalogue;
-		const uint8_t form = c == CAPAW_NONE || v.type == CAPAW_TYPES
-		    ? 0 : w->regions[v.region].all[c].forms[v.type];
+		const uint8_t form = form_of(w, &life_of(w, ra)->regions[v.region], &v);
 
 		json_object_foreach(json_object_get(metadata, "annotations"), key, value) {
 			if (json_is_null(value))
@@ -104,6 +103,14 @@ patches_only_ours(const json_t *patch)
 	return true;
 }
 
+/* In the last complete catalogue of that life; 0: it has none, or not this type. */
+static uint8_t
+form_of(const struct capaw *w, const struct capaw_reader *reader, const struct capaw_view *v)
+{
+	return reader->catalogue == CAPAW_NONE || v->type == CAPAW_TYPES
+	    ? 0 : w->regions[v->region].all[reader->catalogue].forms[v->type];
+}
+
 /* A type is called unknown only by a complete and fresh catalogue, never because a walk has failed. */
 static void
 check_event(struct capaw *w, struct runtime_actor *ra, uint32_t n, const struct write_request *r)
@@ -118,7 +125,7 @@ check_event(struct capaw *w, struct runtime_actor *ra, uint32_t n, const struct 
 	SIM_TRACE(sim, "%s: Event %.*s", ra->name, (int)r->body_len, (const char *)r->body);
 	capaw_read(w, ra, n, &v);
 	if (strcmp(reason, "FailedUpdate") == 0 && (!v.exists || v.missing != NULL)) {
-		sim_fail(sim, "%s is said to have an unknown type, and %s", r->name,
+		sim_fail(sim, "an Event of %s states an unknown type, and %s", r->name,
 		    v.exists ? v.missing : "it does not exist");
 	} else if (strcmp(reason, "FailedUpdate") == 0) {
 		const struct capaw_reader *const reader = &life_of(w, ra)->regions[v.region];
@@ -126,7 +133,7 @@ check_event(struct capaw *w, struct runtime_actor *ra, uint32_t n, const struct 
 		if (reader->catalogue == CAPAW_NONE)
 			sim_fail(sim, "an unknown type in %s, and no catalogue is complete",
 			    capaw_region_names[v.region]);
-		else if (v.type < CAPAW_TYPES && w->regions[v.region].all[reader->catalogue].forms[v.type] != 0)
+		else if (form_of(w, reader, &v) != 0)
 			sim_fail(sim, "%s is called unknown, and the catalogue of %s has it",
 			    capaw_type_name(v.type), capaw_region_names[v.region]);
 		else if (sim->now_ms - reader->completed_ms >= CAPAW_TTL_MS)
@@ -157,11 +164,11 @@ capaw_executed(struct harness *h, const struct flight *f, const json_t *before)
 		sim_fail(h->sim, "a patch of %s changes what is not ours", f->request.name);
 	json_decref(rest);
 	json_decref(old);
-	capaw_foreign_labels(was, sizeof(was),
-	    json_object_get(json_object_get(before, "metadata"), "annotations"));
-	capaw_foreign_labels(is, sizeof(is), json_object_get(json_object_get(o->json, "metadata"), "annotations"));
+	capaw_foreign_labels(was, sizeof(was), before);
+	capaw_foreign_labels(is, sizeof(is), o->json);
 	if (strcmp(was, is) != 0)
-		sim_fail(h->sim, "a patch of %s makes the labels %s of others to %s", f->request.name, was, is);
+		sim_fail(h->sim, "a patch of %s makes the labels %s of others to %s", f->request.name, was,
+		    is);
 }
 
 static json_t *

@@ -153,7 +153,8 @@ read_body(struct capaw *w, struct runtime_actor *ra, enum kind k, const char *na
 	open = true;
 	msg_arena_reset(&arena);
 	MUST(cluster_project(o, ROLE_CAPA_ANNOTATOR, &p) && p.nvalues == 1);
-	return msg_unpack_value((enum msg)kind_table[k].message, p.values[0].bytes, p.values[0].len, &arena, out);
+	return msg_unpack_value(
+	    (enum msg)kind_table[k].message, p.values[0].bytes, p.values[0].len, &arena, out);
 }
 
 static void
@@ -166,7 +167,8 @@ take_annotations(const union msg_body *body, json_t *out)
 		const bool capacity = strncmp(our_keys[i], CAPACITY, strlen(CAPACITY)) == 0;
 
 		if (map_get(maps[capacity], strchr(our_keys[i], '/') + 1, &value))
-			json_object_set_new(out, our_keys[i], json_stringn(value.len > 0 ? value.p : "", value.len));
+			json_object_set_new(out, our_keys[i],
+			    json_stringn(value.len > 0 ? value.p : "", value.len));
 	}
 }
 
@@ -214,16 +216,18 @@ capaw_annotations_differ(const json_t *annotations, uint32_t type, uint8_t form)
 		if (strncmp(labels, ARCH, strlen(ARCH)) != 0)
 			continue;
 		archs++;
-		if (len != strlen(ARCH) + strlen(f.arch) || strncmp(labels + strlen(ARCH), f.arch, strlen(f.arch)) != 0)
+		if (len != strlen(ARCH) + strlen(f.arch)
+		    || strncmp(labels + strlen(ARCH), f.arch, strlen(f.arch)) != 0)
 			return "the architecture";
 	}
 	return archs == 1 ? NULL : "the number of architectures";
 }
 
 void
-capaw_foreign_labels(char *buf, size_t size, const json_t *annotations)
+capaw_foreign_labels(char *buf, size_t size, const json_t *object)
 {
-	const char *labels = text_of(annotations, CAPACITY "labels");
+	const json_t *const metadata = json_object_get(object, "metadata");
+	const char *labels = text_of(json_object_get(metadata, "annotations"), CAPACITY "labels");
 	size_t at = 0;
 
 	buf[0] = '\0';
@@ -350,7 +354,8 @@ capaw_put_deployment(struct capaw *w, uint32_t n, uint32_t template, uint32_t cl
 	snprintf(target, sizeof(target), "template-%u", template);
 	snprintf(owner, sizeof(owner), "cluster-%u", cluster);
 	SIM_TRACE(sim, "%s refers to %s%s and %s", name, other ? "another kind and " : "", target, owner);
-	json_t *const ref = reference_json(sim, INFRA_GROUP, kinds[other ? sim_random(sim, NITEMS(kinds)) : 0], target);
+	const char *const kind = kinds[other ? sim_random(sim, NITEMS(kinds)) : 0];
+	json_t *const ref = reference_json(sim, INFRA_GROUP, kind, target);
 	if (other && sim_random(sim, 2) == 0)
 		json_object_del(ref, "name");
 	cluster_put(&w->h.cluster, KIND_MACHINE_DEPLOYMENT, name, "spec", json_pack("{s:s, s:{s:{s:o}}}",
@@ -446,7 +451,8 @@ capaw_change_cluster(struct harness *h)
 	char name[CLUSTER_NAME_MAX];
 
 	snprintf(name, sizeof(name), "cluster-%u", n);
-	struct cluster_object *const o = cluster_find(&h->cluster, kinds[sim_random(h->sim, NITEMS(kinds))], name);
+	const enum kind k = kinds[sim_random(h->sim, NITEMS(kinds))];
+	struct cluster_object *const o = cluster_find(&h->cluster, k, name);
 	if (o != NULL && o->json != NULL && sim_chance(h->sim, 300)) {
 		SIM_TRACE(h->sim, "%s is deleted", o->key);
 		cluster_remove(&h->cluster, o);
@@ -472,8 +478,9 @@ void
 capaw_change_annotation(struct harness *h)
 {
 	static const char *const labels[] = {
-		NULL, "team=a", "kubernetes.io/arch=arm64,team=a", "a=b,,c=d", "broken,x=1,kubernetes.io/arch=s390x",
-		"kubernetes.io/arch=amd64,kubernetes.io/arch=arm64,z=1", "",
+		NULL, "team=a", "kubernetes.io/arch=arm64,team=a", "a=b,,c=d",
+		"broken,x=1,kubernetes.io/arch=s390x", "",
+		"kubernetes.io/arch=amd64,kubernetes.io/arch=arm64,z=1",
 	};
 	static const char *const foreign[] = {
 		CAPACITY "taints", CAPACITY "maxPods", "example.com/keep", OPENSHIFT "cluster-api-cluster",

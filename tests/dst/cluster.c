@@ -237,14 +237,10 @@ update(struct cluster *c, const struct cluster_request *r, struct cluster_object
 static struct cluster_answer
 patch(struct cluster *c, const struct cluster_request *r, struct cluster_object *o)
 {
-<<<<<<< HEAD
+	if (c->reads_versions && r->op == OP_MERGE && !cluster_merge_is_current(o, r->body, r->len))
+		return answer(OUTCOME_CONFLICT, 409, "the object has been modified");
 	const bool merges = r->op == OP_MERGE;
 	json_t *const copy = merges ? json_copy(o->json) : json_deep_copy(o->json);
-=======
-	if (r->op == OP_MERGE && !cluster_merge_is_current(o, r->body, r->len))
-		return answer(OUTCOME_CONFLICT, 409, "the object has been modified");
-	json_t *const copy = json_deep_copy(o->json);
->>>>>>> eed97f9 (Simulate capa-annotator whole; keep the catalogues of an instance whose Lease ends for a moment)
 	const char *refusal = c->refusal != NULL ? c->refusal(c, r) : NULL;
 
 	if (refusal == NULL)

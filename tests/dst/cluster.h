@@ -74,6 +74,7 @@ struct cluster {
 	bool			 absent[KIND_MAX];	/* its CRD is not installed */
 	bool			 forbidden[KIND_MAX];	/* RBAC forbids writes */
 	bool			 down;			/* it answers nobody */
+	bool			 reads_versions;	/* of merge patches: an old one is a conflict */
 	bool			 budgets;		/* PodDisruptionBudgets refuse every eviction */
 	int64_t			 clock_ms;		/* its clock is ahead by so much */
 	bool			 cut[RUNTIME_TREES];	/* it answers everybody but that tree */
@@ -123,13 +124,10 @@ void cluster_set_absent(struct cluster *c, enum kind k, bool absent);
 
 /* NULL: applied; else why the server refuses it. Only object itself changes: it may be a shallow copy. */
 const char *cluster_merge(json_t *object, const char *body, size_t len);
-<<<<<<< HEAD
 /* A merge patch that would leave the object as it is. */
 bool cluster_merge_is_empty(const json_t *object, const char *body, size_t len);
-=======
 /* False: it names a resourceVersion that the object does not have any more. */
 bool cluster_merge_is_current(const struct cluster_object *o, const char *body, size_t len);
->>>>>>> eed97f9 (Simulate capa-annotator whole; keep the catalogues of an instance whose Lease ends for a moment)
 const char *cluster_json_patch(json_t *object, const char *body, size_t len);
 bool cluster_selects(const struct cluster_object *o, const char *fields);
 

@@ -30,9 +30,6 @@ cluster_merge(json_t *object, const char *body, size_t len)
 	return NULL;
 }
 
-<<<<<<< HEAD
-/* What is below target may belong to another object, too: it is copied before it changes. */
-=======
 bool
 cluster_merge_is_current(const struct cluster_object *o, const char *body, size_t len)
 {
@@ -45,7 +42,7 @@ cluster_merge_is_current(const struct cluster_object *o, const char *body, size_
 	return current;
 }
 
->>>>>>> eed97f9 (Simulate capa-annotator whole; keep the catalogues of an instance whose Lease ends for a moment)
+/* What is below target may belong to another object, too: it is copied before it changes. */
 static void
 merge(json_t *target, const json_t *patch)
 {

@@ -47,8 +47,8 @@ harness_open(struct harness *h, struct sim *sim, const struct harness_spec *spec
 
 		t->watcher = h->cluster.watchers[i] =
 		    runtime_add(h->runtime, i, ROLE_KUBE_WATCHER, watcher_model_main, "");
-		t->nodes = spec->no_nodes ? NULL : runtime_add(h->runtime, i, ROLE_NODE_STATE, node_state_main,
-		    "metrics-node-label=off");
+		t->nodes = spec->no_nodes ? NULL
+		    : runtime_add(h->runtime, i, ROLE_NODE_STATE, node_state_main, "metrics-node-label=off");
 		t->actor = runtime_add(h->runtime, i, spec->role, spec->program, settings);
 	}
 	for (unsigned i = 0; i < ntrees; i++) {

@@ -67,19 +67,20 @@ struct harness_spec {
 	enum kind		  kind;		/* its objects, for `explain` after a violation */
 	const char		 *shared;	/* resources whose objects several keys write; NULL: none */
 	bool			  no_nodes;	/* node-state does not run */
-	bool			  harmless;	/* no call changes anything at the provider, whatever its method */
+	bool			  harmless;	/* no call of the provider changes anything */
 	const struct harness_act *acts;		/* besides those of harness_acts.c */
 	size_t			  nacts;
 	/* A request of the actor has arrived at the provider. */
 	void			(*serve)(struct harness *h, struct http_exchange *x);
 	/* One is about to leave; NULL: the harness checks enough. Of harmless ones it checks nothing. */
 	void			(*leaves)(struct harness *h, const struct http_exchange *x);
-	/* The actor requests something of kube-watcher; its request took effect, before: the object, or NULL. */
+	/* The actor requests something of kube-watcher; it took effect (before: the object, or NULL). */
 	void			(*requested)(struct harness *h, struct runtime_actor *ra,
 				    const struct write_request *r);
 	void			(*executed)(struct harness *h, const struct flight *f, const json_t *before);
 	/* A process is about to get a change from a mirror. */
-	void			(*changed)(struct harness *h, struct runtime_actor *ra, const struct change *c);
+	void			(*changed)(struct harness *h, struct runtime_actor *ra,
+				    const struct change *c);
 	/* What is missing; NULL: every object is as it should be, and nothing else is at the provider. */
 	const char		*(*difference)(struct harness *h);
 	/* A list of the provider could lack, or still have, something. */

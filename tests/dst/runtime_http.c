@@ -94,7 +94,8 @@ signature_of(const struct http_request *r)
 {
 	char *all = NULL;
 
-	MUST(asprintf(&all, "%s\n%s\n%s\n", r->sigv4->scope, r->sigv4->access_key, r->sigv4->secret_key) != -1);
+	MUST(asprintf(&all, "%s\n%s\n%s\n", r->sigv4->scope, r->sigv4->access_key,
+	    r->sigv4->secret_key) != -1);
 	for (const char *const *h = r->headers; h != NULL && *h != NULL; h++) {
 		char *longer = NULL;
 

@@ -44,7 +44,7 @@ struct http_exchange {
 	uint64_t		 incarnation;
 	char			 method[16], *host, *path;
 	char			*body;		/* NUL-terminated */
-	char			*signature;	/* of a signed one: scope, access key, secret key, headers, a line each */
+	char			*signature;	/* scope, both keys, headers: a line each; or NULL */
 	bool			 travels;	/* it has left, and neither arrived nor was answered */
 	bool			 lost;
 	bool			 spoiled;	/* its answer is cut, or an error */

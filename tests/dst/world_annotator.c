@@ -16,9 +16,9 @@
 #include "runtime_breaks.h"
 #include "runtime_token.h"
 
-#define SETTINGS	"catalogue-ttl=120000\nunknown-type-interval=20000\ncredential-slack=30000\n"		\
-			"request-timeout=10000\nretry-interval=1000\nretry-interval-max=20000\n"		\
-			"requests-per-second=20"
+#define SETTINGS	"catalogue-ttl=120000\nunknown-type-interval=20000\n"		\
+			"credential-slack=30000\nrequest-timeout=10000\n"		\
+			"retry-interval=1000\nretry-interval-max=20000\nrequests-per-second=20"
 
 enum {
 	SWEEP_LEAST = 15, SWEEP_EFFECTS = 48,
@@ -63,6 +63,7 @@ setup(struct sim *sim)
 	w->h.sim = sim;
 	capaw_aws_open(w);
 	harness_open(&w->h, sim, &spec, 1 + (unsigned)sim_random(sim, RUNTIME_TREES), SETTINGS);
+	w->h.cluster.reads_versions = true;
 	w->h.runtime->http.delivered = capaw_delivered;
 	for (uint32_t i = 0; i < CAPAW_CLUSTERS; i++) {
 		if (sim_random(sim, 5) != 0)
@@ -97,6 +98,7 @@ sweep_setup(struct sim *sim)
 	w->h.sweep = true;
 	capaw_aws_open(w);
 	harness_open_sweep(&w->h, sim, &spec, SETTINGS);
+	w->h.cluster.reads_versions = true;
 	w->h.runtime->http.delivered = capaw_delivered;
 	return w;
 }
@@ -230,7 +232,8 @@ sweep_step(struct harness *h, unsigned step)
 		return true;
 	default:
 		if (w->effective != SWEEP_EFFECTIVE)
-			sim_fail(h->sim, "%u patches changed something, not %d", w->effective, SWEEP_EFFECTIVE);
+			sim_fail(h->sim, "%u patches changed something, not %d", w->effective,
+			    SWEEP_EFFECTIVE);
 		return false;
 	}
 }

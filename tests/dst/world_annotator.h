@@ -39,7 +39,7 @@ struct capaw_reader {
 	bool		may_walk;	/* it may have dropped what it had: a walk needs no other reason */
 	uint32_t	requests;	/* since the last page that was delivered whole */
 	char		last[192];	/* the request whose page was delivered last; "": an error since */
-	int64_t		missing_ms[CAPAW_TYPES + 1];	/* wanted and not in the catalogue since then; 0: no */
+	int64_t		missing_ms[CAPAW_TYPES + 1];	/* wanted, and not in it, since then; 0: no */
 	bool		served[CAPAW_TYPES + 1];	/* ... and a walk has been made for it */
 };
 
@@ -97,7 +97,7 @@ bool capaw_our_key(const char *key);
 /* NULL: the annotations are those of that type with figures of that form; else what differs. */
 const char *capaw_annotations_differ(const json_t *annotations, uint32_t type, uint8_t form);
 /* Entries of the annotation for labels that are not ours, in their order. */
-void capaw_foreign_labels(char *buf, size_t size, const json_t *annotations);
+void capaw_foreign_labels(char *buf, size_t size, const json_t *object);
 /* type, region: "": none. managed: the region is that of a control plane (EKS). */
 void capaw_put_template(struct capaw *w, uint32_t n, const char *type);
 void capaw_put_cluster(struct capaw *w, uint32_t n, bool managed, const char *region);
@@ -123,7 +123,7 @@ const struct capaw_catalogue *capaw_catalogue(const struct capaw *w, uint32_t re
 uint32_t capaw_request_region(const struct http_exchange *x);
 void capaw_aws_open(struct capaw *w);
 void capaw_serve(struct harness *h, struct http_exchange *x);
-/* The catalogue whose page this answer is, and whether it is the last one; CAPAW_NONE: it is no whole page. */
+/* The catalogue whose page this answer is, and whether it is the last; CAPAW_NONE: it is no whole page. */
 uint32_t capaw_answered_catalogue(const struct http_exchange *x, bool *last);
 harness_act_fn capaw_change_catalogue, capaw_rotate_token, capaw_revoke_credentials, capaw_move_aws_clock,
     capaw_stop_region;
