@@ -17,7 +17,7 @@
 #include "obj.h"
 #include "runtime_breaks.h"
 
-enum { SWEEP_LEAST = 60, SWEEP_EFFECTS = 130, TWIN_MS = 60 * 1000, TIERS = 2, SEEDS = 4000 };
+enum { SWEEP_LEAST = 60, SWEEP_EFFECTS = 160, TWIN_MS = 60 * 1000, TIERS = 2, SEEDS = 4000 };
 
 /* Pool keys. The tag of the second NodePool is shortened; claims' names differ where their tags are cut. */
 static const struct {
