@@ -19,10 +19,10 @@ PIECE = 64 * 1024
 
 
 class Proxy:
-    """to: whatever is asked for, it leads to this URL."""
+    """to: whatever is asked for, it leads to this URL. names: HOST:PORT -> HOST:PORT, a DNS for tunnels."""
 
-    def __init__(self, to=None):
-        self.heads, self.refusal, self.to = [], None, to
+    def __init__(self, to=None, names=None):
+        self.heads, self.refusal, self.to, self.names = [], None, to, names or {}
         self.answering = {}         # the last head of a connection -> the connection
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = "http://127.0.0.1:{}".format(self.listener.getsockname()[1])
@@ -104,7 +104,8 @@ class Proxy:
                 server.shutdown(socket.SHUT_RDWR)
 
     def connect(self, method, target):
-        place = urllib.parse.urlsplit(self.to or (f"//{target}" if method == "CONNECT" else target))
+        tunnel = f"//{self.names.get(target, target)}"
+        place = urllib.parse.urlsplit(self.to or (tunnel if method == "CONNECT" else target))
         server = socket.create_connection((place.hostname, place.port or 80))
         self.keep(server)
         return server

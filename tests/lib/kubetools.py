@@ -166,6 +166,8 @@ TOOLS = {
     "karpenter": GoTool("1.15.0", {"sigs.k8s.io/karpenter": "v1.15.0"}, folder="tests/real/go/karpenter",
                         toolchain="1.26.9"),
     "moto": PythonTool("5.2.5", "tests/real/python/moto.txt"),
+    # Cluster API's own controllers and webhooks.
+    "capi-manager": GoTool("1.13.6", {"sigs.k8s.io/cluster-api": "v1.13.6"}, "sigs.k8s.io/cluster-api"),
     # bench/kube.py measures us beside it
     "node-cache": GoTool("0.23.3", {"sigs.k8s.io/controller-runtime": "v0.23.3", "k8s.io/api": "v0.35.4",
                                     "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/node-cache"),

@@ -24,6 +24,7 @@ SCENES = {
     "annotator": ([], {"machinedeployments": 10, "annotated": 9, "unknown": 1, "writes": 9, "calls": None}),
     "lke": ([], {"claims": 30, "ready": 30, "writes": None, "calls": None}),
     "openshift": (["--seconds", "8"], {"nodes": 30}),
+    "vip": ([], {"clusters": 4, "vips": 4, "waited": 1}),
     "vpsie": ([], {"vpsienodes": 5, "ready": 2, "failed": 1, "posts": 5}),
 }
 ENDS_S = 300
