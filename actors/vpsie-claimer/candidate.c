@@ -11,6 +11,8 @@ static int64_t number_of(struct wire_str);
 static bool existed(const struct discover_vpsienode *, const struct machine *);
 static bool older(const struct discover_input *, const struct discover_vpsienode *, const struct machine *);
 static bool undated(const struct discover_vpsienode *, const struct machine *);
+static bool too_late(const struct discover_input *, const struct discover_vpsienode *,
+    const struct machine *);
 
 enum discover_reason
 candidate_check(const struct discover_input *in, const struct discover_vpsienode *v,
@@ -41,7 +43,9 @@ candidate_check(const struct discover_input *in, const struct discover_vpsienode
 		return DISCOVER_OLDER;
 	if (by_group && (m->cluster.len == 0 || v->cluster.len == 0))
 		return DISCOVER_NOT_LISTED;
-	return by_group && undated(v, m) ? DISCOVER_UNDATED : DISCOVER_FREE;
+	if (by_group && undated(v, m))
+		return DISCOVER_UNDATED;
+	return by_group && too_late(in, v, m) ? DISCOVER_TOO_LATE : DISCOVER_FREE;
 }
 
 /* spec.datacenterID is a UUID or a number, as whoever wrote it had it; unlike forms cannot be compared. */
@@ -127,4 +131,11 @@ undated(const struct discover_vpsienode *v, const struct machine *m)
 	if (v->has_before)
 		return false;
 	return m->created_us == 0 || (v->requested_us == 0 && v->newest_us == 0);
+}
+
+/* One without a time may be somebody else's of much later. */
+static bool
+too_late(const struct discover_input *in, const struct discover_vpsienode *v, const struct machine *m)
+{
+	return v->until_us > 0 && (m->created_us == 0 || m->created_us > v->until_us + in->skew_us);
 }

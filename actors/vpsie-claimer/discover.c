@@ -39,11 +39,13 @@ static void own_by_address(struct matching *, uint32_t);
 static void give(struct matching *, uint32_t, uint32_t, enum discover_reason);
 static void match_names(struct matching *);
 static void match_groups(struct matching *, enum discover_reason);
+static void take_back_unsent(struct matching *);
 static void build_queues(struct matching *);
 static uint32_t queue_candidate(struct matching *, struct queue *, uint32_t, enum discover_reason);
 static bool differs_in_queue(const struct matching *, uint32_t, uint32_t, enum discover_reason);
 static enum discover_reason check(const struct discover_input *, const struct discover_result *, uint32_t,
     uint32_t, enum discover_reason);
+static void sort_waiting(struct matching *);
 static bool unidentified(const struct discover_vpsienode *);
 static bool searches(const struct matching *, uint32_t);
 static id_before requested_before, created_before;
@@ -96,6 +98,7 @@ discover(const struct discover_input *in, void *memory, struct discover_result *
 	build_queues(&m);
 	match_groups(&m, DISCOVER_NODE);
 	match_groups(&m, DISCOVER_ORDER);
+	take_back_unsent(&m);
 	/* The queues are empty or done with: their memory takes those that seek a Node. */
 	uint32_t n = 0;
 	for (uint32_t k = 0; k < in->nvpsienodes; k++) {
@@ -120,7 +123,9 @@ discover_explain(const struct discover_input *in, const struct discover_result *
 	    && text_compare_folded(in->vpsienodes[o->named].name, v->name) == 0;
 	const enum discover_reason why =
 	    check(in, r, vpsienode, machine, named ? DISCOVER_NAME : DISCOVER_ORDER);
-	return why == DISCOVER_FREE && match->machine == DISCOVER_NONE ? DISCOVER_NOT_WAITING : why;
+	if (why != DISCOVER_FREE || match->machine != DISCOVER_NONE)
+		return why;
+	return v->waits && unidentified(v) ? DISCOVER_KEPT : DISCOVER_NOT_WAITING;
 }
 
 const char *
@@ -194,8 +199,21 @@ index_vpsienodes(struct matching *m)
 			if (v->address.len == 0 && v->address6.len == 0)
 				text_index_add(&m->addresses, v->hostname, i);
 		}
-		if (v->waits && unidentified(v))
-			m->waiting[m->nwaiting++] = i;
+	}
+	sort_waiting(m);
+}
+
+/* By their turns, then by their requests. */
+static void
+sort_waiting(struct matching *m)
+{
+	for (enum discover_turn turn = TURN_LIVE; turn < TURN_MAX; turn++) {
+		for (uint32_t k = 0; k < m->in->nvpsienodes; k++) {
+			const struct discover_vpsienode *const v = &m->in->vpsienodes[m->sorted[k]];
+
+			if (v->waits && unidentified(v) && v->turn == turn)
+				m->waiting[m->nwaiting++] = m->sorted[k];
+		}
 	}
 }
 
@@ -309,14 +327,17 @@ match_names(struct matching *m)
 		if (named == DISCOVER_NONE)
 			continue;
 		const struct wire_str name = m->in->vpsienodes[named].name;
+		uint32_t best = DISCOVER_NONE;
 		for (uint32_t v = text_index_find(&m->names, name, &at); v != TEXT_INDEX_NONE;
 		     v = text_index_more(&m->names, name, &at)) {
 			if (searches(m, v)
-			    && check(m->in, m->out, v, machine, DISCOVER_NAME) == DISCOVER_FREE) {
-				give(m, v, machine, DISCOVER_NAME);
-				break;
-			}
+			    && (best == DISCOVER_NONE
+				|| m->in->vpsienodes[v].turn < m->in->vpsienodes[best].turn)
+			    && check(m->in, m->out, v, machine, DISCOVER_NAME) == DISCOVER_FREE)
+				best = v;
 		}
+		if (best != DISCOVER_NONE)
+			give(m, best, machine, DISCOVER_NAME);
 	}
 }
 
@@ -343,7 +364,22 @@ match_groups(struct matching *m, enum discover_reason rule)
 	}
 }
 
-/* One queue for each cluster, group and datacenter: what is equal there is decided once per machine. */
+/* What was kept for them is free again, and in no turn of somebody else. */
+static void
+take_back_unsent(struct matching *m)
+{
+	for (uint32_t p = 0; p < m->nwaiting; p++) {
+		struct discover_match *const match = &m->out->matches[m->waiting[p]];
+
+		if (m->in->vpsienodes[m->waiting[p]].turn != TURN_UNSENT || match->machine == DISCOVER_NONE
+		    || match->how == DISCOVER_ADDRESS)
+			continue;
+		m->out->owners[match->machine].owner = DISCOVER_NONE;
+		match->machine = DISCOVER_NONE;
+	}
+}
+
+/* One queue for each turn, cluster, group and datacenter: what is equal there is decided once per machine. */
 static void
 build_queues(struct matching *m)
 {
@@ -355,7 +391,8 @@ build_queues(struct matching *m)
 			const struct discover_vpsienode *const w =
 			    &m->in->vpsienodes[m->waiting[m->queues[q].first]];
 
-			if (v->group == w->group && wire_str_same(v->cluster, w->cluster)
+			if (v->turn == w->turn && v->group == w->group
+			    && wire_str_same(v->cluster, w->cluster)
 			    && wire_str_same(v->datacenter, w->datacenter))
 				break;
 		}
@@ -394,7 +431,7 @@ differs_in_queue(const struct matching *m, uint32_t v, uint32_t machine, enum di
 {
 	const int64_t created_us = m->in->machines[machine].created_us;
 
-	return why == DISCOVER_UNDATED || why == DISCOVER_EXISTED
+	return why == DISCOVER_UNDATED || why == DISCOVER_EXISTED || why == DISCOVER_TOO_LATE
 	    || (why == DISCOVER_OLDER && m->in->vpsienodes[v].requested_us <= created_us + m->in->skew_us);
 }
 

@@ -13,6 +13,9 @@
  * 4. ORDER	in the cluster's node list, in its group by size and datacenter, made after the request, no
  *		name owns it: the first request gets the first machine. Those of a group are interchangeable
  *
+ * Whoever is being deleted, or failed because its machine did not come in time, still gets the machine of its
+ * request, so that it ends with an owner; but only one that no other request may have (enum discover_turn).
+ *
  * A machine or a Node that another VPSieNode has is never taken, however it is bound: by id, by UUID, by
  * address, by label or by nodeName. What is in no list of the cluster was requested by nobody here: only
  * ADDRESS and NAME can take it. A duplicate hostname decides nothing about Nodes.
@@ -50,17 +53,28 @@ struct machine_group {
 	struct wire_str	datacenter;
 };
 
+/* Of equal rules the one whose turn comes first gets the machine, whatever the order of the requests. */
+enum discover_turn {
+	TURN_LIVE,
+	/* Its request may be on its way: a machine is kept for it, and given to nobody in this matching. */
+	TURN_UNSENT,
+	TURN_LATE,	/* it is being deleted, or it failed */
+	TURN_MAX
+};
+
 /* A VPSieNode, waiting or not: all of them count, since their names and machines are theirs. */
 struct discover_vpsienode {
 	struct wire_str		 namespace, name, uid;
 	struct wire_str		 cluster, datacenter;	/* spec.resourceIdentifier, spec.datacenterID */
 	uint32_t		 group;			/* index of groups; DISCOVER_NONE: unknown */
 	bool			 waits;			/* requested, and it has no machine yet */
+	enum discover_turn	 turn;			/* of one that waits */
 	bool			 seeks_node;		/* it has a machine, and no Node yet */
 	int64_t			 id;			/* spec.vpsieInstanceID */
 	struct wire_str		 identifier, address, address6, hostname, node_name;
 	/* The intent (D10). */
 	int64_t			 requested_us;		/* cluster time; 0: unknown */
+	int64_t			 until_us;		/* its machine was made before then; 0: at any time */
 	int64_t			 newest_us;		/* of the group's machines then, provider's clock */
 	const struct wire_str	*before;		/* identifiers of free machines then */
 	uint32_t		 nbefore;
@@ -105,9 +119,11 @@ struct discover_input {
 	R(OTHER_SIZE,   "other-size",    false, "it has another size than its node group")	\
 	R(EXISTED,      "existed",       false, "it was there before the request")		\
 	R(OLDER,        "older",         false, "it is older than the request")			\
+	R(TOO_LATE,     "too-late",      false, "it was made long after the request, whose time was over") \
 	R(OTHER_NAME,   "other-name",    false, "another VPSieNode's name begins its hostname")	\
 	R(NOT_LISTED,   "not-listed",    false, "the cluster's node list does not have it")	\
 	R(UNDATED,      "undated",       false, "nothing shows that it was made after the request")	\
+	R(KEPT,         "kept",          false, "it is kept for a request that is not answered yet")	\
 	R(NOT_WAITING,  "not-waiting",   false, "the VPSieNode does not wait for a machine")
 
 enum discover_reason {

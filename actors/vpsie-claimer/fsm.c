@@ -103,6 +103,8 @@ static const struct cell steps[PHASE_MAX][EV_MAX] = {
 	},
 	[PHASE_FAILED] = {
 		HELD,
+		/* Its machine came late: it goes with the VPSieNode. */
+		[EV_FOUND]        = { VPSIE_BIND, PHASE_NEW, NULL, NULL },
 		[EV_TTL]          = { VPSIE_REMOVE, PHASE_NEW, "TTLExpired", "failed-ttl has passed" },
 		[EV_STALE]        = { VPSIE_STATUS, PHASE_NEW, NULL, NULL },
 		[EV_ALWAYS]       = { VPSIE_WAIT, PHASE_NEW, NULL, NULL },

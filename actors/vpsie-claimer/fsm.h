@@ -9,7 +9,8 @@
  *   repeated: discovery finds its machine, or the timeout fails the VPSieNode.
  * - One observation is no absence and no expiry: GONE, EXPIRED and JOIN_EXPIRED are true only when a second
  *   one, apart in time, agrees (absence.h).
- * - Failed stays until somebody deletes the object, or failed-ttl ends it.
+ * - Failed stays until somebody deletes the object, or failed-ttl ends it. A machine that comes after the
+ *   timeout is bound to it all the same, so that it goes with the object.
  */
 #ifndef MUSTER_VPSIE_FSM_H
 #define MUSTER_VPSIE_FSM_H

@@ -39,7 +39,7 @@ static void add_vpsienode(struct vpsie_matching *, const struct change *);
 static void add_fact(const struct change *, void *);
 static void add_request(struct vpsie_matching *, const struct body_vpsie_node *, struct discover_vpsienode *);
 static bool is_unsent(struct vpsie_matching *, uint32_t, const struct body_vpsie_node *);
-static bool is_given_up(const struct vpsie_matching *, const struct body_vpsie_node *);
+static int64_t late_until(const struct vpsie_matching *, const struct body_vpsie_node *);
 static uint32_t group_index(struct vpsie_claimer *, int64_t);
 static void *take(struct vpsie_matching *, size_t);
 static struct wire_str copy(struct vpsie_matching *, struct wire_str);
@@ -200,17 +200,21 @@ add_vpsienode(struct vpsie_matching *m, const struct change *change)
 	}
 	const bool identified = v->id > 0 || v->identifier.len > 0;
 	const bool requested_once = map_get(b->annotations, ANNOTATION_REQUESTED, &requested)
-	    && wire_str_is(requested, "true") && !is_unsent(m, claim_id, b);
-	const bool goes = phase == PHASE_TERMINATING || phase == PHASE_DELETING;
-	v->waits = requested_once && !identified
-	    && (phase == PHASE_PROVISIONING || (goes && !is_given_up(m, b)));
+	    && wire_str_is(requested, "true");
+	const bool goes = phase == PHASE_TERMINATING || phase == PHASE_DELETING
+	    || (phase == PHASE_PROVISIONING && b->deleted.len > 0);
+	const bool late = goes || vpsie_node_timed_out(b), unsent = is_unsent(m, claim_id, b);
+	/* A request that was not sent, and will not be any more, has no machine. */
+	v->waits = requested_once && !identified && (late ? !unsent : phase == PHASE_PROVISIONING);
+	v->turn = late ? TURN_LATE : unsent ? TURN_UNSENT : TURN_LIVE;
+	v->until_us = late ? late_until(m, b) : 0;
 	v->seeks_node = !v->waits && b->joined_node.len == 0 && phase >= PHASE_PROVISIONED
 	    && phase <= PHASE_DELETING;
 	add_request(m, b, v);
 	*(uint32_t *)keytab_value(m->index, keytab_add(m->index, key.p, key.len, NULL)) = m->in.nvpsienodes++;
 }
 
-/* It would take the machine of a request that was sent. */
+/* It would take the machine of a request that was sent. Its call may be in flight. */
 static bool
 is_unsent(struct vpsie_matching *m, uint32_t claim_id, const struct body_vpsie_node *b)
 {
@@ -223,17 +227,17 @@ is_unsent(struct vpsie_matching *m, uint32_t claim_id, const struct body_vpsie_n
 }
 
 /*
- * After provisioning-timeout one that is being deleted gets no machine any more: those that still come were
- * requested for others, which would wait in vain.
+ * provisioning-timeout after its request: what is made then was requested by somebody else, perhaps by a
+ * person. 0: that time is not over, or not known.
  */
-static bool
-is_given_up(const struct vpsie_matching *m, const struct body_vpsie_node *b)
+static int64_t
+late_until(const struct vpsie_matching *m, const struct body_vpsie_node *b)
 {
-	int64_t since_us, now_us;
+	const int64_t until_us = vpsie_node_request_us(b) + m->c->set.provisioning_ms * 1000;
+	int64_t now_us;
 
-	return actor_cluster_time_us(m->c->r.actor, LINK_KUBE_VPSIE, &now_us)
-	    && time_parse(b->created_at.p, b->created_at.len, &since_us)
-	    && now_us - since_us > m->c->set.provisioning_ms * 1000;
+	return actor_cluster_time_us(m->c->r.actor, LINK_KUBE_VPSIE, &now_us) && now_us > until_us
+	    ? until_us : 0;
 }
 
 /* An object of the original has no watermark: its request is not older than itself. */
@@ -244,13 +248,7 @@ add_request(struct vpsie_matching *m, const struct body_vpsie_node *b, struct di
 	struct watermark mark;
 	struct wire_str *before;
 
-	if (map_get(b->annotations, ANNOTATION_REQUEST, &text)) {
-		const char *const blank = memchr(text.p, ' ', text.len);
-
-		time_parse(text.p, blank != NULL ? (size_t)(blank - text.p) : text.len, &v->requested_us);
-	}
-	if (v->requested_us == 0)
-		time_parse(b->created.p, b->created.len, &v->requested_us);
+	v->requested_us = vpsie_node_request_us(b);
 	if (!map_get(b->annotations, ANNOTATION_WATERMARK, &text) || !watermark_parse(text, &mark))
 		return;
 	v->newest_us = mark.newest_us;

@@ -179,6 +179,10 @@ perform(struct vpsienode_view *v, const struct reconcile_item *i, const struct v
 		}
 		/* fall through */
 	default:
+		if (s->verb == VPSIE_BIND && v->facts.phase == PHASE_FAILED && v->c->r.leading)
+			reconcile_event(&v->c->r, &step->write, "Warning", "LateMachine",
+			    wire_str_of("its machine came after provisioning-timeout: it is deleted "
+					"with this VPSieNode"));
 		step->form = STEP_WRITE;
 		if (!vpsie_node_write(v, s, step))
 			vpsie_wait_step(step, "the time of the cluster is not known yet", VPSIE_WAIT_MS);
@@ -307,7 +311,7 @@ wait_ms(const struct vpsienode_view *v)
 	const struct vpsie_settings *const s = &v->c->set;
 	int64_t next_ms = v->c->list.began_ms + v->list_age_ms;
 
-	if (v->facts.phase == PHASE_FAILED)
+	if (v->facts.phase == PHASE_FAILED && (s->failed_ttl_ms > 0 || v->list_age_ms == 0))
 		return s->failed_ttl_ms > 0 ? s->confirm_ms : 0;
 	if (v->list_age_ms == 0)
 		return v->facts.deleting ? VPSIE_WAIT_MS : 0;

@@ -17,6 +17,7 @@ static void read_node(struct vpsienode_view *);
 static void observe_absence(struct vpsienode_view *);
 static void read_times(struct vpsienode_view *);
 static void read_errors(struct vpsienode_view *);
+static bool request_is_over(const struct vpsienode_view *);
 static int64_t list_age(const struct vpsienode_view *);
 static int64_t time_us(struct wire_str);
 static int64_t failed_since(const struct vpsienode_view *);
@@ -55,6 +56,36 @@ vpsie_node_view_identifier(const struct vpsienode_view *v)
 	if (s.len == 0)
 		s = wire_str_of(v->claim->bind_identifier);
 	return s.len == 0 && v->machine != NULL ? v->machine->identifier : s;
+}
+
+int64_t
+vpsie_node_request_us(const struct body_vpsie_node *b)
+{
+	struct wire_str text;
+	int64_t us = 0;
+
+	if (map_get(b->annotations, ANNOTATION_REQUEST, &text)) {
+		const char *const blank = memchr(text.p, ' ', text.len);
+
+		time_parse(text.p, blank != NULL ? (size_t)(blank - text.p) : text.len, &us);
+	}
+	return us > 0 ? us : time_us(b->created);
+}
+
+/* One of the original has no such annotation: its Failed ones are left alone (D22). */
+bool
+vpsie_node_timed_out(const struct body_vpsie_node *b)
+{
+	struct wire_rows left = b->conditions;
+	struct wire_str cells[ROWS_COLUMNS_MAX], text;
+
+	if (vpsie_phase_of(b->phase) != PHASE_FAILED || !map_get(b->annotations, ANNOTATION_REQUEST, &text))
+		return false;
+	while (rows_next(&left, cells)) {
+		if (wire_str_is(cells[0], "Error"))
+			return wire_str_is(cells[2], "DiscoveryTimeout");
+	}
+	return false;
 }
 
 /* default_ip, else ip, else private_ip: the first that there is. Returns the name of the spec's field. */
@@ -232,8 +263,13 @@ read_times(struct vpsienode_view *v)
 	if (v->now[0] == '\0')
 		return;
 	const bool provisions = p == PHASE_PROVISIONING || p == PHASE_TERMINATING || p == PHASE_DELETING;
-	v->facts.expired = provisions && vpsie_expired(&claim->expired, time_us(v->stored.created_at),
-	    s->provisioning_ms, v->cluster_us, s->confirm_ms, v->now_ms);
+	/* createdAt decides when it fails; its machine is given up only so long after the request for it. */
+	int64_t since_us = time_us(v->stored.created_at);
+	if (p != PHASE_PROVISIONING && v->facts.intent && since_us > 0
+	    && vpsie_node_request_us(&v->body.vpsie_node) > since_us)
+		since_us = vpsie_node_request_us(&v->body.vpsie_node);
+	v->facts.expired = provisions && vpsie_expired(&claim->expired, since_us, s->provisioning_ms,
+	    v->cluster_us, s->confirm_ms, v->now_ms);
 	v->facts.join_expired = p == PHASE_JOINING && vpsie_expired(&claim->join_expired,
 	    time_us(v->stored.provisioned_at), s->joining_ms, v->cluster_us, s->confirm_ms, v->now_ms);
 	v->facts.ttl_expired = p == PHASE_FAILED
@@ -255,6 +291,14 @@ read_errors(struct vpsienode_view *v)
 	v->error_reason = "VPSieAPIError";
 }
 
+/* Its machine, if there is one, was made by now. It may be listed later. */
+static bool
+request_is_over(const struct vpsienode_view *v)
+{
+	return v->cluster_us
+	    > vpsie_node_request_us(&v->body.vpsie_node) + v->c->set.provisioning_ms * 1000;
+}
+
 /* 0: it needs no list in its phase. */
 static int64_t
 list_age(const struct vpsienode_view *v)
@@ -266,6 +310,9 @@ list_age(const struct vpsienode_view *v)
 	case PHASE_JOINING:
 	case PHASE_DELETING:
 		return s->discovery_ms;
+	case PHASE_FAILED:
+		return v->facts.identified || !vpsie_node_timed_out(&v->body.vpsie_node) ? 0
+		    : request_is_over(v) ? s->resync_ms : s->discovery_ms;
 	case PHASE_TERMINATING:
 		return v->facts.identified ? 0 : s->discovery_ms;
 	case PHASE_PROVISIONED:

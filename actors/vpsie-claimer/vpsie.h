@@ -180,6 +180,10 @@ struct vpsienode_view {
 };
 
 void vpsie_node_view_read(struct vpsienode_view *v, struct vpsie_claimer *c, const struct work *w);
+/* When its worker was requested; without our annotation: when it was made. Cluster time; 0: unknown. */
+int64_t vpsie_node_request_us(const struct body_vpsie_node *b);
+/* It failed because the machine of our request did not come in time: that machine may still come. */
+bool vpsie_node_timed_out(const struct body_vpsie_node *b);
 /* Id and UUID by which the machine is deleted or read: those of the list, else those of the object. */
 int64_t vpsie_node_view_id(const struct vpsienode_view *v);
 struct wire_str vpsie_node_view_identifier(const struct vpsienode_view *v);

@@ -58,6 +58,13 @@ earlier(const struct discover_vpsienode *a, const struct discover_vpsienode *b)
 	return ns != 0 ? ns < 0 : wire_str_compare(a->name, b->name) < 0;
 }
 
+/* Whether a machine goes to a rather than to b. */
+static bool
+sooner(const struct discover_vpsienode *a, const struct discover_vpsienode *b)
+{
+	return a->turn != b->turn ? a->turn < b->turn : earlier(a, b);
+}
+
 static int64_t
 made(const struct machine *m)
 {
@@ -240,7 +247,7 @@ slow_may(const struct slow *s, int v, int m, enum discover_reason rule)
 
 /* Machines in their order, each to the first request that may have it. */
 static void
-slow_rule(struct slow *s, enum discover_reason rule)
+slow_rule(struct slow *s, enum discover_reason rule, bool *kept)
 {
 	bool done[WORLD_MAX] = { false };
 
@@ -279,11 +286,24 @@ slow_rule(struct slow *s, enum discover_reason rule)
 		for (int v = 0; v < (int)s->in->nvpsienodes; v++) {
 			if (slow_may(s, v, m, rule)
 			    && (best == NONE
-				|| earlier(&s->in->vpsienodes[v], &s->in->vpsienodes[best])))
+				|| sooner(&s->in->vpsienodes[v], &s->in->vpsienodes[best])))
 				best = v;
 		}
 		if (best != NONE)
 			slow_give(s, best, m);
+		kept[m] |= best != NONE && s->in->vpsienodes[best].turn == TURN_UNSENT;
+	}
+}
+
+/* What was kept for a request that is not sent yet belongs to nobody after all. */
+static void
+slow_take_back(struct slow *s, const bool *kept)
+{
+	for (int m = 0; m < (int)s->in->nmachines; m++) {
+		if (kept[m]) {
+			s->machine[s->owner[m]] = NONE;
+			s->owner[m] = NONE;
+		}
 	}
 }
 
@@ -379,6 +399,8 @@ slow_nodes(struct slow *s)
 static void
 slow_match(struct slow *s, const struct discover_input *in)
 {
+	bool kept[WORLD_MAX] = { false };
+
 	*s = (struct slow){ .in = in };
 	for (int i = 0; i < WORLD_MAX; i++)
 		s->machine[i] = s->fact[i] = s->owner[i] = s->named[i] = s->node[i] = s->claim[i] =
@@ -386,9 +408,10 @@ slow_match(struct slow *s, const struct discover_input *in)
 	slow_bound(s);
 	slow_owners(s);
 	slow_addresses(s);
-	slow_rule(s, DISCOVER_NAME);
-	slow_rule(s, DISCOVER_NODE);
-	slow_rule(s, DISCOVER_ORDER);
+	slow_rule(s, DISCOVER_NAME, kept);
+	slow_rule(s, DISCOVER_NODE, kept);
+	slow_rule(s, DISCOVER_ORDER, kept);
+	slow_take_back(s, kept);
 	slow_nodes(s);
 }
 
@@ -432,6 +455,8 @@ random_world(struct world *w, uint64_t *seed)
 			.group = random_below(seed, 3) == 0 ? DISCOVER_NONE
 							    : (uint32_t)random_below(seed, 2),
 			.waits = random_below(seed, 3) > 0,
+			.turn = (enum discover_turn)(random_below(seed, 2) * random_below(seed, 3)),
+			.until_us = (int64_t)(random_below(seed, 2) * random_below(seed, 16)) * 1000000,
 			.seeks_node = random_below(seed, 3) == 0,
 			.id = random_below(seed, 5) == 0 ? (int64_t)random_below(seed, 5) : 0,
 			.identifier = pick(seed, 20, uuids, NITEMS(uuids)),

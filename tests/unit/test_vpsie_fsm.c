@@ -145,8 +145,12 @@ static const struct row {
 
 	/* Failed */
 	{ "E4 D14 Failed stays", { IS(FAILED), .intent = true, .sent = true, .expired = true }, VPSIE_WAIT, PHASE_FAILED, NULL },
-	{ "E4 ... also when its machine appears",
-	    { IS(FAILED), .intent = true, .sent = true, .found = true }, VPSIE_WAIT, PHASE_FAILED, NULL },
+	{ "A2 D16 E4 its machine appears late: bound, and it stays Failed",
+	    { IS(FAILED), .intent = true, .sent = true, .found = true }, VPSIE_BIND, PHASE_FAILED, NULL },
+	{ "A2 D16 ... before failed-ttl removes it",
+	    { IS(FAILED), .intent = true, .sent = true, .found = true, .ttl_expired = true }, VPSIE_BIND,
+	    PHASE_FAILED, NULL },
+	{ "E4 ... and then nothing more", { IS(FAILED), .intent = true, HAS }, VPSIE_WAIT, PHASE_FAILED, NULL },
 	{ "E4 deleted by hand", { GOING(FAILED), .intent = true, .sent = true }, VPSIE_MOVE, PHASE_TERMINATING, "Terminating" },
 	{ "D14 failed-ttl, when it is set", { IS(FAILED), .ttl_expired = true }, VPSIE_REMOVE, PHASE_FAILED, "TTLExpired" },
 	{ "D22 Failed of the original: its status is left", { IS(FAILED) }, VPSIE_WAIT, PHASE_FAILED, NULL },

@@ -97,6 +97,9 @@ world_vpsienode(struct world *w, const char *word)
 		v->nbefore = world_set_list(w, before, w->before[i]);
 	} else if (strcmp(word, "waits") == 0) {
 		v->waits = true;
+	} else if (strcmp(word, "late") == 0 || strcmp(word, "unsent") == 0) {
+		v->waits = true;
+		v->turn = word[0] == 'l' ? TURN_LATE : TURN_UNSENT;
 	} else if (strcmp(word, "seeks") == 0) {
 		v->seeks_node = true;
 	} else if (world_set_number(word, "g", 1, &group)) {
@@ -106,6 +109,7 @@ world_vpsienode(struct world *w, const char *word)
 		v->name = world_text(w, slash + 1, strlen(slash + 1));
 	} else {
 		MUST(world_set_number(word, "req", 1000000, &v->requested_us)
+		    || world_set_number(word, "until", 1000000, &v->until_us)
 		    || world_set_number(word, "newest", 1000000, &v->newest_us)
 		    || world_set_number(word, "id", 1, &v->id)
 		    || world_set_text(w, word, "c", &v->cluster)
