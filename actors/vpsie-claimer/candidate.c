@@ -113,6 +113,8 @@ existed(const struct discover_vpsienode *v, const struct machine *m)
 /*
  * The newest machine of the group at the time of the request has a time of the provider's own clock, so that
  * one is compared exactly. One of the same second is refused only when the list of what was there is missing.
+ * With that list the time of the request does not count: a slow machine may have been ordered for an earlier
+ * request, which got another one.
  */
 static bool
 older(const struct discover_input *in, const struct discover_vpsienode *v, const struct machine *m)
@@ -122,7 +124,7 @@ older(const struct discover_input *in, const struct discover_vpsienode *v, const
 	if (v->newest_us > 0
 	    && (m->created_us < v->newest_us || (m->created_us == v->newest_us && !v->has_before)))
 		return true;
-	return v->requested_us > 0 && m->created_us + in->skew_us < v->requested_us;
+	return !v->has_before && v->requested_us > 0 && m->created_us + in->skew_us < v->requested_us;
 }
 
 static bool

@@ -11,6 +11,7 @@ enum { DIGITS_MAX = 24 };
 /* VPSieNodes that a group rule treats alike, in the order of their requests. */
 struct queue {
 	uint32_t	first;	/* position in `waiting`; the first that has no machine, or DISCOVER_NONE */
+	int64_t		least_us;	/* what was made before then is too old for all of them */
 };
 
 /* Everything that one matching needs, in the caller's memory. */
@@ -42,13 +43,14 @@ static void match_groups(struct matching *, enum discover_reason);
 static void take_back_unsent(struct matching *);
 static void build_queues(struct matching *);
 static uint32_t queue_candidate(struct matching *, struct queue *, uint32_t, enum discover_reason);
-static bool differs_in_queue(const struct matching *, uint32_t, uint32_t, enum discover_reason);
+static bool differs_in_queue(enum discover_reason);
 static enum discover_reason check(const struct discover_input *, const struct discover_result *, uint32_t,
     uint32_t, enum discover_reason);
 static void sort_waiting(struct matching *);
 static bool unidentified(const struct discover_vpsienode *);
 static bool searches(const struct matching *, uint32_t);
-static id_before requested_before, created_before;
+static int64_t least_us(const struct discover_input *, const struct discover_vpsienode *);
+static id_before requested_before, served_before, created_before;
 static struct wire_str decimal(int64_t, char[DIGITS_MAX]);
 static size_t fact_addresses(const struct discover_input *);
 
@@ -203,18 +205,16 @@ index_vpsienodes(struct matching *m)
 	sort_waiting(m);
 }
 
-/* By their turns, then by their requests. */
 static void
 sort_waiting(struct matching *m)
 {
-	for (enum discover_turn turn = TURN_LIVE; turn < TURN_MAX; turn++) {
-		for (uint32_t k = 0; k < m->in->nvpsienodes; k++) {
-			const struct discover_vpsienode *const v = &m->in->vpsienodes[m->sorted[k]];
+	for (uint32_t k = 0; k < m->in->nvpsienodes; k++) {
+		const struct discover_vpsienode *const v = &m->in->vpsienodes[m->sorted[k]];
 
-			if (v->waits && unidentified(v) && v->turn == turn)
-				m->waiting[m->nwaiting++] = m->sorted[k];
-		}
+		if (v->waits && unidentified(v))
+			m->waiting[m->nwaiting++] = m->sorted[k];
 	}
+	id_sort(m->waiting, m->spare, m->nwaiting, served_before, m->in);
 }
 
 static void
@@ -397,7 +397,10 @@ build_queues(struct matching *m)
 				break;
 		}
 		if (q == m->nqueues)
-			m->queues[m->nqueues++] = (struct queue){ .first = DISCOVER_NONE };
+			m->queues[m->nqueues++] =
+			    (struct queue){ .first = DISCOVER_NONE, .least_us = INT64_MAX };
+		if (least_us(m->in, v) < m->queues[q].least_us)
+			m->queues[q].least_us = least_us(m->in, v);
 		m->next[p] = m->queues[q].first;
 		m->queues[q].first = p;
 	}
@@ -407,6 +410,10 @@ build_queues(struct matching *m)
 static uint32_t
 queue_candidate(struct matching *m, struct queue *q, uint32_t machine, enum discover_reason rule)
 {
+	const int64_t created_us = m->in->machines[machine].created_us;
+
+	if (created_us > 0 && created_us < q->least_us)
+		return DISCOVER_NONE;
 	while (q->first != DISCOVER_NONE && !searches(m, m->waiting[q->first]))
 		q->first = m->next[q->first];
 	for (uint32_t p = q->first; p != DISCOVER_NONE; p = m->next[p]) {
@@ -416,23 +423,18 @@ queue_candidate(struct matching *m, struct queue *q, uint32_t machine, enum disc
 
 		if (why == DISCOVER_FREE)
 			return p;
-		if (!differs_in_queue(m, m->waiting[p], machine, why))
+		if (!differs_in_queue(why))
 			return DISCOVER_NONE;
 	}
 	return DISCOVER_NONE;
 }
 
-/*
- * Of what a queue has in common, one refusal stands for all of it. What was there at a request is each
- * request's own; but a machine that is older than one request is older than all that come after it.
- */
+/* Of what a queue has in common, one refusal stands for all of it. Times, and what was there, differ. */
 static bool
-differs_in_queue(const struct matching *m, uint32_t v, uint32_t machine, enum discover_reason why)
+differs_in_queue(enum discover_reason why)
 {
-	const int64_t created_us = m->in->machines[machine].created_us;
-
 	return why == DISCOVER_UNDATED || why == DISCOVER_EXISTED || why == DISCOVER_TOO_LATE
-	    || (why == DISCOVER_OLDER && m->in->vpsienodes[v].requested_us <= created_us + m->in->skew_us);
+	    || why == DISCOVER_OLDER;
 }
 
 static enum discover_reason
@@ -485,6 +487,27 @@ requested_before(const void *arg, uint32_t a, uint32_t b)
 		return v[a].requested_us < v[b].requested_us;
 	const int by_namespace = wire_str_compare(v[a].namespace, v[b].namespace);
 	return by_namespace != 0 ? by_namespace < 0 : wire_str_compare(v[a].name, v[b].name) < 0;
+}
+
+/* As `older` of candidate.c: what was made before then is too old for it. */
+static int64_t
+least_us(const struct discover_input *in, const struct discover_vpsienode *v)
+{
+	const int64_t us = v->requested_us > 0 && !v->has_before ? v->requested_us - in->skew_us : 0;
+
+	return us > v->newest_us ? us : v->newest_us;
+}
+
+/*
+ * By their turns; then those before whose requests the newest machines were there, since the fewest may be
+ * theirs; then by their requests: id_sort keeps that order.
+ */
+static bool
+served_before(const void *arg, uint32_t a, uint32_t b)
+{
+	const struct discover_vpsienode *const v = ((const struct discover_input *)arg)->vpsienodes;
+
+	return v[a].turn != v[b].turn ? v[a].turn < v[b].turn : v[a].newest_us > v[b].newest_us;
 }
 
 /* What has no time comes last: it appeared in a list, and nothing shows that it was there before. */

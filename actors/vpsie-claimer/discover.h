@@ -11,7 +11,9 @@
  *		Several machines match: the newest. Several VPSieNodes (in two namespaces): the first request
  * 3. NODE	an unclaimed Node has its address, and 4. holds
  * 4. ORDER	in the cluster's node list, in its group by size and datacenter, made after the request, no
- *		name owns it: the first request gets the first machine. Those of a group are interchangeable
+ *		name owns it: the first request gets the first machine. Those of a group are interchangeable.
+ *		Of requests that were preceded by different machines, the one that may have the fewest comes
+ *		first: else a slow machine would find only requests for which it is too old
  *
  * Whoever is being deleted, or failed because its machine did not come in time, still gets the machine of its
  * request, so that it ends with an owner; but only one that no other request may have (enum discover_turn).

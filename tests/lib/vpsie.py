@@ -1,6 +1,6 @@
 """tests/lib/vpsie.py - the VPSie API of muster-sim, and its workers as Nodes of any API server.
 
-    with VPSie() as vpsie, vpsie.joined(server.kube):   # server: RealServer or SimServer
+    with VPSie() as vpsie, vpsie.joined(server):   # server: RealServer or SimServer
         vpsie.url + "/v2", vpsie.token_file             # for the settings of vpsie-claimer
         vpsie.next({"hostname": "web-1-x"}, {"never": True}, {"group": "db", "delay_ms": 60000})
         vpsie.fault("lost", "add-worker")               # the next one makes a worker and is not answered
@@ -24,6 +24,7 @@ class VPSie(Provider):
 
     def __init__(self, **more):
         super().__init__("vpsie", **more)
+        self.cluster = self.server      # the API server that has the objects; joined() names another one
 
     # -- what the provider has
 
@@ -72,13 +73,15 @@ class VPSie(Provider):
     # -- its workers as Nodes
 
     @contextlib.contextmanager
-    def joined(self, kube):
+    def joined(self, server):
         """Meanwhile every running worker is a Node of that API server; with the worker the Node goes."""
+        self.cluster = server
+
         def machines():
             return {worker["node"]: (STATES[worker["machine"]], node(worker))
                     for worker in self.workers(*STATES)}
 
-        with joiner.Joiner(machines, kube):
+        with joiner.Joiner(machines, server.kube):
             yield
 
 

@@ -72,7 +72,7 @@ def claimer(sim=None, prepare=None, **more):
 # -- objects
 
 def make_group(vpsie, name, desired, low=0, high=10, namespace="default", server=None, **spec):
-    kube = (server or vpsie.server).kube
+    kube = (server or vpsie.cluster).kube
     made = kube.create(GROUPS, {"metadata": {"name": name}, "spec": {
         "minNodes": low, "maxNodes": high, "resourceIdentifier": CLUSTER, "kubeSizeID": MEDIUM,
         **spec}}, namespace)
@@ -83,7 +83,7 @@ def make_group(vpsie, name, desired, low=0, high=10, namespace="default", server
 
 def make_node(vpsie, name, group, spec=None, status=None, annotations=None, namespace="default", server=None):
     """A VPSieNode, as a person or the original controller makes it; status is written, too."""
-    kube = (server or vpsie.server).kube
+    kube = (server or vpsie.cluster).kube
     kube.create(NODES, {"metadata": {"name": name, "annotations": {
         PREFIX + key: value for key, value in (annotations or {}).items()}}, "spec": {
             "nodeGroupName": group, "resourceIdentifier": CLUSTER, **(spec or {})}}, namespace)
@@ -93,17 +93,17 @@ def make_node(vpsie, name, group, spec=None, status=None, annotations=None, name
 
 def scale(vpsie, name, desired, namespace="default", server=None):
     """As whoever scales does."""
-    (server or vpsie.server).kube.merge(GROUPS, name, {"status": {"desiredNodes": desired}}, namespace,
+    (server or vpsie.cluster).kube.merge(GROUPS, name, {"status": {"desiredNodes": desired}}, namespace,
                                         sub="status")
 
 
 def group(vpsie, name, namespace="default"):
-    return vpsie.server.kube.get(GROUPS, name, namespace)
+    return vpsie.cluster.kube.get(GROUPS, name, namespace)
 
 
 def nodes(vpsie, namespace="default"):
     """name -> VPSieNode."""
-    return {item["metadata"]["name"]: item for item in vpsie.server.kube.list(NODES, namespace)["items"]}
+    return {item["metadata"]["name"]: item for item in vpsie.cluster.kube.list(NODES, namespace)["items"]}
 
 
 def phases(vpsie, namespace="default"):
@@ -132,7 +132,7 @@ def alive(vpsie):
 
 def writes(vpsie):
     """Of vpsie-claimer: of its kinds and of Nodes."""
-    return [row for row in vpsie.server.audit() if row["verb"] not in ("get", "list", "watch")
+    return [row for row in vpsie.cluster.audit() if row["verb"] not in ("get", "list", "watch")
             and (row["resource"] in (GROUPS, NODES) or (row["resource"], row["subresource"]) == ("nodes", ""))
             and "muster" in row["user-agent"]]
 
@@ -140,7 +140,7 @@ def writes(vpsie):
 def events(vpsie, name, namespace="default"):
     """reason -> the note of the last Event about that object."""
     return {event["reason"]: event.get("note", "")
-            for event in vpsie.server.kube.list("events", namespace)["items"]
+            for event in vpsie.cluster.kube.list("events", namespace)["items"]
             if event["regarding"]["name"] == name}
 
 
@@ -180,6 +180,11 @@ def wait_calm(vpsie, timeout=60):
 def check_owners(vpsie, namespaces=("default",)):
     """No VM and no Node has two VPSieNodes, and each POST was for another VPSieNode."""
     items = [item for namespace in namespaces for item in nodes(vpsie, namespace).values()]
+    check_distinct(items)
+
+
+def check_distinct(items):
+    """Of these VPSieNodes no two have one VM, nor one Node."""
     for key in ("vpsieInstanceID", "vpsieNodeIdentifier"):
         ids = [item["spec"].get(key) for item in items if item["spec"].get(key)]
         assert len(ids) == len(set(ids)), f"two VPSieNodes have one {key}: {ids}"
@@ -200,7 +205,7 @@ def check_described(vpsie, name, namespace="default"):
     for key in ("createdAt", "provisionedAt", "joinedAt", "readyAt"):
         assert status.get(key), (key, status)
     assert not status.get("lastError"), status
-    labels = vpsie.server.kube.get("nodes", worker["node"])["metadata"]["labels"]
+    labels = vpsie.cluster.kube.get("nodes", worker["node"])["metadata"]["labels"]
     wanted = {"managed": "true", "nodegroup": spec["nodeGroupName"], "nodegroup-namespace": namespace,
               "vpsienode": name, "vpsienode-uid": item["metadata"]["uid"]}
     got = {key.removeprefix(PREFIX): value for key, value in labels.items()}

@@ -60,9 +60,12 @@ earlier(const struct discover_vpsienode *a, const struct discover_vpsienode *b)
 
 /* Whether a machine goes to a rather than to b. */
 static bool
-sooner(const struct discover_vpsienode *a, const struct discover_vpsienode *b)
+sooner(const struct discover_vpsienode *a, const struct discover_vpsienode *b, enum discover_reason rule)
 {
-	return a->turn != b->turn ? a->turn < b->turn : earlier(a, b);
+	if (a->turn != b->turn)
+		return a->turn < b->turn;
+	return rule != DISCOVER_NAME && a->newest_us != b->newest_us ? a->newest_us > b->newest_us
+								      : earlier(a, b);
 }
 
 static int64_t
@@ -286,7 +289,7 @@ slow_rule(struct slow *s, enum discover_reason rule, bool *kept)
 		for (int v = 0; v < (int)s->in->nvpsienodes; v++) {
 			if (slow_may(s, v, m, rule)
 			    && (best == NONE
-				|| sooner(&s->in->vpsienodes[v], &s->in->vpsienodes[best])))
+				|| sooner(&s->in->vpsienodes[v], &s->in->vpsienodes[best], rule)))
 				best = v;
 		}
 		if (best != NONE)
