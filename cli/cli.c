@@ -24,10 +24,11 @@ static const struct command *const commands[] = {
 };
 
 /* Options of every command. */
-static const struct flag common_flags[] = {
+const struct flag cli_common_flags[] = {
 	{ "run-dir", 0, "DIR", offsetof(struct cli, run_dir),
 	    "folder of the running musterd ($MUSTER_RUN_DIR, /run/muster, $XDG_RUNTIME_DIR/muster)" },
 };
+const size_t cli_ncommon_flags = NITEMS(cli_common_flags);
 
 /* The options before the command. */
 struct own {
@@ -71,6 +72,12 @@ cli_main(int argc, char **argv)
 	return cli_run(c, &cli, argc - first - 1, argv + first + 1);
 }
 
+const struct command *
+cli_command(size_t i)
+{
+	return i < NITEMS(commands) ? commands[i] : NULL;
+}
+
 int
 cli_run(const struct command *c, struct cli *cli, int argc, char **argv)
 {
@@ -90,7 +97,7 @@ cli_run(const struct command *c, struct cli *cli, int argc, char **argv)
 static bool
 read_words(const struct command *c, struct cli *cli, void *options, int argc, char **argv, int *code)
 {
-	const struct flags common = { .rows = common_flags, .n = NITEMS(common_flags), .out = cli };
+	const struct flags common = { .rows = cli_common_flags, .n = NITEMS(cli_common_flags), .out = cli };
 	const struct flags all = { .rows = c->flags, .n = c->nflags, .out = options, .next = &common };
 	char why[FLAGS_WHY_MAX];
 	bool help;
@@ -132,7 +139,7 @@ print_help(const struct command *c)
 	    c->summary);
 	printf("\n");
 	flags_print(stdout, c->flags, c->nflags);
-	flags_print(stdout, common_flags, NITEMS(common_flags));
+	flags_print(stdout, cli_common_flags, NITEMS(cli_common_flags));
 	if (c->more != NULL)
 		printf("\n%s", c->more);
 }
@@ -191,7 +198,7 @@ print_commands(FILE *out)
 	for (size_t i = 0; i < NITEMS(commands); i++)
 		fprintf(out, "  %-24s %s\n", commands[i]->name, commands[i]->summary);
 	fprintf(out, "\noptions:\n");
-	flags_print(out, common_flags, NITEMS(common_flags));
+	flags_print(out, cli_common_flags, NITEMS(cli_common_flags));
 	flags_print(out, own_flags, NITEMS(own_flags));
 	fprintf(out, "\nexamples:\n"
 	    "  muster status -w                           the actors, every second\n"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "flags.h"
+#include "config/flags.h"
 
 /* Exit codes that scripts rely on. */
 enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_DEGRADED = 3, CLI_UNKNOWN = 4 };
@@ -34,6 +34,10 @@ extern const struct command explain_command, trace_command;
 extern const struct command level_command, restart_command, reload_command;
 
 int cli_main(int argc, char **argv);
+/* For the manual and completion: the commands 0, 1, 2 ... until NULL, and the options that all of them have. */
+const struct command *cli_command(size_t i);
+extern const struct flag cli_common_flags[];
+extern const size_t cli_ncommon_flags;
 /* Reads the flags and words behind the command's name, and runs it. Returns the exit code. */
 int cli_run(const struct command *c, struct cli *cli, int argc, char **argv);
 /* The value of -o, NULL: text. False: it is neither text nor json, and usage was printed. */

@@ -52,11 +52,11 @@ static void put_title(FILE *, const char *, const char *);
 static void put_member(FILE *, const char *, const json_t *);
 
 const struct command explain_command = {
-	.name = "explain", .synopsis = "node/NAME|pool/NAME [-o text|json]",
+	.name = "explain", .synopsis = "KIND/NAME|KIND/NAMESPACE/NAME [-o text|json]",
 	.summary = "Explain an object's state: inputs, rule, consumers, last write.",
 	.flags = query_flags, .nflags = QUERY_FLAGS - 1, .options_size = sizeof(struct query_options),
 	.min_words = 1, .max_words = 1,
-	.more = "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
+	.more = QUERY_KINDS "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
 		"examples:\n"
 		"  muster explain node/worker-3\n"
 		"  muster explain pool/worker -o json | jq '.actors[\"node-state\"].facts.inputs'\n",

@@ -58,6 +58,12 @@ static bool read_answers(struct query_answer *);
 static bool parse_last(const char *, int *);
 static int exit_code(const struct command *, const struct query_answer *, const char *);
 
+const char *
+query_kind(size_t i)
+{
+	return i < NITEMS(short_names) ? short_names[i].word : NULL;
+}
+
 int
 query_run(const struct command *c, const struct cli *cli, query_print *print)
 {
@@ -127,14 +133,14 @@ query_object(const char *word, char object[QUERY_OBJECT_MAX + 1], char *why, siz
 	const char *resource = resource_of(word, len);
 
 	if (slash == NULL || slash[1] == '\0') {
-		snprintf(why, size, "a name is missing: `%.64s` must be node/NAME or pool/NAME", word);
+		snprintf(why, size, "a name is missing: `%.64s` must be KIND/NAME or KIND/NAMESPACE/NAME", word);
 		return false;
 	}
 	if (resource == NULL) {
 		const char *near = nearest_kind(word, len);
 
-		snprintf(why, size, "unknown kind of object `%.*s`%s%s%s; there are node/NAME, pool/NAME, "
-		    "and the resources of docs/kubernetes.md", len < 64 ? (int)len : 64, word,
+		snprintf(why, size, "unknown kind of object `%.*s`%s%s%s; there are node, pool, "
+		    "and those that `muster help explain` lists", len < 64 ? (int)len : 64, word,
 		    near != NULL ? ": did you mean `" : "", near != NULL ? near : "",
 		    near != NULL ? "`?" : "");
 		return false;

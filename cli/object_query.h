@@ -26,6 +26,12 @@ enum { QUERY_OBJECT_MAX = 384, QUERY_TIME_MAX = 32 };
 
 /* The key of "node/a" or "mcp/b" on the bus; false with the reason in why. */
 bool query_object(const char *word, char object[QUERY_OBJECT_MAX + 1], char *why, size_t size);
+/* The short names of kinds: 0, 1, 2 ... until NULL. */
+const char *query_kind(size_t i);
+/* The kinds, for the help of a command. */
+#define QUERY_KINDS								\
+	"kinds: node, pool, machineconfig, nodeclaim, nodepool, linodenodeclass, nodegroup, vpsienode,\n"	\
+	"machinedeployment, and every resource that an actor reads\n\n"
 /* Parses musterd's line; NULL with the reason in why. */
 struct query_answer *query_parse(const char *line, char *why, size_t size);
 void query_free(struct query_answer **ap);

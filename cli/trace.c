@@ -49,11 +49,11 @@ static void put_line(FILE *, const struct query_answer *, const struct hop_line 
 static const struct hop_format *format_of(const char *);
 
 const struct command trace_command = {
-	.name = "trace", .synopsis = "node/NAME|pool/NAME [-n N] [-o text|json]",
+	.name = "trace", .synopsis = "KIND/NAME|KIND/NAMESPACE/NAME [-n N] [-o text|json]",
 	.summary = "Show the hops of an object's last changes through the actors, with times.",
 	.flags = query_flags, .nflags = QUERY_FLAGS, .options_size = sizeof(struct query_options),
 	.min_words = 1, .max_words = 1,
-	.more = "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
+	.more = QUERY_KINDS "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
 		"examples:\n"
 		"  muster trace node/worker-3\n"
 		"  muster trace pool/worker -n 1\n",

@@ -45,7 +45,10 @@ main(int argc, char **argv)
 		refuse(err);
 	}
 	if (o.help || o.version) {
-		printf("%s", o.help ? options_usage : "musterd " MUSTER_VERSION "\n");
+		if (o.help)
+			options_print_usage(stdout);
+		else
+			printf("musterd " MUSTER_VERSION "\n");
 		return 0;
 	}
 	struct tree_setup setup = {

@@ -1,72 +1,60 @@
-/* supervisor/options.c - parses the command line: `--name value` or `--name=value`. */
+/* supervisor/options.c - musterd's options, one row each. */
 #include "options.h"
 
-#include <stdio.h>
-#include <string.h>
-
+#include "err.h"
 #include "obj.h"
 
-const char options_usage[] =
-    "usage: musterd [options]\n"
-    "\n"
-    "  --config FILE        the configuration; default /etc/muster/muster.yaml if it exists,\n"
-    "                       else the built-in defaults\n"
-    "  --run-dir DIR        sockets and lock; default $MUSTER_RUN_DIR, else /run/muster (root)\n"
-    "                       or $XDG_RUNTIME_DIR/muster\n"
-    "  --log-format FORMAT  json or console\n"
-    "  --log-level LEVEL    debug, info, warn or error\n"
-    "  --libexec-dir DIR    where the actors' programs are searched first\n"
-    "  --check              only validate the configuration\n"
-    "  --version            print the version\n"
-    "  --help               print this\n"
-    "\n"
-    "SIGTERM stops in stages, a second one kills at once; SIGHUP reads the configuration again.\n";
-
-static const struct {
-	const char	*name;
-	size_t		 offset;
-	bool		 takes_value;
-} table[] = {
-	{ "--config",      offsetof(struct options, config),      true },
-	{ "--run-dir",     offsetof(struct options, run_dir),     true },
-	{ "--log-format",  offsetof(struct options, log_format),  true },
-	{ "--log-level",   offsetof(struct options, log_level),   true },
-	{ "--libexec-dir", offsetof(struct options, libexec_dir), true },
-	{ "--check",       offsetof(struct options, check),       false },
-	{ "--version",     offsetof(struct options, version),     false },
-	{ "--help",        offsetof(struct options, help),        false },
+const struct flag options_flags[] = {
+	{ "config",      0, "FILE",   offsetof(struct options, config),
+	    "the configuration; default /etc/muster/muster.yaml if it exists, else the built-in defaults" },
+	{ "run-dir",     0, "DIR",    offsetof(struct options, run_dir),
+	    "sockets and lock; default $MUSTER_RUN_DIR, else /run/muster (root) or $XDG_RUNTIME_DIR/muster" },
+	{ "log-format",  0, "json|console", offsetof(struct options, log_format), "format of the log lines" },
+	{ "log-level",   0, "debug|info|warn|error", offsetof(struct options, log_level), "how much is logged" },
+	{ "libexec-dir", 0, "DIR",    offsetof(struct options, libexec_dir),
+	    "where the actors' programs are searched first" },
+	{ "check",       0, NULL,     offsetof(struct options, check),   "only validate the configuration" },
+	{ "version",     0, NULL,     offsetof(struct options, version), "print the version" },
 };
+const size_t options_nflags = NITEMS(options_flags);
+
+static bool has_values(const struct options *, char *, size_t);
 
 bool
-options_parse(int argc, char *const *argv, struct options *out, char *err, size_t size)
+options_parse(int argc, char **argv, struct options *out, char *err, size_t size)
 {
-	*out = (struct options){ 0 };
-	for (int a = 1; a < argc; a++) {
-		const char *const equals = strchr(argv[a], '=');
-		const size_t len = equals != NULL ? (size_t)(equals - argv[a]) : strlen(argv[a]);
-		size_t i = 0;
+	const struct flags flags = { .rows = options_flags, .n = NITEMS(options_flags), .out = out };
+	char why[FLAGS_WHY_MAX];
 
-		while (i < NITEMS(table)
-		    && (strlen(table[i].name) != len || memcmp(table[i].name, argv[a], len) != 0))
-			i++;
-		if (i == NITEMS(table)) {
-			snprintf(err, size, "unknown option %s; musterd --help lists them", argv[a]);
-			return false;
-		}
-		if (!table[i].takes_value) {
-			if (equals != NULL) {
-				snprintf(err, size, "option %s takes no value", table[i].name);
-				return false;
-			}
-			*(bool *)((char *)out + table[i].offset) = true;
-			continue;
-		}
-		const char *const value = equals != NULL ? equals + 1 : a + 1 < argc ? argv[++a] : NULL;
-		if (value == NULL || value[0] == '\0') {
-			snprintf(err, size, "option %s needs a value", table[i].name);
-			return false;
-		}
-		*(const char **)(void *)((char *)out + table[i].offset) = value;
+	*out = (struct options){ 0 };
+	const int words = flags_parse(&flags, argc - 1, argv + 1, &out->help, why);
+	if (words == -1)
+		return err_refuse(err, size, "%s; musterd --help lists them all", why);
+	if (words > 0)
+		return err_refuse(err, size, "unknown option %s; musterd --help lists them all", argv[1]);
+	return has_values(out, err, size);
+}
+
+/* `--config=` is a mistake in a script, never a wish for the default. */
+static bool
+has_values(const struct options *o, char *err, size_t size)
+{
+	for (size_t i = 0; i < NITEMS(options_flags); i++) {
+		const struct flag *const f = &options_flags[i];
+		const char *const value =
+		    f->arg != NULL ? *(const char *const *)(const void *)((const char *)o + f->offset) : NULL;
+
+		if (value != NULL && value[0] == '\0')
+			return err_refuse(err, size, "option --%s needs a value: %s", f->name, f->arg);
 	}
 	return true;
+}
+
+void
+options_print_usage(FILE *out)
+{
+	fprintf(out, "usage: musterd [options]\n\n");
+	flags_print(out, options_flags, NITEMS(options_flags));
+	fprintf(out, "  %-24s %s\n\nSIGTERM stops in stages, a second one kills at once; "
+	    "SIGHUP reads the configuration again.\n", "--help", "print this");
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "cli/flags.h"
+#include "config/flags.h"
 #include "config/nearest.h"
 #include "obj.h"
 

@@ -1,4 +1,4 @@
-/* cli/flags.h - options of a command: one row each, for the parser and for the help. */
+/* config/flags.h - options of a command line: one row each, for the parser, the help and the manual. */
 #ifndef MUSTER_FLAGS_H
 #define MUSTER_FLAGS_H
 

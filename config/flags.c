@@ -1,11 +1,11 @@
-/* cli/flags.c - reads options by their table. Unknown ones are named, with the nearest that exists. */
+/* config/flags.c - reads options by their table. Unknown ones are named, with the nearest that exists. */
 #include "flags.h"
 
 #include <string.h>
 
 #include "err.h"
 #include "obj.h"
-#include "config/nearest.h"
+#include "nearest.h"
 
 enum { FLAGS_MAX = 32 };
 
