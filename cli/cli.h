@@ -34,7 +34,7 @@ extern const struct command explain_command, trace_command;
 extern const struct command level_command, restart_command, reload_command;
 
 int cli_main(int argc, char **argv);
-/* For the manual and completion: the commands 0, 1, 2 ... until NULL, and the options that all of them have. */
+/* For the manual: the commands 0, 1, 2 ... until NULL, and the options that all of them have. */
 const struct command *cli_command(size_t i);
 extern const struct flag cli_common_flags[];
 extern const size_t cli_ncommon_flags;

@@ -56,7 +56,8 @@ const struct command explain_command = {
 	.summary = "Explain an object's state: inputs, rule, consumers, last write.",
 	.flags = query_flags, .nflags = QUERY_FLAGS - 1, .options_size = sizeof(struct query_options),
 	.min_words = 1, .max_words = 1,
-	.more = QUERY_KINDS "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
+	.more = QUERY_KINDS
+		"exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
 		"examples:\n"
 		"  muster explain node/worker-3\n"
 		"  muster explain pool/worker -o json | jq '.actors[\"node-state\"].facts.inputs'\n",

@@ -19,8 +19,8 @@ void
 manual_print_muster(FILE *out)
 {
 	put_head(out, "muster", 1, "show and control a running musterd and its actors");
-	fputs(".SH SYNOPSIS\n.B muster\n.RI [ option ...] \" COMMAND\" ...\n"
-	      ".SH DESCRIPTION\nEach command reads from, or asks, the musterd whose sockets are in the run directory.\n"
+	fputs(".SH SYNOPSIS\n.B muster\n.RI [ option ...] \" COMMAND\" ...\n.SH DESCRIPTION\n"
+	      "Each command reads from, or asks, the musterd whose sockets are in the run directory.\n"
 	      ".SH COMMANDS\n", out);
 	for (size_t i = 0; cli_command(i) != NULL; i++)
 		put_command(out, cli_command(i));
@@ -34,16 +34,19 @@ manual_print_musterd(FILE *out)
 {
 	put_head(out, "musterd", 8, "start the actors of muster, watch them, restart them, stop them");
 	fputs(".SH SYNOPSIS\n.B musterd\n.RI [ option ...]\n"
-	      ".SH DESCRIPTION\nReads its configuration, starts one process per enabled actor, restarts what ends,\n"
-	      "and stops all in stages. Called by the name of a controller that it replaces, it takes that\n"
-	      "controller's flags.\n.SH OPTIONS\n", out);
+	      ".SH DESCRIPTION\nReads its configuration, starts one process per enabled actor,\n"
+	      "restarts what ends, and stops all in stages. Called by the name of a controller that it\n"
+	      "replaces, it takes that controller's flags.\n.SH OPTIONS\n", out);
 	put_flags(out, options_flags, options_nflags);
-	fputs(".SH SIGNALS\n.TP\n.BR SIGTERM \", \" SIGINT\nstop in stages; a second one kills at once\n"
+	fputs(".SH SIGNALS\n.TP\n.BR SIGTERM \", \" SIGINT\n"
+	      "stop in stages; a second one kills at once\n"
 	      ".TP\n.B SIGHUP\nread the configuration again; only actors whose section changed restart\n"
-	      ".SH EXIT STATUS\n.TP\n.B 0\nstopped as requested\n.TP\n.B 1\nan actor that the others need kept ending\n"
+	      ".SH EXIT STATUS\n.TP\n.B 0\nstopped as requested\n"
+	      ".TP\n.B 1\nan actor that the others need kept ending\n"
 	      ".TP\n.B 100\nthe configuration is wrong; the first lines of output state how\n"
 	      ".TP\n.B 111\nthe system refused something that may be there later\n"
-	      ".SH FILES\n.TP\n.I /etc/muster/muster.yaml\nthe configuration\n.TP\n.I /run/muster\nsockets and lock\n"
+	      ".SH FILES\n.TP\n.I /etc/muster/muster.yaml\nthe configuration\n"
+	      ".TP\n.I /run/muster\nsockets and lock\n"
 	      ".SH SEE ALSO\n.BR muster (1),\n.BR muster.yaml (5)\n", out);
 }
 
@@ -75,8 +78,8 @@ manual_print_configuration(FILE *out)
 static void
 put_head(FILE *out, const char *name, int section, const char *purpose)
 {
-	fprintf(out, ".TH %s %d \"\" \"muster " MUSTER_VERSION "\"\n.SH NAME\n%s \\- %s\n", name, section, name,
-	    purpose);
+	fprintf(out, ".TH %s %d \"\" \"muster " MUSTER_VERSION "\"\n", name, section);
+	fprintf(out, ".SH NAME\n%s \\- %s\n", name, purpose);
 }
 
 static void

@@ -50,7 +50,7 @@ manual_print_bash(FILE *out)
 	struct place commands = { 0 }, places[PLACES_MAX];
 
 	add_commands(&commands);
-	fprintf(out, "# Completion of muster and musterd for bash; written by the build from the tables of options.\n"
+	fprintf(out, "# Completion for bash; written by the build from the tables of options.\n"
 	    "_muster()\n{\n"
 	    "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} command= n=0 flags= i\n"
 	    "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
@@ -62,7 +62,9 @@ manual_print_bash(FILE *out)
 		put_bash_values(out, cli_command(i)->flags, cli_command(i)->nflags);
 	fprintf(out, "\tesac\n\tcase $command in\n\t'')\n\t\tflags=\"");
 	put_bash_flags(out, cli_common_flags, cli_ncommon_flags);
-	fprintf(out, "\"\n\t\t[[ $cur == -* ]] || COMPREPLY=($(compgen -W \"%s\" -- \"$cur\")) ;;\n", commands.words);
+	fprintf(out, "\"\n\t\t[[ $cur == -* ]] || ");
+	put_bash_place(out, &commands);
+	fprintf(out, " ;;\n");
 	for (size_t i = 0; cli_command(i) != NULL; i++) {
 		const struct command *const c = cli_command(i);
 		const size_t n = read_places(c->synopsis, places);
@@ -94,7 +96,7 @@ manual_print_zsh(FILE *out)
 	struct place places[PLACES_MAX];
 
 	fprintf(out, "#compdef muster musterd\n"
-	    "# Completion of muster and musterd for zsh; written by the build from the tables of options.\n"
+	    "# Completion for zsh; written by the build from the tables of options.\n"
 	    "_muster_commands()\n{\n\tlocal -a commands=(\n");
 	for (size_t i = 0; cli_command(i) != NULL; i++) {
 		fprintf(out, "\t\t'%s:", cli_command(i)->name);
@@ -132,7 +134,7 @@ manual_print_fish(FILE *out)
 	struct place places[PLACES_MAX];
 	char when[96];
 
-	fprintf(out, "# Completion of muster and musterd for fish; written by the build from the tables of options.\n"
+	fprintf(out, "# Completion for fish; written by the build from the tables of options.\n"
 	    "complete -c muster -f\ncomplete -c musterd -f\n");
 	put_fish_flags(out, "musterd", "", options_flags, options_nflags);
 	put_fish_flags(out, "muster", "", cli_common_flags, cli_ncommon_flags);
@@ -182,7 +184,8 @@ read_place(const char *text, size_t len)
 		const size_t word = (size_t)((bar != NULL ? bar : end) - text);
 		size_t i = 0;
 
-		while (i < NITEMS(variables) && strncmp(text, variables[i].name, strlen(variables[i].name)) != 0)
+		while (i < NITEMS(variables)
+		    && strncmp(text, variables[i].name, strlen(variables[i].name)) != 0)
 			i++;
 		if (i < NITEMS(variables))
 			variables[i].add(&place);
@@ -225,7 +228,8 @@ add_word(struct place *place, const char *word, size_t len)
 	const size_t used = strlen(place->words);
 
 	MUST(used + len + 2 <= sizeof(place->words));
-	snprintf(place->words + used, sizeof(place->words) - used, "%s%.*s", used > 0 ? " " : "", (int)len, word);
+	snprintf(place->words + used, sizeof(place->words) - used, "%s%.*s", used > 0 ? " " : "",
+	    (int)len, word);
 }
 
 static void

@@ -133,7 +133,8 @@ query_object(const char *word, char object[QUERY_OBJECT_MAX + 1], char *why, siz
 	const char *resource = resource_of(word, len);
 
 	if (slash == NULL || slash[1] == '\0') {
-		snprintf(why, size, "a name is missing: `%.64s` must be KIND/NAME or KIND/NAMESPACE/NAME", word);
+		snprintf(why, size, "a name is missing: `%.64s` must be KIND/NAME or KIND/NAMESPACE/NAME",
+		    word);
 		return false;
 	}
 	if (resource == NULL) {

@@ -30,8 +30,8 @@ bool query_object(const char *word, char object[QUERY_OBJECT_MAX + 1], char *why
 const char *query_kind(size_t i);
 /* The kinds, for the help of a command. */
 #define QUERY_KINDS								\
-	"kinds: node, pool, machineconfig, nodeclaim, nodepool, linodenodeclass, nodegroup, vpsienode,\n"	\
-	"machinedeployment, and every resource that an actor reads\n\n"
+	"kinds: node, pool, machineconfig, nodeclaim, nodepool, linodenodeclass, nodegroup,\n"	\
+	"vpsienode, machinedeployment, and every resource that an actor reads\n\n"
 /* Parses musterd's line; NULL with the reason in why. */
 struct query_answer *query_parse(const char *line, char *why, size_t size);
 void query_free(struct query_answer **ap);

@@ -53,7 +53,8 @@ const struct command trace_command = {
 	.summary = "Show the hops of an object's last changes through the actors, with times.",
 	.flags = query_flags, .nflags = QUERY_FLAGS, .options_size = sizeof(struct query_options),
 	.min_words = 1, .max_words = 1,
-	.more = QUERY_KINDS "exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
+	.more = QUERY_KINDS
+		"exit codes: 0 found, 1 musterd cannot be reached, 2 usage, 4 no actor holds the object\n\n"
 		"examples:\n"
 		"  muster trace node/worker-3\n"
 		"  muster trace pool/worker -n 1\n",
