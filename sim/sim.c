@@ -8,6 +8,7 @@
 #include "obj.h"
 #include "random.h"
 #include "server/tls_server.h"
+#include "sim/capi/sim_ipam.h"
 #include "sim/cluster/sim_cluster.h"
 #include "sim/cluster/sim_controllers.h"
 #include "sim/faults/sim_faults.h"
@@ -36,6 +37,7 @@ sim_open(struct simulator *s, struct event_base *base, const struct sim_options 
 	s->watches = sim_watches_new(s);
 	s->controllers = sim_controllers_new(s);
 	s->cluster = sim_cluster_new(s);
+	s->ipam = sim_ipam_new(s);
 	s->auth = sim_auth_new(o, why, size);
 	return s->auth != NULL && fill(s, why, size) && listen_on(s, why, size)
 	    && (o->write_kubeconfig == NULL
@@ -50,6 +52,7 @@ sim_close(struct simulator *s)
 	sim_server_free(&s->control);
 	sim_providers_free(&s->providers);
 	tls_server_free(&s->tls);
+	sim_ipam_free(&s->ipam);
 	sim_cluster_free(&s->cluster);
 	sim_controllers_free(&s->controllers);
 	sim_watches_free(&s->watches);

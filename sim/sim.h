@@ -21,6 +21,7 @@ struct simulator {
 	struct sim_watches		*watches;
 	struct sim_controllers		*controllers;
 	struct sim_cluster		*cluster;
+	struct sim_ipam			*ipam;
 	struct sim_auth			*auth;
 	struct sim_server		*kube, *control;
 	struct sim_providers		*providers;

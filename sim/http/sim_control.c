@@ -8,6 +8,7 @@
 
 #include "obj.h"
 #include "sim/base/sim_buf.h"
+#include "sim/capi/sim_ipam.h"
 #include "sim/cluster/sim_cluster.h"
 #include "sim/faults/sim_faults.h"
 #include "sim/kube/sim_api.h"
@@ -25,7 +26,8 @@ typedef json_t *command_fn(struct simulator *s, const json_t *body, int64_t numb
 
 static command_fn list_faults, arm_faults, clear_faults, list_audit, clear_audit, compact,
     change_cluster, report_state,
-    disconnect, stop_listening, listen_again, report_providers, change_providers;
+    disconnect, stop_listening, listen_again, report_providers, change_providers,
+    report_capi, change_capi;
 
 /* number: the query parameter that the command reads as a whole number. */
 static const struct {
@@ -46,6 +48,8 @@ static const struct {
 	{ EVHTTP_REQ_POST,   "/up",      "",      listen_again },
 	{ EVHTTP_REQ_GET,    "/providers", "",    report_providers },
 	{ EVHTTP_REQ_POST,   "/providers", "",    change_providers },
+	{ EVHTTP_REQ_GET,    "/capi",    "",      report_capi },
+	{ EVHTTP_REQ_POST,   "/capi",    "",      change_capi },
 };
 
 static json_t *read_body(struct evhttp_request *, char *);
@@ -198,6 +202,20 @@ change_providers(struct simulator *s, const json_t *body, int64_t number, char w
 {
 	(void)number;
 	return each_of(s, body, change_provider, why);
+}
+
+static json_t *
+report_capi(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)body, (void)number, (void)why;
+	return sim_ipam_report(s->ipam);
+}
+
+static json_t *
+change_capi(struct simulator *s, const json_t *body, int64_t number, char why[WHY_MAX])
+{
+	(void)number;
+	return sim_ipam_command(s->ipam, body, why, WHY_MAX);
 }
 
 /* One object or an array of them; the answers likewise. What came before a wrong one is done. */

@@ -21,7 +21,7 @@ import anycrds
 import kubecerts
 from kubeservers import SimServer
 from kubetree import KubeTree
-from muster import wait_for
+from muster import BIN, wait_for
 
 ACTOR = "vip-claimer"
 CAPI, IPAM = "cluster.x-k8s.io", "ipam.cluster.x-k8s.io"
@@ -47,10 +47,11 @@ def crds(core=CORE, leave_out=()):
 
 
 class VipTree(KubeTree):
-    """settings: of vip-claimer; actors: sections of others; watcher: of kube-watcher."""
+    """settings: of vip-claimer; actors: sections of others; killed: by crashsweep."""
 
-    def __init__(self, server, settings=None, metrics=False, actors=None, **more):
+    def __init__(self, server, settings=None, metrics=False, actors=None, killed=False, **more):
         super().__init__(server, readers=0, **more)
+        self.command += ["--libexec-dir", str(BIN / "killed")] if killed else []
         self.authority = kubecerts.Authority(self.folder / "authority")
         self.tls_dir = self.folder / "tls"
         self.tls_dir.mkdir()
@@ -259,7 +260,15 @@ class World:
     def claims(self):
         return self.kube.names(CLAIMS, self.namespace)
 
-    # -- IPAM by hand
+    # -- IPAM
+
+    def ipam(self, **keys):
+        """That of muster-sim: enabled, delay_ms (-1: never), conditions."""
+        return self.server.order("POST", "capi", {"op": "ipam", **keys})
+
+    def used(self, pool, plural=GLOBAL_POOLS):
+        found = self.kube.get(plural, pool, None if plural == GLOBAL_POOLS else self.namespace)
+        return found.get("status", {}).get("ipAddresses", {}).get("used")
 
     def fulfil(self, cluster, address, name=None, prefix="vip-cp-"):
         """As the in-cluster provider does: an IPAddress of the claim's name, then the claim's status."""

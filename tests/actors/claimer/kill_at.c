@@ -46,7 +46,7 @@ static void on_answer(const struct client_answer *, void *);
 static write_done on_result;
 static _Noreturn void end_process(void);
 
-/* The first call that has the actor. */
+/* The first call that has the actor, where there is a provider. */
 struct client *
 __wrap_client_new(const struct client_config *config, char *err, size_t size)
 {
@@ -70,6 +70,7 @@ __wrap_client_send(struct client *c, const struct client_call *call)
 uint64_t
 __wrap_actor_write(struct actor *a, enum link l, const struct write_request *w, write_done *done, void *arg)
 {
+	actor = a;		/* one that calls no provider has it from here */
 	const enum kill_at k = next_effect();
 
 	if (k == KILL_SENT)
