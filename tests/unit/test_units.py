@@ -1,4 +1,4 @@
-"""tests/unit/test_units.py - the systemd units: what a service may still do, and that both are confined alike.
+"""tests/unit/test_units.py - the systemd units: what a service may do, and that both are confined alike.
 
 muster-test: needs=systemd-analyze
 """
@@ -51,7 +51,8 @@ def the_threshold_can_fail():
 @tap.case
 def every_line_of_a_unit_is_understood():
     for name in NAMES:
-        done = analyze(name, unit(name, sbin="/bin").replace("/bin/musterd ", "/bin/true "), "verify", "--man=no")
+        text = unit(name, sbin="/bin").replace("/bin/musterd ", "/bin/true ")
+        done = analyze(name, text, "verify", "--man=no")
         ours = [line for line in done.stderr.splitlines() if "musterd" in line]
         assert not ours, ours
 
