@@ -130,8 +130,9 @@ def V2_V3_E1_E2_E3_exhausted_slow_and_never():
         wait_for(lambda: tree.total("capi_vip_allocator_pool_addresses_used", 'pool_name="cp"') == 3,
                  "the pool's figures")
         assert tree.total("capi_vip_allocator_hook_requests_total", 'outcome="wait"') >= 2
-        wait_for(lambda: tree.total("capi_vip_allocator_allocation_duration_seconds_count") == 3,
-                 "three times")
+        # c1 may have come before the time of the cluster was there; the others have waited 2 s.
+        wait_for(lambda: tree.total("capi_vip_allocator_allocation_duration_seconds_count") in (2, 3)
+                 and tree.total("capi_vip_allocator_allocation_duration_seconds_sum") >= 4, "their times")
 
 
 @tap.case
