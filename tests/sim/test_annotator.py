@@ -344,8 +344,9 @@ def AC13_the_docs_name_every_annotation_and_every_flag():
     text = (ROOT / "docs/capa-annotator.md").read_text()
     keys = re.findall(r'^\tK\(\w+, +(?:CAPA_CAPACITY )?"([^"]+)"',
                       (ROOT / "actors/capa-annotator/capa.h").read_text(), re.M)
-    flags = re.findall(r'^\tF\(\w+, "([a-z-]+)"',
-                       (ROOT / "supervisor/dropin_capa_annotator.c").read_text(), re.M)
+    done = subprocess.run([BIN / "capa-annotator", "--help"], text=True, capture_output=True, timeout=60,
+                          stdin=subprocess.DEVNULL)
+    flags = re.findall(r"^  -([a-z-]+)", done.stdout + done.stderr, re.M)
     assert len(keys) == 8 and len(flags) > 10, (keys, flags)
     missing = [key for key in keys if f"/{key.rpartition('/')[2]}`" not in text]
     missing += [flag for flag in flags if f"`-{flag}" not in text and f"`--{flag}" not in text]
