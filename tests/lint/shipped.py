@@ -26,15 +26,16 @@ def install(build, folder):
                           text=True, capture_output=True)
 
 
-def wrong_in(programs):
+def wrong_in(files, programs):
     """What the installed files contain, and what the installed musterd accepts."""
-    for program in programs:
-        image = program.read_bytes()
-        if "test" in program.name:
-            yield f"{program.name}: a test program is installed"
+    for file in files:
+        image = file.read_bytes()
+        end = b"\0" if file in programs else b""
+        if "test" in file.name:
+            yield f"{file.name}: a file of the tests is installed"
         for name in sorted(test_names()):
-            if b"\0" + name.encode() + b"\0" in image:
-                yield f"{program.name}: has the test actors' \"{name}\""
+            if end + name.encode() + end in image:
+                yield f"{file.name}: has the test actors' \"{name}\""
     by_name = {p.name: p for p in programs}
     if missing := {"musterd", "muster", "muster-kube-watcher"} - set(by_name):
         yield f"not installed: {' '.join(sorted(missing))}"
@@ -66,8 +67,9 @@ def main():
     with tempfile.TemporaryDirectory(prefix="muster-shipped-") as name:
         folder = pathlib.Path(name)
         installed = install(build, folder / "release")
-        programs = sorted(p for p in (folder / "release").rglob("*") if p.is_file() and not p.is_symlink())
-        wrong = [installed.stderr] if installed.returncode != 0 else [*wrong_in(programs)]
+        files = sorted(p for p in (folder / "release").rglob("*") if p.is_file() and not p.is_symlink())
+        programs = [p for p in files if os.access(p, os.X_OK)]
+        wrong = [installed.stderr] if installed.returncode != 0 else [*wrong_in(files, programs)]
         wrong += wrong_by_default(folder)
         debug = build.parent / "debug"
         if (debug / "cmake_install.cmake").exists() and install(debug, folder / "debug").returncode == 0:
