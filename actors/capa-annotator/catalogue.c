@@ -21,6 +21,7 @@ struct region {
 	uint32_t	 uncovered;	/* missing ones that no completed walk counts for */
 	/* The walk under way. */
 	struct keytab	*read;		/* -> struct instance_type; NULL: none */
+	struct keytab	*page;		/* the same of the page that is being read */
 	uint64_t	 tokens[CATALOGUE_PAGES_MAX];	/* hashes */
 	uint32_t	 ntokens;
 	/* The last walk failed. */
@@ -44,6 +45,8 @@ static int64_t due_ms(const struct catalogue *, const struct region *);
 static const struct instance_type *get(const struct keytab *, const char *, size_t);
 static uint64_t walk_for(struct region *, struct wire_str);
 static void set_error(struct region *, const char *, int64_t);
+static void keep_page(struct region *);
+static void end_walk(struct region *);
 static void report_changes(const struct keytab *, const struct keytab *, catalogue_changed *, void *);
 static void report_missing(struct region *, catalogue_changed *, void *);
 
@@ -117,6 +120,7 @@ catalogue_begin(struct catalogue *c, struct wire_str region)
 
 	MUST(r->read == NULL);
 	r->read = keytab_new(sizeof(struct instance_type));
+	r->page = keytab_new(sizeof(struct instance_type));
 	r->ntokens = 0;
 	r->begun++;
 }
@@ -128,11 +132,11 @@ catalogue_add(struct catalogue *c, struct wire_str region, struct wire_str type,
 	struct region *const r = must_find(c, region);
 
 	MUST(r->read != NULL);
-	if (type.len == 0 || type.len > CATALOGUE_NAME_MAX || keytab_count(r->read) >= CATALOGUE_TYPES_MAX)
+	if (type.len == 0 || type.len > CATALOGUE_NAME_MAX
+	    || keytab_count(r->read) + keytab_count(r->page) >= CATALOGUE_TYPES_MAX)
 		return false;
-	/* Pages may overlap when the list changes between them: the later one is right. */
-	const uint32_t id = keytab_add(r->read, type.p, type.len, NULL);
-	struct instance_type *const t = keytab_value(r->read, id);
+	const uint32_t id = keytab_add(r->page, type.p, type.len, NULL);
+	struct instance_type *const t = keytab_value(r->page, id);
 	*t = *figures;
 	return true;
 }
@@ -143,6 +147,7 @@ catalogue_page(struct catalogue *c, struct wire_str region, struct wire_str next
 	struct region *const r = must_find(c, region);
 
 	MUST(r->read != NULL);
+	keep_page(r);
 	if (next_token.len == 0)
 		return CATALOGUE_LAST;
 	const uint64_t token = hash64(next_token.p, next_token.len);
@@ -156,6 +161,16 @@ catalogue_page(struct catalogue *c, struct wire_str region, struct wire_str next
 	return CATALOGUE_MORE;
 }
 
+void
+catalogue_page_failed(struct catalogue *c, struct wire_str region)
+{
+	struct region *const r = must_find(c, region);
+
+	MUST(r->read != NULL);
+	keytab_free(&r->page);
+	r->page = keytab_new(sizeof(struct instance_type));
+}
+
 bool
 catalogue_commit(struct catalogue *c, struct wire_str region, int64_t now_ms, catalogue_changed *changed,
     void *arg)
@@ -163,14 +178,16 @@ catalogue_commit(struct catalogue *c, struct wire_str region, int64_t now_ms, ca
 	struct region *const r = must_find(c, region);
 
 	MUST(r->read != NULL);
+	keep_page(r);
 	if (keytab_count(r->read) == 0) {
 		set_error(r, "EC2 answered with no instance type at all", now_ms + c->times.early_ms);
-		keytab_free(&r->read);
+		end_walk(r);
 		return false;
 	}
 	struct keytab *old = r->types;
 	r->types = r->read;
 	r->read = NULL;
+	end_walk(r);
 	r->error[0] = '\0';
 	r->completed_ms = now_ms;
 	report_missing(r, changed, arg);
@@ -186,7 +203,7 @@ catalogue_fail(struct catalogue *c, struct wire_str region, int64_t retry_at_ms,
 	struct region *const r = must_find(c, region);
 
 	set_error(r, error, retry_at_ms);
-	keytab_free(&r->read);
+	end_walk(r);
 }
 
 void
@@ -229,7 +246,7 @@ catalogue_bytes(const struct catalogue *c)
 
 		bytes += sizeof(*r) + r->name_len + keytab_bytes(r->missing);
 		bytes += r->types == NULL ? 0 : keytab_bytes(r->types);
-		bytes += r->read == NULL ? 0 : keytab_bytes(r->read);
+		bytes += r->read == NULL ? 0 : keytab_bytes(r->read) + keytab_bytes(r->page);
 	}
 	return bytes;
 }
@@ -276,7 +293,7 @@ free_region(struct region *r)
 {
 	keytab_free(&r->types);
 	keytab_free(&r->missing);
-	keytab_free(&r->read);
+	end_walk(r);
 	free(r->name);
 	free(r);
 }
@@ -327,6 +344,38 @@ set_error(struct region *r, const char *error, int64_t retry_at_ms)
 {
 	snprintf(r->error, sizeof(r->error), "%s", error[0] != '\0' ? error : "unknown error");
 	r->retry_at_ms = retry_at_ms;
+}
+
+/* Pages may overlap when the list changes between them: the later one is right. */
+static void
+keep_page(struct region *r)
+{
+	size_t len;
+
+	/* The first page, often the only one of an emulator, is not copied. */
+	if (keytab_count(r->read) == 0) {
+		struct keytab *const empty = r->read;
+
+		r->read = r->page;
+		r->page = empty;
+		return;
+	}
+	KEYTAB_EACH(r->page, id) {
+		const char *const name = keytab_key(r->page, id, &len);
+		struct instance_type *const t =
+		    keytab_value(r->read, keytab_add(r->read, name, len, NULL));
+
+		*t = *(const struct instance_type *)keytab_value(r->page, id);
+	}
+	keytab_free(&r->page);
+	r->page = keytab_new(sizeof(struct instance_type));
+}
+
+static void
+end_walk(struct region *r)
+{
+	keytab_free(&r->read);
+	keytab_free(&r->page);
 }
 
 /* Types of one catalogue that the other does not have, or has with other figures. */

@@ -4,7 +4,7 @@
  *
  *	find	 -> KNOWN, UNKNOWN, WAITING or FAILED, and remembers that the type is wanted
  *	next	 -> a region whose pages are due
- *	begin, (add* , page)*, commit or fail
+ *	begin, (add* , page or page_failed)*, commit or fail
  *
  * Rules
  * - All pages of a region are read, one walk at a time per region; the catalogue changes only when the last
@@ -98,6 +98,8 @@ bool catalogue_add(
     struct catalogue *c, struct wire_str region, struct wire_str type, const struct instance_type *figures);
 /* A page is complete; next_token "": it was the last. */
 enum catalogue_page catalogue_page(struct catalogue *c, struct wire_str region, struct wire_str next_token);
+/* The page was not read to its end: what it had is not kept, and it can be read again. */
+void catalogue_page_failed(struct catalogue *c, struct wire_str region);
 /* All pages are read. False: no type at all, and the walk has failed; it is due again after early_ms. */
 bool catalogue_commit(struct catalogue *c, struct wire_str region, int64_t now_ms,
     catalogue_changed *changed, void *arg);

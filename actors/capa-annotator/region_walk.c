@@ -256,6 +256,7 @@ page_failed(struct region_walk *w, const struct client_answer *answer)
 	struct aws_retry_plan p = aws_retry(&a->retry, &(struct aws_retry_facts){ .fault = fault,
 	    .tries = ++w->tries, .failures = w->failures, .renewed = w->renewed,
 	    .clock_set = w->clock_set, .retry_after_ms = answer->retry_after_ms });
+	catalogue_page_failed(a->catalogue, region_of(w));
 	aws_session_describe(AWS_EC2, fault, answer, w->answer, text, sizeof(text));
 	log_debug("a page of instance types failed", KV_S(VALUE, w->region),
 	    KV_S(REASON, aws_fault_label(fault)), KV_S(WHY, text), KV_I(NEXT_MS, p.after_ms));

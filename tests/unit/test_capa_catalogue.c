@@ -14,8 +14,8 @@ enum { TTL = 1000, EARLY = 100 };
 
 /*
  * Steps: "time verb arguments". find: type and the answer; next: the time of the next walk, or "now"; begin;
- * add: type and its vCPUs; page: next token or "-", and the answer; commit: the types that changed, or "no";
- * fail: when to try again.
+ * add: type and its vCPUs; page: next token or "-", and the answer; drop: the page failed; commit: the types
+ * that changed, or "no"; fail: when to try again.
  */
 static const struct row {
 	const char	*name;
@@ -73,6 +73,12 @@ static const struct row {
 	{ "a repeated NextToken", {
 	    "0 find a waiting", "0 begin", "0 page t1 more", "0 page t2 more", "0 page t1 broken",
 	    "0 fail 5", "0 find a failed" } },
+	{ "F3 F4 what a page had that was not read to its end is not kept", {
+	    "0 find a waiting", "0 begin", "0 add a 2", "0 page t1 more", "0 add x 8", "0 add a 9", "0 drop",
+	    "0 add b 4", "0 page - last", "0 commit a,b", "0 find x unknown", "0 find a 2" } },
+	{ "F3 ... also when nothing else is read", {
+	    "0 find a waiting", "0 begin", "0 add x 8", "0 drop", "0 page - last", "0 commit no",
+	    "0 find x failed" } },
 	{ "no type at all is a failure", {
 	    "0 find a waiting", "0 begin", "0 add a 2", "0 commit a", "1000 begin", "1000 page - last",
 	    "1000 commit no", "1000 find a 2", "1000 find x failed", "1000 next 1100" } },
@@ -144,6 +150,8 @@ step(struct catalogue *c, const char *text)
 		const struct instance_type t = { .vcpus = (uint32_t)atoi(b), .memory_mib = 1 };
 
 		assert_true(catalogue_add(c, region, wire_str_of(a), &t));
+	} else if (strcmp(verb, "drop") == 0) {
+		catalogue_page_failed(c, region);
 	} else if (strcmp(verb, "page") == 0) {
 		const enum catalogue_page p = catalogue_page(c, region, wire_str_of(a[0] == '-' ? "" : a));
 
