@@ -45,7 +45,10 @@ candidate_check(const struct discover_input *in, const struct discover_vpsienode
 		return DISCOVER_NOT_LISTED;
 	if (by_group && undated(v, m))
 		return DISCOVER_UNDATED;
-	return by_group && too_late(in, v, m) ? DISCOVER_TOO_LATE : DISCOVER_FREE;
+	if (by_group && too_late(in, v, m))
+		return DISCOVER_TOO_LATE;
+	/* No spec can hold it: nothing would be written, again and again, and nothing could delete it. */
+	return m->id <= 0 && m->identifier.len == 0 ? DISCOVER_UNIDENTIFIED : DISCOVER_FREE;
 }
 
 /* spec.datacenterID is a UUID or a number, as whoever wrote it had it; unlike forms cannot be compared. */

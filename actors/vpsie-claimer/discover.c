@@ -21,6 +21,7 @@ struct matching {
 	struct text_index		 names, identifiers, ids;	/* of VPSieNodes */
 	struct text_index		 addresses;	/* of VPSieNodes that have neither id nor UUID */
 	struct text_index		 fact_addresses, fact_names, fact_hostnames;
+	struct text_index		 machine_hostnames;
 	uint64_t			 lengths[4];	/* of names */
 	uint32_t			*sorted, *spare;	/* VPSieNodes by their requests */
 	uint32_t			*free, *free_spare;	/* machines by their creation */
@@ -71,7 +72,8 @@ discover_bytes(const struct discover_input *in)
 	    + scratch_bytes(nm * sizeof(struct discover_owner))
 	    + scratch_bytes(nf * sizeof(struct discover_claim)) + 3 * text_index_bytes(nv)
 	    + text_index_bytes(3 * nv) + text_index_bytes((uint32_t)fact_addresses(in))
-	    + text_index_bytes(nf) + text_index_bytes(2 * nf) + 4 * scratch_bytes(nv * sizeof(uint32_t))
+	    + text_index_bytes(nf) + text_index_bytes(2 * nf) + text_index_bytes(nm)
+	    + 4 * scratch_bytes(nv * sizeof(uint32_t))
 	    + 2 * scratch_bytes(nm * sizeof(uint32_t)) + scratch_bytes(nv * sizeof(struct queue))
 	    + scratch_bytes(nv * DIGITS_MAX);
 }
@@ -87,6 +89,10 @@ discover(const struct discover_input *in, void *memory, struct discover_result *
 	node_match_bound(in, &m.names, &m.fact_names, out);
 	for (uint32_t i = 0; i < in->nmachines; i++)
 		find_owner(&m, i);
+	for (uint32_t i = 0; i < in->nmachines; i++) {
+		if (!in->machines[i].deleted)
+			text_index_add(&m.machine_hostnames, in->machines[i].hostname, i);
+	}
 	/* After all that have an identity: an address may have passed from one machine to another. */
 	for (uint32_t i = 0; i < in->nmachines; i++)
 		own_by_address(&m, i);
@@ -107,7 +113,9 @@ discover(const struct discover_input *in, void *memory, struct discover_result *
 		if (node_match_seeks(in, out, m.sorted[k]))
 			m.waiting[n++] = m.sorted[k];
 	}
-	node_match_all(in, &(struct fact_indexes){ &m.fact_addresses, &m.fact_names, &m.fact_hostnames },
+	node_match_all(in,
+	    &(struct fact_indexes){ .addresses = &m.fact_addresses, .names = &m.fact_names,
+		.hostnames = &m.fact_hostnames, .machines = &m.machine_hostnames },
 	    m.waiting, n, m.next, out);
 }
 
@@ -167,6 +175,7 @@ take_memory(struct matching *m, void *memory)
 	text_index_init(&m->fact_addresses, &s, (uint32_t)fact_addresses(in), in->seed);
 	text_index_init(&m->fact_names, &s, nf, in->seed);
 	text_index_init(&m->fact_hostnames, &s, 2 * nf, in->seed);
+	text_index_init(&m->machine_hostnames, &s, nm, in->seed);
 	m->sorted = scratch_take(&s, nv * sizeof(*m->sorted));
 	m->spare = scratch_take(&s, nv * sizeof(*m->spare));
 	m->waiting = scratch_take(&s, nv * sizeof(*m->waiting));

@@ -124,6 +124,7 @@ struct discover_input {
 	R(TOO_LATE,     "too-late",      false, "it was made long after the request, whose time was over") \
 	R(OTHER_NAME,   "other-name",    false, "another VPSieNode's name begins its hostname")	\
 	R(NOT_LISTED,   "not-listed",    false, "the cluster's node list does not have it")	\
+	R(UNIDENTIFIED, "unidentified",  false, "no list has its id or its UUID")			\
 	R(UNDATED,      "undated",       false, "nothing shows that it was made after the request")	\
 	R(KEPT,         "kept",          false, "it is kept for a request that is not answered yet")	\
 	R(NOT_WAITING,  "not-waiting",   false, "the VPSieNode does not wait for a machine")
@@ -191,6 +192,7 @@ bool node_match_seeks(const struct discover_input *in, const struct discover_res
 /* Nodes for those that seek one, after the machines. ids: in the order of their requests; found: scratch. */
 struct fact_indexes {
 	const struct text_index	*addresses, *names, *hostnames;
+	const struct text_index	*machines;	/* their hostnames */
 };
 void node_match_all(const struct discover_input *in, const struct fact_indexes *x, const uint32_t *ids,
     uint32_t n, uint32_t *found, struct discover_result *r);

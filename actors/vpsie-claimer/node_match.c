@@ -18,8 +18,9 @@ static bool claimable(const struct discover_input *, const struct discover_resul
 static void claim(struct discover_result *, uint32_t, uint32_t, enum node_match);
 static uint32_t by_address(const struct discover_input *, const struct text_index *,
     const struct discover_result *, uint32_t);
-static uint32_t by_hostname(const struct discover_input *, const struct text_index *,
+static uint32_t by_hostname(const struct discover_input *, const struct fact_indexes *,
     const struct discover_result *, uint32_t);
+static bool is_shared(const struct discover_input *, const struct text_index *, struct wire_str);
 
 const char *
 node_match_name(enum node_match m)
@@ -77,7 +78,7 @@ node_match_all(const struct discover_input *in, const struct fact_indexes *x, co
 	}
 	/* Two VPSieNodes with one hostname: neither gets the Node. */
 	for (uint32_t k = 0; k < n; k++) {
-		found[k] = by_hostname(in, x->hostnames, r, ids[k]);
+		found[k] = by_hostname(in, x, r, ids[k]);
 		if (found[k] != DISCOVER_NONE)
 			r->claims[found[k]].hostnames++;
 	}
@@ -163,10 +164,10 @@ by_address(const struct discover_input *in, const struct text_index *addresses,
 	return DISCOVER_NONE;
 }
 
-/* By its hostname, or that of its machine; two Nodes with one hostname are none. */
+/* By its hostname, or that of its machine; two Nodes, or two machines, with one hostname are none. */
 static uint32_t
-by_hostname(const struct discover_input *in, const struct text_index *hostnames,
-    const struct discover_result *r, uint32_t v)
+by_hostname(const struct discover_input *in, const struct fact_indexes *x, const struct discover_result *r,
+    uint32_t v)
 {
 	const uint32_t machine = r->matches[v].machine;
 	struct wire_str text = in->vpsienodes[v].hostname;
@@ -176,8 +177,23 @@ by_hostname(const struct discover_input *in, const struct text_index *hostnames,
 		return DISCOVER_NONE;
 	if (text.len == 0 && machine != DISCOVER_NONE)
 		text = in->machines[machine].hostname;
-	const uint32_t f = text_index_find(hostnames, text, &at);
-	if (f == DISCOVER_NONE || text_index_more(hostnames, text, &at) != TEXT_INDEX_NONE)
+	const uint32_t f = text_index_find(x->hostnames, text, &at);
+	if (f == DISCOVER_NONE || text_index_more(x->hostnames, text, &at) != TEXT_INDEX_NONE
+	    || is_shared(in, x->machines, text))
 		return DISCOVER_NONE;
 	return claimable(in, r, v, f) ? f : DISCOVER_NONE;
+}
+
+/* A VM and a cluster's node that were not recognised as one (merge.c) may be one; two of a sort are two. */
+static bool
+is_shared(const struct discover_input *in, const struct text_index *machines, struct wire_str hostname)
+{
+	uint32_t vms = 0, nodes = 0, at;
+
+	for (uint32_t i = text_index_find(machines, hostname, &at); i != TEXT_INDEX_NONE;
+	     i = text_index_more(machines, hostname, &at)) {
+		vms += in->machines[i].id > 0;
+		nodes += in->machines[i].cluster.len > 0;
+	}
+	return vms > 1 || nodes > 1;
 }

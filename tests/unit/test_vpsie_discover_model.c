@@ -354,7 +354,15 @@ slow_node(const struct slow *s, int v, enum node_match how)
 		if (hit && found == NONE)
 			found = f;
 	}
-	return found != NONE && (how == NODE_MATCH_NAME || count == 1) && claimable(s, v, found)
+	int vms = 0, nodes = 0;
+	for (uint32_t m = 0; m < in->nmachines && how == NODE_MATCH_HOSTNAME; m++) {
+		const bool named = !in->machines[m].deleted && same(in->machines[m].hostname, host);
+
+		vms += named && in->machines[m].id > 0;
+		nodes += named && in->machines[m].cluster.len > 0;
+	}
+	return found != NONE && (how == NODE_MATCH_NAME || count == 1) && vms < 2 && nodes < 2
+		&& claimable(s, v, found)
 	    ? found
 	    : NONE;
 }
