@@ -94,6 +94,8 @@ static const struct cell steps[PHASE_MAX][EV_MAX] = {
 	},
 	[PHASE_DELETING] = {
 		GOING,
+		/* One that was found only now may have joined long ago. */
+		[EV_UNDRAINED]    = { VPSIE_DRAIN, PHASE_NEW, NULL, NULL },
 		[EV_LISTED]       = { VPSIE_DESTROY, PHASE_NEW, NULL, NULL },
 		/* The request may have been sent: until its time is over its machine may still appear. */
 		[EV_SENT]         = { VPSIE_WAIT, PHASE_NEW, NULL, NULL },
@@ -210,7 +212,7 @@ events_of(const struct vpsie_facts *f)
 		{ f->node && !f->labelled, EV_UNLABELLED },
 		{ f->node && f->labelled && f->node_ready, EV_NODE_READY },
 		{ f->join_expired, EV_JOIN_EXPIRED },
-		{ f->node && !f->drained, EV_UNDRAINED },
+		{ f->node && !f->drained && (f->phase != PHASE_DELETING || f->listed), EV_UNDRAINED },
 		{ f->identified && !f->node && f->took_over, EV_TOOK_OVER },
 		{ f->identified && f->listed, EV_LISTED },
 		{ f->ttl_expired, EV_TTL },
