@@ -263,8 +263,7 @@ capaw_leaves(struct harness *h, const struct http_exchange *x)
 	if (region == CAPAW_NONE)
 		return;
 	struct capaw_reader *const r = &life->regions[region];
-	r->requests++;
-	if (strcmp(r->last, x->body) == 0 && r->walking && !r->may_walk)
+	if (r->requests++ == 0 && strcmp(r->last, x->body) == 0 && r->walking && !r->may_walk)
 		sim_fail(h->sim, "%s requests a page of %s again that it has read", x->from->name, x->host);
 	if (strstr(x->body, "NextToken=") == NULL && !r->walking)
 		begin_walk(w, r, x);
