@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "obj.h"
-#include "runtime_token.h"
 #include "world_annotator.h"
 
 enum {
@@ -201,7 +200,16 @@ write_token(struct sim *sim, void *arg, uint64_t n)
 
 	(void)sim, (void)n;
 	snprintf(w->token_file, sizeof(w->token_file), "token-%u\n", w->token);
-	runtime_token_file = w->token_file;
+}
+
+/* The file of the web identity token, whatever its path is. */
+const char *
+capaw_file(void *world, const char *path)
+{
+	const struct capaw *const w = world;
+
+	(void)path;
+	return w->token_file[0] != '\0' ? w->token_file : NULL;
 }
 
 static void

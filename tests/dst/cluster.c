@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kube/time.h"
 #include "obj.h"
 
 /* Of one version of an object: it is read by every role in every tree. */
@@ -27,7 +28,9 @@ static bool precondition_failed(const struct cluster_object *, const struct clus
 static struct cluster_object *add_object(struct cluster *, enum kind, const char *);
 static json_t *new_json(struct cluster *, enum kind, const char *);
 static void changed(struct cluster *, struct cluster_object *);
-static const char *namespace_of(enum kind);
+static const char *split_name(enum kind, const char *, char[CLUSTER_NAME_MAX]);
+static void copy_metadata(const struct cluster *, json_t *, const json_t *);
+static void count_generation(json_t *, const json_t *);
 static json_t *metadata(const struct cluster_object *);
 static const char *meta_text(const struct cluster_object *, const char *);
 
@@ -206,11 +209,28 @@ create(struct cluster *c, const struct cluster_request *r)
 	struct cluster_object *const o = add_object(c, r->kind, r->name);
 	o->json = new_json(c, r->kind, r->name);
 	json_object_set(o->json, "spec", json_object_get(body, "spec"));
+	copy_metadata(c, metadata(o), json_object_get(body, "metadata"));
 	json_decref(body);
 	changed(c, o);
 	struct cluster_answer a = answer(OUTCOME_OK, 201, "");
 	a.rv = o->rv;
 	return a;
+}
+
+/* What its maker may set, and what the server adds. */
+static void
+copy_metadata(const struct cluster *c, json_t *to, const json_t *from)
+{
+	static const char *const members[] = { "labels", "annotations", "finalizers" };
+	char now[TIME_TEXT_MAX];
+
+	for (size_t i = 0; i < NITEMS(members); i++) {
+		if (json_object_get(from, members[i]) != NULL)
+			json_object_set(to, members[i], json_object_get(from, members[i]));
+	}
+	time_format(cluster_time_us(c) / 1000000 * 1000000, now, sizeof(now));
+	json_object_set_new(to, "creationTimestamp", json_string(now));
+	json_object_set_new(to, "generation", json_integer(1));
 }
 
 /* What changes nothing keeps its resourceVersion. */
@@ -259,6 +279,7 @@ patch(struct cluster *c, const struct cluster_request *r, struct cluster_object 
 		json_decref(copy);
 		return answer(OUTCOME_OK, 200, "");
 	}
+	count_generation(copy, o->json);
 	json_decref(o->json);
 	o->json = copy;
 	if (json_object_get(metadata(o), "deletionTimestamp") != NULL
@@ -267,6 +288,18 @@ patch(struct cluster *c, const struct cluster_request *r, struct cluster_object 
 	else
 		changed(c, o);
 	return answer(OUTCOME_OK, 200, "");
+}
+
+/* Changes of the spec are counted where there is a count. */
+static void
+count_generation(json_t *json, const json_t *before)
+{
+	json_t *const meta = json_object_get(json, "metadata");
+	const json_t *const generation = json_object_get(meta, "generation");
+
+	if (json_is_integer(generation)
+	    && !json_equal(json_object_get(json, "spec"), json_object_get(before, "spec")))
+		json_object_set_new(meta, "generation", json_integer(json_integer_value(generation) + 1));
 }
 
 static struct cluster_answer
@@ -377,6 +410,7 @@ static struct cluster_object *
 add_object(struct cluster *c, enum kind k, const char *name)
 {
 	struct cluster_object *o = cluster_find(c, k, name);
+	char own[CLUSTER_NAME_MAX];
 
 	if (o != NULL)
 		return o;
@@ -384,24 +418,25 @@ add_object(struct cluster *c, enum kind k, const char *name)
 	o = &c->objects[c->count++];
 	*o = (struct cluster_object){ .kind = k, .copies = obj_alloc(sizeof(*o->copies)) };
 	snprintf(o->name, sizeof(o->name), "%s", name);
-	MUST(object_key(o->key, sizeof(o->key), kind_table[k].resource, namespace_of(k), name));
+	const char *const namespace = split_name(k, name, own);
+	MUST(object_key(o->key, sizeof(o->key), kind_table[k].resource, namespace, own));
 	return o;
 }
 
 static json_t *
 new_json(struct cluster *c, enum kind k, const char *name)
 {
-	char uid[32], api[320];
+	char uid[32], api[320], own[CLUSTER_NAME_MAX];
+	const char *const namespace = split_name(k, name, own);
 
 	snprintf(uid, sizeof(uid), "uid-%llu", (unsigned long long)++c->uids);
 	snprintf(api, sizeof(api), "%s%s%s", kind_table[k].group, kind_table[k].group[0] != '\0' ? "/" : "",
 	    cluster_version(k));
 	json_t *const json = json_pack("{s:s, s:s, s:{s:s, s:s, s:s}}", "apiVersion", api, "kind",
-	    kind_table[k].kind, "metadata", "name", name, "uid", uid, "resourceVersion", "0");
+	    kind_table[k].kind, "metadata", "name", own, "uid", uid, "resourceVersion", "0");
 	MUST(json != NULL);
-	if (namespace_of(k)[0] != '\0')
-		json_object_set_new(
-		    json_object_get(json, "metadata"), "namespace", json_string(namespace_of(k)));
+	if (namespace[0] != '\0')
+		json_object_set_new(json_object_get(json, "metadata"), "namespace", json_string(namespace));
 	return json;
 }
 
@@ -415,11 +450,27 @@ cluster_version(enum kind k)
 	return versions[k];
 }
 
-/* There is one namespace. */
+/* The namespace; own: the name inside it. */
 static const char *
-namespace_of(enum kind k)
+split_name(enum kind k, const char *name, char own[CLUSTER_NAME_MAX])
 {
-	return kind_table[k].scope == SCOPE_NAMESPACED ? "default" : "";
+	static char namespace[CLUSTER_NAME_MAX];
+	const char *const slash = strchr(name, '/');
+
+	snprintf(own, CLUSTER_NAME_MAX, "%s", slash != NULL ? slash + 1 : name);
+	if (slash == NULL)
+		return kind_table[k].scope == SCOPE_NAMESPACED ? "default" : "";
+	snprintf(namespace, sizeof(namespace), "%.*s", (int)(slash - name), name);
+	return namespace;
+}
+
+void
+cluster_name(char buf[CLUSTER_NAME_MAX], const char *namespace, const char *name)
+{
+	const bool plain = namespace == NULL || namespace[0] == '\0' || strcmp(namespace, "default") == 0;
+
+	MUST((size_t)snprintf(buf, CLUSTER_NAME_MAX, "%s%s%s", plain ? "" : namespace, plain ? "" : "/", name)
+	    < CLUSTER_NAME_MAX);
 }
 
 static void

@@ -24,6 +24,7 @@ enum { CLUSTER_OBJECTS_MAX = 384, CLUSTER_NAME_MAX = 64 };
 
 struct cluster_object {
 	enum kind	 kind;
+	/* "namespace/name" in another namespace than "default". */
 	char		 name[CLUSTER_NAME_MAX], key[2 * CLUSTER_NAME_MAX];
 	json_t		*json;		/* NULL: it does not exist */
 	uint64_t	 rv;		/* of its last change; also of its end */
@@ -108,6 +109,8 @@ bool cluster_project(const struct cluster_object *o, enum role reader, struct pr
 
 /* ---- What other clients do ---- */
 
+/* The name that an object of that namespace ("": it has none) has here. */
+void cluster_name(char buf[CLUSTER_NAME_MAX], const char *namespace, const char *name);
 /* The object with this spec or status, which is taken; a new one if there is none. */
 void cluster_put(struct cluster *c, enum kind k, const char *name, const char *part, json_t *value);
 /* A change of a field that nobody reads. */

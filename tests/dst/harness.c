@@ -107,12 +107,12 @@ print_explanations(struct harness *h)
 {
 	const struct kind_row *const row = &kind_table[h->spec->kind];
 	const char *const namespace = row->scope == SCOPE_NAMESPACED ? "default/" : "";
-	char name[CLUSTER_NAME_MAX + 8];
+	char name[CLUSTER_NAME_MAX + 16];
 
 	for (unsigned i = 0; i < h->cluster.count; i++) {
 		const struct cluster_object *const o = &h->cluster.objects[i];
 
-		snprintf(name, sizeof(name), "%s%s", namespace, o->name);
+		snprintf(name, sizeof(name), "%s%s", strchr(o->name, '/') == NULL ? namespace : "", o->name);
 		for (unsigned t = 0; o->kind == h->spec->kind && o->json != NULL && t < h->ntrees; t++)
 			printf("# %s of %s: %s\n", o->name, h->trees[t].actor->name,
 			    runtime_explain(h->trees[t].actor, row->resource, name));
@@ -132,7 +132,7 @@ serve(struct runtime *r, struct http_exchange *x)
 {
 	struct harness *const h = r->world;
 
-	if (!h->spec->harmless && strcmp(x->method, "GET") != 0)
+	if (!h->spec->harmless && !x->harmless)
 		h->mutated_ms = r->sim->now_ms;
 	h->spec->serve(h, x);
 }

@@ -105,6 +105,7 @@ struct harness {
 	int64_t			 mutated_ms;	/* the last one left, or took effect, then */
 	int64_t			 faultless_ms;	/* no fault since then */
 	bool			 settled;
+	bool			 steady_clock;	/* that of the API server, until everything is settled */
 	/* Lists that lose entries. */
 	uint64_t		 losses;
 	int64_t			 shrunk_until_ms;

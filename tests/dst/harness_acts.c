@@ -151,7 +151,10 @@ move_wall(struct harness *h)
 static void
 move_cluster_clock(struct harness *h)
 {
-	h->cluster.clock_ms = any_offset(h);
+	const int64_t offset_ms = any_offset(h);
+
+	if (!h->steady_clock)
+		h->cluster.clock_ms = offset_ms;
 }
 
 /* Not for as long as the policy waits for one Pod: no drain gives up. */

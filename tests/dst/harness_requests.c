@@ -31,7 +31,9 @@ harness_requested(struct runtime_actor *ra, enum link l, const struct write_requ
 		return 0;
 	}
 	struct harness_asked asked = { .used = true, .mutation = is_mutation(r->op) };
-	snprintf(asked.object, sizeof(asked.object), "%s/%s", r->resource, r->name != NULL ? r->name : "");
+	char name[CLUSTER_NAME_MAX];
+	cluster_name(name, r->ns, r->name != NULL ? r->name : "");
+	snprintf(asked.object, sizeof(asked.object), "%s/%s", r->resource, name);
 	if (asked.mutation)
 		check_mutation(h, ra, l, r, asked.object);
 	if (h->spec->requested != NULL)
@@ -96,8 +98,11 @@ harness_executed(struct cluster *c, const struct flight *f, const json_t *before
 static bool
 changes_nothing(struct harness *h, const struct write_request *r, uint64_t rv)
 {
+	char name[CLUSTER_NAME_MAX];
+
+	cluster_name(name, r->ns, r->name);
 	const struct cluster_object *const o =
-	    cluster_find(&h->cluster, kind_find(r->group, r->resource), r->name);
+	    cluster_find(&h->cluster, kind_find(r->group, r->resource), name);
 
 	return o != NULL && o->rv == rv && o->json != NULL
 	    && cluster_merge_is_empty(o->json, r->body, r->body_len);
@@ -135,7 +140,7 @@ harness_leaves(struct runtime *r, const struct http_exchange *x)
 		h->spec->leaves(h, x);
 		return;
 	}
-	if (strcmp(x->method, "GET") == 0)
+	if (x->harmless)
 		return;
 	h->mutations++;
 	h->mutated_ms = r->sim->now_ms;

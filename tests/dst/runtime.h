@@ -12,6 +12,7 @@
  *	runtime_socket.c	socket.h: sockets over the simulator's pipes
  *	runtime_clock.c		clock.h, and random_secret from the seed
  *	runtime_http.c		what stands below http.c: libcurl (runtime_http.h)
+ *	runtime_files.c		files of credentials
  *
  * A killed process releases its memory through the same functions as one that stops, but from the
  * moment of the kill nothing leaves it: for everybody outside it was ended there.
@@ -103,6 +104,10 @@ void runtime_at(struct runtime_actor *r, int64_t at_ms, runtime_fn *fn, uint64_t
 #define RUNTIME_EPOCH_MS	INT64_C(1767225600000)
 /* The time that clock_wall_ms returns is the virtual one plus this. */
 void runtime_set_wall(int64_t offset_ms);
+
+/* What a file has; NULL: it does not exist. NULL instead of a function: no file does. */
+typedef const char *runtime_file(void *world, const char *path);
+void runtime_set_files(runtime_file *read, void *world);
 
 /* ---- Between the files of the runtime ---- */
 

@@ -23,7 +23,8 @@ struct runtime_breaks {
 	bool	no_brake;		/* the brake is always released */
 	bool	stale_own_write;	/* every link counts as caught up with own writes */
 	bool	no_defer;		/* a key whose effect is in flight is planned again */
-	bool	no_intent;		/* a pool of LKE is made without a record of it */
+	bool	no_intent;		/* a pool of LKE, or a worker, is requested without a record of it */
+	bool	newest_first;		/* ... the newest machine is taken, whichever it is */
 	bool	first_match;		/* ... of two pools with one key the first one counts */
 	bool	stale_list;		/* ... every list is newer than every call */
 	bool	cut_tag;		/* ... a tag that is too long is cut */

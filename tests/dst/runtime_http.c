@@ -7,12 +7,20 @@
 
 #include "http_private.h"
 #include "obj.h"
+#include "provider/client.h"
 #include "runtime.h"
 
 #undef curl_easy_getinfo
 
 enum { QUICK_MS = 40, SLOW_MS = 6000, LATEST_MS = 2000, PIECE_MAX = 400 };
 
+uint64_t __real_client_send(struct client *c, const struct client_call *call);
+uint64_t __wrap_client_send(struct client *c, const struct client_call *call);
+
+/* The key of the call that is being sent: http.h does not have it. */
+static const char *sending = "";
+
+static char *join(const char *const *);
 static runtime_fn connected, answered;
 static sim_fn arrive;
 static struct http_exchange *find(struct http_server *, uint64_t);
@@ -80,10 +88,12 @@ http_prepare(struct http_call *q, const struct http_request *r)
 	x->body = obj_alloc(r->body_len + 1);
 	if (r->body_len > 0)
 		memcpy(x->body, r->body, r->body_len);
+	x->headers = join(r->headers);
+	snprintf(x->about, sizeof(x->about), "%s", sending);
 	TAILQ_INSERT_TAIL(&s->exchanges, x, next);
 	q->easy = x;
 	snprintf(q->method, sizeof(q->method), "%s", r->method);
-	q->harmless = r->harmless || strcmp(r->method, "GET") == 0;
+	q->harmless = x->harmless = r->harmless || strcmp(r->method, "GET") == 0;
 	MUST(asprintf(&q->host, "%.*s", (int)host_len, host) != -1);
 	MUST(asprintf(&q->where, "%s %.200s", r->method, r->url) != -1);
 	return true;
@@ -92,18 +102,34 @@ http_prepare(struct http_call *q, const struct http_request *r)
 static char *
 signature_of(const struct http_request *r)
 {
-	char *all = NULL;
+	char *const headers = join(r->headers), *all = NULL;
 
-	MUST(asprintf(&all, "%s\n%s\n%s\n", r->sigv4->scope, r->sigv4->access_key,
-	    r->sigv4->secret_key) != -1);
-	for (const char *const *h = r->headers; h != NULL && *h != NULL; h++) {
-		char *longer = NULL;
-
-		MUST(asprintf(&longer, "%s%s\n", all, *h) != -1);
-		free(all);
-		all = longer;
-	}
+	MUST(asprintf(&all, "%s\n%s\n%s\n%s", r->sigv4->scope, r->sigv4->access_key, r->sigv4->secret_key,
+	    headers) != -1);
+	free(headers);
 	return all;
+}
+
+static char *
+join(const char *const *headers)
+{
+	size_t len = 1;
+
+	for (size_t i = 0; headers != NULL && headers[i] != NULL; i++)
+		len += strlen(headers[i]) + 1;
+	char *const all = obj_alloc(len);
+	for (size_t i = 0, at = 0; headers != NULL && headers[i] != NULL; i++)
+		at += (size_t)snprintf(all + at, len - at, "%s\n", headers[i]);
+	return all;
+}
+
+uint64_t
+__wrap_client_send(struct client *c, const struct client_call *call)
+{
+	sending = call->key != NULL ? call->key : "";
+	const uint64_t id = __real_client_send(c, call);
+	sending = "";
+	return id;
 }
 
 void
@@ -337,6 +363,7 @@ dispose(struct http_exchange *x)
 	free(x->path);
 	free(x->body);
 	free(x->signature);
+	free(x->headers);
 	free(x->answer);
 	free(x);
 }

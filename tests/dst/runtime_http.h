@@ -45,6 +45,9 @@ struct http_exchange {
 	char			 method[16], *host, *path;
 	char			*body;		/* NUL-terminated */
 	char			*signature;	/* scope, both keys, headers: a line each; or NULL */
+	char			*headers;	/* "Name: value\n" each; without a bearer token */
+	char			 about[128];	/* the key that its sender names (client.h); "": none */
+	bool			 harmless;	/* it changes nothing: a GET, or a class of such calls */
 	bool			 travels;	/* it has left, and neither arrived nor was answered */
 	bool			 lost;
 	bool			 spoiled;	/* its answer is cut, or an error */

@@ -1,35 +1,8 @@
-/*
- * tests/dst/runtime_token.c - token.h in the simulation: there are no files, and that token never changes;
- * and the file of a program that reads its token by itself.
- */
-#include "runtime_token.h"
-
-#include <errno.h>
+/* tests/dst/runtime_token.c - token.h in the simulation: there are no files, and the token never changes. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "kube/kubeconfig_bytes.h"
 #include "obj.h"
 #include "provider/token.h"
-
-bool __real_bytes_read_file(struct bytes *b, const char *path, size_t max);
-bool __wrap_bytes_read_file(struct bytes *b, const char *path, size_t max);
-
-const char *runtime_token_file;
-
-bool
-__wrap_bytes_read_file(struct bytes *b, const char *path, size_t max)
-{
-	if (runtime_token_file == NULL)
-		return __real_bytes_read_file(b, path, max);
-	if (runtime_token_file[0] == '\0') {
-		errno = ENOENT;
-		return false;
-	}
-	b->len = strlen(runtime_token_file);
-	b->data = obj_strdup(runtime_token_file);
-	return true;
-}
 
 struct token {
 	const char	*text;

@@ -330,7 +330,7 @@ static struct flight *
 flight_new(struct actor *a, struct watcher *w, const struct write_in *in)
 {
 	struct flight *const f = obj_alloc(sizeof(*f));
-	char group[128], resource[128];
+	char group[128], resource[128], namespace[CLUSTER_NAME_MAX], name[CLUSTER_NAME_MAX];
 
 	f->id = ++w->cluster->flight_ids;
 	f->cluster = w->cluster;
@@ -342,7 +342,9 @@ flight_new(struct actor *a, struct watcher *w, const struct write_in *in)
 	copy(group, sizeof(group), in->body->group);
 	copy(resource, sizeof(resource), in->body->resource);
 	f->request.kind = kind_find(group, resource);
-	copy(f->request.name, sizeof(f->request.name), in->body->name);
+	copy(namespace, sizeof(namespace), in->body->ns);
+	copy(name, sizeof(name), in->body->name);
+	cluster_name(f->request.name, namespace, name);
 	copy(f->request.subresource, sizeof(f->request.subresource), in->body->subresource);
 	copy(f->request.uid, sizeof(f->request.uid), in->body->uid);
 	copy(f->request.rv, sizeof(f->request.rv), in->body->rv);

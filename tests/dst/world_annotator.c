@@ -14,7 +14,6 @@
 
 #include "obj.h"
 #include "runtime_breaks.h"
-#include "runtime_token.h"
 
 #define SETTINGS	"catalogue-ttl=120000\nunknown-type-interval=20000\n"		\
 			"credential-slack=30000\nrequest-timeout=10000\n"		\
@@ -65,6 +64,7 @@ setup(struct sim *sim)
 	harness_open(&w->h, sim, &spec, 1 + (unsigned)sim_random(sim, RUNTIME_TREES), SETTINGS);
 	w->h.cluster.reads_versions = true;
 	w->h.runtime->http.delivered = capaw_delivered;
+	runtime_set_files(capaw_file, w);
 	for (uint32_t i = 0; i < CAPAW_CLUSTERS; i++) {
 		if (sim_random(sim, 5) != 0)
 			capaw_put_cluster(w, i, i == 1, capaw_region_names[sim_random(sim, CAPAW_REGIONS)]);
@@ -100,6 +100,7 @@ sweep_setup(struct sim *sim)
 	harness_open_sweep(&w->h, sim, &spec, SETTINGS);
 	w->h.cluster.reads_versions = true;
 	w->h.runtime->http.delivered = capaw_delivered;
+	runtime_set_files(capaw_file, w);
 	return w;
 }
 
@@ -109,7 +110,7 @@ teardown(void *world)
 	struct capaw *const w = world;
 
 	harness_close(&w->h);
-	runtime_token_file = NULL;
+	runtime_set_files(NULL, NULL);
 	free(w);
 }
 

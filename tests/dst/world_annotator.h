@@ -136,5 +136,6 @@ void capaw_executed(struct harness *h, const struct flight *f, const json_t *bef
 void capaw_changed(struct harness *h, struct runtime_actor *ra, const struct change *c);
 void capaw_leaves(struct harness *h, const struct http_exchange *x);
 void capaw_delivered(struct runtime *r, const struct http_exchange *x);
+const char *capaw_file(void *world, const char *path);
 
 #endif

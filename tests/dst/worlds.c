@@ -12,6 +12,7 @@
 #include "world_lke.h"
 #include "world_nodes.h"
 #include "world_session.h"
+#include "world_vpsie.h"
 
 const struct world *const worlds[] = {
 	&session_world,
@@ -21,5 +22,6 @@ const struct world *const worlds[] = {
 	&claims_world, &claims_sweep_world,
 	&lke_world, &lke_sweep_world,
 	&annotator_world, &annotator_sweep_world,
+	&vpsie_world, &vpsie_sweep_world,
 	NULL,
 };

@@ -356,15 +356,13 @@ slow_node(const struct slow *s, int v, enum node_match how)
 	}
 	int vms = 0, nodes = 0;
 	for (uint32_t m = 0; m < in->nmachines && how == NODE_MATCH_HOSTNAME; m++) {
-		const bool named = !in->machines[m].deleted && same(in->machines[m].hostname, host);
-
-		vms += named && in->machines[m].id > 0;
-		nodes += named && in->machines[m].cluster.len > 0;
+		if (in->machines[m].deleted || !same(in->machines[m].hostname, host))
+			continue;
+		vms += in->machines[m].id > 0;
+		nodes += in->machines[m].cluster.len > 0;
 	}
-	return found != NONE && (how == NODE_MATCH_NAME || count == 1) && vms < 2 && nodes < 2
-		&& claimable(s, v, found)
-	    ? found
-	    : NONE;
+	const bool alone = how == NODE_MATCH_NAME || (count == 1 && vms < 2 && nodes < 2);
+	return found != NONE && alone && claimable(s, v, found) ? found : NONE;
 }
 
 static void
