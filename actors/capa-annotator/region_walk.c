@@ -81,7 +81,15 @@ region_walk_plan(struct annotator *a, const struct work *work, struct reconcile_
 		.why = "no MachineDeployment is in this region", .forget = true };
 	if (w == NULL)
 		return;
-	if (!ref_index_used(a->refs, (struct wire_str){ .p = work->key, .len = (uint32_t)work->len })) {
+	const bool used =
+	    ref_index_used(a->refs, (struct wire_str){ .p = work->key, .len = (uint32_t)work->len });
+	if (!used && !a->r.leading) {
+		/* Who is in a region is recorded while it leads: somebody may be in this one. */
+		*step = (struct reconcile_step){ .form = STEP_WAIT, .verb = "wait",
+			.why = "this instance is not the leader" };
+		return;
+	}
+	if (!used) {
 		drop_walk(a, work->key, work->len);
 		return;
 	}

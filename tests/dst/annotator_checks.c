@@ -201,8 +201,12 @@ life_of(struct capaw *w, const struct runtime_actor *ra)
 	if (life->incarnation == ra->incarnation)
 		return life;
 	*life = (struct capaw_life){ .incarnation = ra->incarnation };
-	for (uint32_t r = 0; r < CAPAW_REGIONS; r++)
+	for (uint32_t r = 0; r < CAPAW_REGIONS; r++) {
 		life->regions[r].catalogue = CAPAW_NONE;
+		life->regions[r].left_ms = -PLANNED_MS;
+	}
+	for (uint32_t i = 0; i < CAPAW_DEPLOYMENTS; i++)
+		life->wanted[i] = CAPAW_NONE;
 	return life;
 }
 
@@ -237,7 +241,11 @@ note_wishes(struct capaw *w, struct runtime_actor *ra)
 	for (uint32_t i = 0; i < CAPAW_DEPLOYMENTS; i++) {
 		capaw_read(w, ra, i, &v);
 		json_decref(v.annotations);
-		if (!v.exists || v.missing != NULL)
+		const uint32_t now = v.exists && v.missing == NULL ? v.region : CAPAW_NONE;
+		if (life->wanted[i] != CAPAW_NONE && life->wanted[i] != now)
+			life->regions[life->wanted[i]].left_ms = w->h.sim->now_ms;
+		life->wanted[i] = now;
+		if (now == CAPAW_NONE)
 			continue;
 		struct capaw_reader *const r = &life->regions[v.region];
 		wanted[v.region] = true;
@@ -289,6 +297,9 @@ walk_reason(const struct capaw_reader *r, int64_t now_ms)
 		return "it has no catalogue";
 	if (now_ms - r->completed_ms >= CAPAW_TTL_MS)
 		return "its catalogue is old";
+	/* The next one that is in the region may be planned after the last one that was. */
+	if (now_ms - r->left_ms < PLANNED_MS)
+		return "somebody has just left the region";
 	for (uint32_t t = 0; t <= CAPAW_TYPES && now_ms - r->completed_ms >= CAPAW_EARLY_MS; t++) {
 		if (r->missing_ms[t] != 0 && !r->served[t])
 			return "a type is not in its catalogue";
@@ -326,8 +337,11 @@ complete_walk(struct capaw *w, struct capaw_reader *r, const struct capaw_catalo
 	const bool quiet = w->h.settled;
 	const int64_t planned_ms = r->began_ms - (quiet ? PLANNED_QUIET_MS : PLANNED_MS);
 
+	/* What was dropped had the types that were wanted, too. */
+	if (r->may_walk || r->began_ms - r->left_ms < PLANNED_MS)
+		memset(r->served, 0, sizeof(r->served));
 	for (uint32_t t = 0; t <= CAPAW_TYPES; t++) {
-		if (t < CAPAW_TYPES && c->forms[t] != 0) {
+		if (r->may_walk || (t < CAPAW_TYPES && c->forms[t] != 0)) {
 			r->missing_ms[t] = 0;
 			r->served[t] = false;
 		} else if (r->missing_ms[t] != 0 && r->missing_ms[t] < planned_ms) {

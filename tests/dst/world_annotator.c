@@ -27,6 +27,7 @@ enum {
 };
 
 static const char *difference(struct harness *);
+static bool is_wanted(const struct capaw *, uint32_t);
 static const char *compare(struct capaw *, const struct runtime_actor *);
 static bool lists_lag(const struct harness *);
 static bool sweep_step(struct harness *, unsigned);
@@ -152,10 +153,26 @@ difference(struct harness *h)
 		w->compared_ms = h->sim->now_ms;
 		w->differs = compare(w, h->trees[h->cluster.holder].actor);
 	}
+	for (uint32_t r = 0; r < CAPAW_REGIONS && !h->settled; r++) {
+		if (w->lives[h->cluster.holder].regions[r].walking && is_wanted(w, r))
+			return "a region is being read, or will be after a failure";
+	}
 	/* What a catalogue has just brought has yet to be planned. */
 	if (!h->settled && h->sim->now_ms - w->compared_ms < PLANNED_MS)
 		return "something has just changed";
 	return w->differs;
+}
+
+static bool
+is_wanted(const struct capaw *w, uint32_t region)
+{
+	const struct capaw_life *const life = &w->lives[w->h.cluster.holder];
+
+	for (uint32_t i = 0; i < CAPAW_DEPLOYMENTS; i++) {
+		if (life->wanted[i] == region)
+			return true;
+	}
+	return false;
 }
 
 /*

@@ -37,6 +37,7 @@ struct capaw_reader {
 	int64_t		completed_ms, began_ms;
 	bool		walking;	/* a page has been requested, and the last one was not delivered */
 	bool		may_walk;	/* it may have dropped what it had: a walk needs no other reason */
+	int64_t		left_ms;	/* a MachineDeployment left the region then, for the last time */
 	uint32_t	requests;	/* since the last page that was delivered whole */
 	char		last[192];	/* the request whose page was delivered last; "": an error since */
 	int64_t		missing_ms[CAPAW_TYPES + 1];	/* wanted, and not in it, since then; 0: no */
@@ -47,6 +48,7 @@ struct capaw_life {
 	uint64_t		incarnation;
 	bool			leading;
 	int64_t			lost_ms;	/* it does not lead since then */
+	uint32_t		wanted[CAPAW_DEPLOYMENTS];	/* the region of each, or CAPAW_NONE */
 	struct capaw_reader	regions[CAPAW_REGIONS];
 };
 
