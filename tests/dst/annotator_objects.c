@@ -48,7 +48,7 @@ void
 capaw_read(struct capaw *w, struct runtime_actor *ra, uint32_t deployment, struct capaw_view *out)
 {
 	char name[CLUSTER_NAME_MAX], cluster[TEXT_MAX], annotated[TEXT_MAX], type[TEXT_MAX];
-	struct reference ref;
+	struct reference ref = { .name = "" };
 	union msg_body body;
 	struct wire_str region;
 
@@ -96,7 +96,7 @@ static const char *
 take_region(struct capaw *w, struct runtime_actor *ra, const char *cluster, const char *annotated,
     struct capaw_view *out)
 {
-	struct reference infra, control;
+	struct reference infra = { .name = "" }, control = { .name = "" };
 	char region[TEXT_MAX] = "";
 	union msg_body body;
 
