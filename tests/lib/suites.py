@@ -65,8 +65,8 @@ class Program:
         return options.seconds if preset == "debug" or options.seconds_given else min(options.seconds, 10)
 
     def timeout_s(self, options):
-        if self.suite == "dst":     # five worlds, and the breaks of each
-            return options.timeout + 15 * options.seconds
+        if self.suite == "dst":     # twelve worlds, and the breaks of each
+            return options.timeout + 40 * options.seconds
         return float(self.directives.get("timeout", options.timeout))
 
     def missing_tool(self):
