@@ -27,6 +27,7 @@ def headers(build):
     found = {}
     for block in filter(None, listing.split("\n\n")):
         name, *paths = [line.strip() for line in block.splitlines()]
+        paths = [os.path.normpath(build / path) for path in paths]      # relative with ccache's base_dir
         found[name.split(":")[0]] = sorted(p for p in paths if p.startswith(f"{ROOT}/") and os.path.exists(p))
     return found
 
