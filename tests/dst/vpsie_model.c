@@ -111,18 +111,22 @@ set_names(struct vpw *w, struct vpw_machine *m, uint32_t n)
 	const char *own = m->record != VPW_NONE ? w->records[m->record].name : "";
 	const char *const slash = strchr(own, '/');
 
+	char name[sizeof(m->hostname)];
+
 	own = slash != NULL ? slash + 1 : own;
 	if (m->human)
-		snprintf(m->hostname, sizeof(m->hostname), "somebody-%u", n);
+		snprintf(name, sizeof(name), "somebody-%u", n);
 	else if (w->named && own[0] != '\0')
-		snprintf(m->hostname, sizeof(m->hostname), "%.40s-k8s-%u", own, n);
+		snprintf(name, sizeof(name), "%.40s-k8s-%u", own, n);
 	else if (how < 2)
-		snprintf(m->hostname, sizeof(m->hostname), "k8s-worker-same");
+		snprintf(name, sizeof(name), "k8s-worker-same");
 	else
-		snprintf(m->hostname, sizeof(m->hostname), "k8s-worker-%04x", n);
-	snprintf(m->node, sizeof(m->node), "%s", m->hostname);
-	if (node_name_used(w, m->hostname))
-		snprintf(m->node, sizeof(m->node), "%.48s-%u", m->hostname, n);
+		snprintf(name, sizeof(name), "k8s-worker-%04x", n);
+	snprintf(m->hostname, sizeof(m->hostname), "%s", name);
+	if (node_name_used(w, name))
+		snprintf(m->node, sizeof(m->node), "%.48s-%u", name, n);
+	else
+		snprintf(m->node, sizeof(m->node), "%s", name);
 	for (char *p = m->hostname; sim_random(sim, 4) == 0 && *p != '\0'; p++)
 		*p = (char)toupper((unsigned char)*p);
 }
