@@ -84,6 +84,18 @@
 	    "Provider calls that did not start because of the lease, by reason.") \
 	S(BRAKE, "muster_brake_total", COUNTER, \
 	    "Deletions that did not start because of the brake, by reason.") \
+	S(LKE_CLAIMS, "muster_lke_nodeclaims", GAUGE, \
+	    "NodeClaims of LinodeNodeClasses, by state; foreign: another program launches it.") \
+	S(LKE_MACHINES, "muster_lke_machines", GAUGE, \
+	    "Machines of our pools, by state: claimed, unclaimed, or coming.") \
+	S(LKE_STOPPED, "muster_lke_stopped_pool_keys", GAUGE, \
+	    "Pool keys in which nothing is changed, because pools or tags contradict each other.") \
+	S(LKE_LAUNCH_TIME, "muster_lke_launch_duration_seconds", HISTOGRAM, \
+	    "Time from the creation of a NodeClaim until it was launched.") \
+	S(LKE_WARNINGS, "muster_lke_warnings_total", COUNTER, \
+	    "Warning Events about NodeClaims, by reason.") \
+	S(LKE_ORPHANS, "muster_lke_orphans_removed_total", COUNTER, \
+	    "Machines that nobody had claimed and that were removed.") \
 	S(VPSIE_NODES, "muster_vpsie_nodes", GAUGE, "VPSieNodes, by phase.") \
 	S(VPSIE_ATTEMPTS, "muster_vpsie_discovery_attempts_total", COUNTER, \
 	    "Lists of machines in which a VPSieNode's own was searched for.") \

@@ -181,6 +181,7 @@ call_delete_pool(struct reconciler *r, struct inflight_effect *f, const struct w
 
 	(void)step;
 	p->pool_id = c->order.pool_id;
+	p->own = c->order.own;
 	if (c->order.own)
 		brake_called(&c->brake, clock_mono_ms());
 	send_call(c, f, w, LKE_CALL_DELETE_POOL, NULL, 0, on_pool_deleted);
@@ -209,6 +210,7 @@ on_pool_deleted(struct reconciler *r, const char *key, const struct reconcile_wr
 
 		for (uint32_t i = 0; i < n; i++)
 			deleted(c, members[i].instance->id);
+		meters_orphans(p->own ? n : 0);
 		free(members);
 	}
 	expect(c, p);
@@ -231,6 +233,7 @@ call_delete_node(struct reconciler *r, struct inflight_effect *f, const struct w
 	p->pool_id = c->order.pool_id;
 	p->instance = c->order.instance;
 	snprintf(p->node_id, sizeof(p->node_id), "%s", c->order.node_id);
+	p->own = c->order.own;
 	if (c->order.own)
 		brake_called(&c->brake, clock_mono_ms());
 	send_call(c, f, w, LKE_CALL_DELETE_NODE, NULL, 0, on_node_deleted);
@@ -253,6 +256,7 @@ on_node_deleted(struct reconciler *r, const char *key, const struct reconcile_wr
 		return false;
 	}
 	deleted(c, p->instance);
+	meters_orphans(p->own);
 	p->lists = 0;
 	p->waits_ms = clock_mono_ms();
 	if (a->outcome == CALL_DONE)

@@ -45,6 +45,7 @@ claim_plan(struct lke_claimer *c, const struct reconcile_item *i, struct reconci
 
 	claim_view_read(&v, c, i->work, i->live, i->read, now_ms);
 	lke_claim_plan(&v.in, &v.plan);
+	meters_claim(&v);
 	step->verb = lke_claim_verb_name(v.plan.verb);
 	step->why = v.plan.why;
 	if (!v.in.exists) {
@@ -366,13 +367,16 @@ send_events(struct claim_view *v, const struct reconcile_write *about)
 	if (v->plan.event != NULL && (before == NULL || before->why != v->plan.why)) {
 		const bool detailed = v->message != NULL && v->plan.verb != CLAIM_LEAVE;
 
+		meters_warning(v->plan.event);
 		reconcile_event(&c->r, about, "Warning", v->plan.event,
 		    wire_str_of(detailed ? v->message : v->plan.why));
 	}
 	if (!v->in.launched && v->in.ours && c->failure != v->memory->failure) {
 		v->memory->failure = c->failure;
-		if (c->failure != NULL)
+		if (c->failure != NULL) {
+			meters_warning("ProviderFailed");
 			reconcile_event(&c->r, about, "Warning", "ProviderFailed", wire_str_of(c->failure));
+		}
 	}
 }
 

@@ -13,6 +13,7 @@
  *	calls.c		the calls that change something, and their answers
  *	class.c		a LinodeNodeClass: its validation, status and finalizer
  *	spec_json.c	requirements and kubelet of a spec
+ *	meters.c	its metrics
  *	explain.c	`muster explain`
  *
  * Keys of the work queue
@@ -76,9 +77,27 @@ struct claim_deadline {
 	int64_t	used_ms;		/* INT64_MAX: none */
 };
 
+/* ID, label `state` of muster_lke_nodeclaims */
+#define LKE_STATES(S)			\
+	S(WAITING,     "waiting")	\
+	S(LAUNCHED,    "launched")	\
+	S(REGISTERED,  "registered")	\
+	S(INITIALIZED, "initialized")	\
+	S(DELETING,    "deleting")	\
+	S(FOREIGN,     "foreign")
+
+enum lke_state {
+	LKE_STATE_NONE,		/* of another class, or not planned yet */
+#define LKE_STATE_ENUM(ID, name) LKE_STATE_##ID,
+	LKE_STATES(LKE_STATE_ENUM)
+#undef LKE_STATE_ENUM
+	LKE_STATE_MAX
+};
+
 /* Of a NodeClaim. */
 struct claim_memory {
 	char			uid[64];	/* a later NodeClaim of that name starts anew */
+	enum lke_state		state;		/* of its last plan */
 	char			type[LKE_TYPE_ID_SIZE];		/* "": not resolved */
 	char			pool_key[LKE_POOL_KEY_MAX];	/* "": none */
 	enum lke_resolved	resolved;
@@ -110,8 +129,10 @@ struct pool_memory {
 	int64_t			 progress_ms;	/* members or count changed then */
 	int64_t			 pool_count;
 	const char		*violation;	/* static; NULL: none */
+	uint32_t		 claimed, claimable, coming;	/* machines, by the last plan */
 	/* The call in flight. */
 	int64_t			 pool_id, instance;
+	bool			 own;		/* a deletion that nobody else decided */
 	char			 node_id[LKE_NODE_SIZE];
 	int64_t			 draining;	/* the orphan that is being drained; 0: none */
 	int64_t			 blocked_ms;	/* the last call was refused: no other before */
@@ -297,6 +318,14 @@ void pool_view_free(struct pool_view *v);
 /* ---- Calls that change something (effects, reconcile.h) ---- */
 effect_start call_create_pool, call_scale_pool, call_delete_pool, call_delete_node, call_tag;
 void calls_open(struct lke_claimer *c);
+
+/* ---- Metrics ---- */
+void meters_tick(struct lke_claimer *c);
+/* What the plan of a NodeClaim, or of a pool key, was made from. */
+void meters_claim(struct claim_view *v);
+void meters_pool(struct pool_view *v);
+void meters_warning(const char *reason);
+void meters_orphans(unsigned removed);
 
 /* ---- LinodeNodeClasses ---- */
 void class_plan(struct lke_claimer *c, const struct reconcile_item *i, struct reconcile_step *step);

@@ -118,6 +118,7 @@ tick(struct actor *a, void *self, int64_t now_ms)
 	struct lke_claimer *const c = self;
 
 	reconcile_tick(a, self, now_ms);
+	meters_tick(c);
 	if (c->r.leading && !c->list.in_flight && now_ms - c->list.began_ms >= c->settings.resync_ms)
 		claimer_enqueue(c, LKE_PROVIDER_KEY);
 }

@@ -38,6 +38,7 @@ pool_plan(struct lke_claimer *c, const struct reconcile_item *i, struct reconcil
 
 	pool_view_read(&v, c, i->work, now_ms);
 	lke_plan(&v.in, v.assign, &v.plan);
+	meters_pool(&v);
 	step->verb = lke_verb_name(v.plan.verb);
 	step->why = v.plan.why;
 	step->write = (struct reconcile_write){ .kind = LKE_KIND_POOLS, .trace = i->work->trace,

@@ -10,6 +10,7 @@ Whatever happens, nothing of it is left running; after a failure the end of its 
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -167,6 +168,11 @@ class Muster:
     def metrics_page(self):
         with urllib.request.urlopen(self.metrics_url(), timeout=10) as answer:
             return answer.read().decode()
+
+    def series(self, name, actor):
+        """Of that actor and name: its other labels, as text -> value."""
+        rows = re.findall(rf'^{name}{{actor="{actor}",?([^}}]*)}} (\S+)$', self.metrics_page(), re.M)
+        return {labels: float(value) for labels, value in rows}
 
     def log(self):
         return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""

@@ -14,10 +14,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import joiner
 import kubesuite
 import tap
-from lketree import (CLAIM_TAGS, CLAIMS, LkeTree, by_hand, check_owners, claim, claim_bodies, claims,
+from lketree import (CLAIM_TAGS, CLAIMS, LKE, LkeTree, by_hand, check_owners, claim, claim_bodies, claims,
                      condition, events, instances, lke, machine_of, own_pool, owners, prepare, set_tags,
                      wait_gone, wait_ready)
-from muster import wait_for
+from muster import METRICS, wait_for
 from providers import Provider
 
 SOON = {"resync-interval": "1s"}
@@ -85,6 +85,29 @@ def C7_one_instance_with_two_tags():
         claim(linode.server, "b")
         stops_and_resumes(linode, ["b"], lambda: set_tags(linode, machine, tags))
         assert machine_of(linode, "a") == machine != machine_of(linode, "b")
+
+
+def A5_C7_metrics_of_claims_machines_and_violations():
+    with lke("standard", settings={**SOON, "orphan-ttl": "1s"}, actors={"metrics": METRICS}) as (linode, tree):
+        def wait_series(name, labels, value):
+            wait_for(lambda: tree.series(f"muster_lke_{name}", LKE).get(labels) == value,
+                     f"{name}{{{labels}}} is {value}")
+        claim(linode.server, "a", "b")
+        wait_ready(linode, "a", "b")
+        wait_series("nodeclaims", 'state="initialized"', 2)
+        wait_series("machines", 'state="claimed"', 2)
+        wait_series("launch_duration_seconds_count", "", 2)
+        [pool] = linode.state()["pools"]
+        by_hand(linode, "PUT", f"lke/clusters/70001/pools/{pool['id']}", {"count": 3})
+        wait_series("orphans_removed_total", "", 1)
+        second = own_pool(linode, 1)
+        claim(linode.server, "c")
+        wait_series("stopped_pool_keys", "", 1)
+        wait_series("nodeclaims", 'state="waiting"', 1)
+        wait_series("warnings_total", 'reason="InvariantViolation"', 1)
+        by_hand(linode, "DELETE", f"lke/clusters/70001/pools/{second['id']}")
+        wait_ready(linode, "c")
+        wait_series("stopped_pool_keys", "", 0)
 
 
 def C16_a_claim_that_another_program_launches_is_left_alone():
@@ -193,7 +216,7 @@ def C2a_a_claim_of_another_class_is_never_touched():
 
 
 tap.side_by_side(C7_two_pools_for_one_key, C7_defect_3_two_instances_with_one_tag,
-                 C7_one_instance_with_two_tags,
+                 C7_one_instance_with_two_tags, A5_C7_metrics_of_claims_machines_and_violations,
                  C16_a_claim_that_another_program_launches_is_left_alone,
                  C18_a_machine_that_is_gone_ends_its_claim_once_the_Node_is_not_Ready,
                  C6_a_claim_that_was_not_launched_in_time_is_deleted,
