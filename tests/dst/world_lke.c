@@ -322,7 +322,7 @@ static const struct world_break no_breaks[] = { { NULL, NULL } };
 
 const struct world lke_sweep_world = {
 	.name = "lke-sweep", .breaks = no_breaks, .points = (uint64_t)TIERS * SWEEP_EFFECTS * EFFECT_MAX,
-	.settle_ms = 1800 * 1000, .hold_ms = 25 * 1000, .setup = sweep_setup,
+	.settle_ms = 1800 * 1000, .hold_ms = 600 * 1000, .setup = sweep_setup,
 	.has_actions = harness_has_actions, .check = lkew_check, .stop_faults = harness_sweep_stop_faults,
 	.unsettled = harness_unsettled, .teardown = teardown,
 };

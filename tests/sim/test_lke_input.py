@@ -92,17 +92,27 @@ def C11_a_type_without_capacity_leads_to_the_next_one():
         assert pools(linode) == [DEAR], linode.state()
 
 
-def C11_an_unknown_region_or_type_makes_nothing():
+IMPOSSIBLE = (("region", "topology.kubernetes.io/region", "In", ["mars"]),
+              ("zone", "topology.kubernetes.io/zone", "In", ["us-east"]),
+              ("type", "node.kubernetes.io/instance-type", "In", ["g9-none"]),
+              ("processors", "karpenter.k8s.linode/instance-cpu", "Gt", ["100000"]),
+              ("forbidden", "kubernetes.io/arch", "NotIn", ["amd64"]),
+              ("absent", "node.kubernetes.io/instance-type", "DoesNotExist", []))
+
+
+def C11_an_impossible_requirement_makes_nothing():
+    """An unknown region or type among them; the condition names the requirement."""
     with lke("standard") as (linode, _):
-        for name, key, value in (("region", "topology.kubernetes.io/region", "mars"),
-                                 ("zone", "topology.kubernetes.io/zone", "us-east"),
-                                 ("type", "node.kubernetes.io/instance-type", "g9-none")):
+        for name, key, operator, values in IMPOSSIBLE:
             [body] = claim_bodies(name)
-            body["spec"]["requirements"].append({"key": key, "operator": "In", "values": [value]})
+            body["spec"]["requirements"].append({"key": key, "operator": operator, "values": values})
             linode.server.kube.create(CLAIMS, body)
+        for name, key, *_ in IMPOSSIBLE:
             wait_for(lambda: (condition(claims(linode.server)[name], "Launched") or [0, 0])[1]
                      == "InstanceTypeResolutionFailed", f"a condition of {name}")
             wait_for(lambda: "InstanceTypeResolutionFailed" in events(linode, name), f"an Event about {name}")
+            message = condition(claims(linode.server)[name], "Launched")[2]
+            assert key in message or "instance type" in message, message
         assert not linode.effects(), linode.effects()
 
 
@@ -191,7 +201,7 @@ def C9_a_machine_whose_Node_runs_Pods_is_claimed_first():
 
 tap.side_by_side(C4_C19_long_names_with_colons, C4_C19_long_names_as_the_existing_provider_has_them,
                  C15_tags_of_others_are_kept, C11_a_type_without_capacity_leads_to_the_next_one,
-                 C11_an_unknown_region_or_type_makes_nothing, *unreadable_cases(),
+                 C11_an_impossible_requirement_makes_nothing, *unreadable_cases(),
                  C9_defect_5_machines_of_nobody_in_Standard, C9_defect_5_machines_of_nobody_in_Enterprise,
                  C9_a_machine_whose_Node_runs_Pods_is_claimed_first)
 tap.main()
