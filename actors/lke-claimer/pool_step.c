@@ -211,6 +211,7 @@ forget_intent(struct pool_view *v, struct reconcile_step *step)
 		step->after_ms = 1;
 		return;
 	}
+	intent_end(&v->memory->intent);
 	write_annotation(v, step, NULL);
 }
 

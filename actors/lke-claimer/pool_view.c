@@ -350,7 +350,8 @@ read_intent(struct pool_view *v, int64_t now_ms)
 	const enum intent_state state = intent_state(&m->intent, r.text, lease);
 	v->in.intent_kind = r.kind;
 	v->in.intent_count = r.count;
-	v->in.intent = state == INTENT_OPEN ? LKE_INTENT_READY : LKE_INTENT_SENT;
+	v->in.intent = state == INTENT_OPEN ? LKE_INTENT_READY
+	    : state == INTENT_ENDED ? LKE_INTENT_ENDED : LKE_INTENT_SENT;
 	v->in.settled_at_ms = intent_settled_ms(&m->intent, lease, v->c->calls.started_ms);
 	v->in.settled = now_ms >= v->in.settled_at_ms;
 	v->in.settled_list = v->c->list.began_ms > v->in.settled_at_ms;

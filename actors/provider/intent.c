@@ -23,6 +23,12 @@ intent_called(struct intent *i, bool unknown, int64_t now_ms)
 	i->settled_ms = now_ms + FENCE_SETTLE_MS;
 }
 
+void
+intent_end(struct intent *i)
+{
+	i->ended = true;
+}
+
 enum intent_state
 intent_state(const struct intent *i, struct wire_str stored, const struct fence_lease *lease)
 {
@@ -30,6 +36,8 @@ intent_state(const struct intent *i, struct wire_str stored, const struct fence_
 		return INTENT_NONE;
 	/* Another may have led in between, and have sent the call under this intent or one that followed. */
 	const bool ours = wire_str_is(stored, i->text) && lease->since_ms == i->since_ms;
+	if (ours && i->ended)
+		return INTENT_ENDED;
 	return ours && !i->sent ? INTENT_OPEN : INTENT_SENT;
 }
 

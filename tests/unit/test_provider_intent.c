@@ -18,21 +18,28 @@ static const struct row {
 	const char		*stored;	/* NULL: our own text */
 	int64_t			 since_ms;
 	bool			 called, unknown;	/* its call ended at 6000 */
+	bool			 ended;			/* its removal was requested */
 	enum intent_state	 want;
 	int64_t			 settled_ms;
 } rows[] = {
-	{ "A10 nothing is stored", "", TERM_MS, false, false, INTENT_NONE, TERM_MS + FENCE_SETTLE_MS },
-	{ "A10 ours: its call may be sent", NULL, TERM_MS, false, false, INTENT_OPEN, TERM_MS + FENCE_SETTLE_MS },
-	{ "A10 refused, or not sent: it may be sent again", NULL, TERM_MS, true, false, INTENT_OPEN,
+	{ "A10 nothing is stored", "", TERM_MS, false, false, false, INTENT_NONE, TERM_MS + FENCE_SETTLE_MS },
+	{ "A10 ours: its call may be sent", NULL, TERM_MS, false, false, false, INTENT_OPEN, TERM_MS + FENCE_SETTLE_MS },
+	{ "A10 refused, or not sent: it may be sent again", NULL, TERM_MS, true, false, false, INTENT_OPEN,
 	    TERM_MS + FENCE_SETTLE_MS },
-	{ "A10 no answer: it may have been sent", NULL, TERM_MS, true, true, INTENT_SENT, 6000 + FENCE_SETTLE_MS },
-	{ "A10 of an earlier incarnation", "2026-11-17T03:04:05Z 0123456789abcdef", TERM_MS, false, false,
+	{ "A10 no answer: it may have been sent", NULL, TERM_MS, true, true, false, INTENT_SENT, 6000 + FENCE_SETTLE_MS },
+	{ "A10 of an earlier incarnation", "2026-11-17T03:04:05Z 0123456789abcdef", TERM_MS, false, false, false,
 	    INTENT_SENT, TERM_MS + FENCE_SETTLE_MS },
-	{ "A8 ours, another led in between", NULL, 9000, false, false, INTENT_SENT, 9000 + FENCE_SETTLE_MS },
-	{ "A8 sent, another led since", NULL, 9000, true, true, INTENT_SENT, 9000 + FENCE_SETTLE_MS },
-	{ "A8 this process started after it leads", "x", 500, false, false, INTENT_SENT,
+	{ "A10 its removal may still arrive: no call under it", NULL, TERM_MS, false, false, true,
+	    INTENT_ENDED, TERM_MS + FENCE_SETTLE_MS },
+	{ "A10 removed, and somebody wrote another", "x", TERM_MS, false, false, true, INTENT_SENT,
+	    TERM_MS + FENCE_SETTLE_MS },
+	{ "A8 removed, another led in between", NULL, 9000, false, false, true, INTENT_SENT,
+	    9000 + FENCE_SETTLE_MS },
+	{ "A8 ours, another led in between", NULL, 9000, false, false, false, INTENT_SENT, 9000 + FENCE_SETTLE_MS },
+	{ "A8 sent, another led since", NULL, 9000, true, true, false, INTENT_SENT, 9000 + FENCE_SETTLE_MS },
+	{ "A8 this process started after it leads", "x", 500, false, false, false, INTENT_SENT,
 	    STARTED_MS + FENCE_SETTLE_MS },
-	{ "A8 a sum that would overflow", "x", INT64_MAX, false, false, INTENT_SENT, INT64_MAX },
+	{ "A8 a sum that would overflow", "x", INT64_MAX, false, false, false, INTENT_SENT, INT64_MAX },
 };
 
 static void
@@ -46,6 +53,8 @@ check_row(void **state)
 	intent_begin(&i, &before, WROTE_US, 0xabc);
 	if (r->called)
 		intent_called(&i, r->unknown, 6000);
+	if (r->ended)
+		intent_end(&i);
 	const struct wire_str stored = wire_str_of(r->stored != NULL ? r->stored : i.text);
 	assert_int_equal(intent_state(&i, stored, &now), r->want);
 	assert_int_equal(intent_settled_ms(&i, &now, STARTED_MS), r->settled_ms);
