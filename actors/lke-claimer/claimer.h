@@ -94,6 +94,12 @@ enum lke_state {
 	LKE_STATE_MAX
 };
 
+/* What meters_tick has set last. */
+struct lke_counts {
+	unsigned	claims[LKE_STATE_MAX], claimed, claimable, coming, stopped;
+	unsigned	set;	/* 0: nothing yet */
+};
+
 /* Of a NodeClaim. */
 struct claim_memory {
 	char			uid[64];	/* a later NodeClaim of that name starts anew */
@@ -208,6 +214,7 @@ struct lke_claimer {
 	const char		*failure;	/* why the provider could not be read,
 	    for people; NULL: it was */
 	struct lke_order	 order;
+	struct lke_counts	 counts;
 };
 
 struct lke_claimer *claimer_of(struct reconciler *r);

@@ -20,24 +20,27 @@ static const char *const state_names[LKE_STATE_MAX] = {
 void
 meters_tick(struct lke_claimer *c)
 {
-	unsigned claims[LKE_STATE_MAX] = { 0 }, claimed = 0, claimable = 0, coming = 0, stopped = 0;
+	struct lke_counts n = { .set = 1 };
 
 	KEYTAB_EACH(c->claims, id)
-		claims[(*(struct claim_memory **)keytab_value(c->claims, id))->state]++;
+		n.claims[(*(struct claim_memory **)keytab_value(c->claims, id))->state]++;
 	KEYTAB_EACH(c->pools, id) {
 		const struct pool_memory *const p = *(struct pool_memory **)keytab_value(c->pools, id);
 
-		claimed += p->claimed;
-		claimable += p->claimable;
-		coming += p->coming;
-		stopped += p->violation != NULL;
+		n.claimed += p->claimed;
+		n.claimable += p->claimable;
+		n.coming += p->coming;
+		n.stopped += p->violation != NULL;
 	}
+	if (memcmp(&n, &c->counts, sizeof(n)) == 0)
+		return;
 	for (unsigned s = LKE_STATE_NONE + 1; s < LKE_STATE_MAX; s++)
-		set(STAT_LKE_CLAIMS, state_names[s], claims[s]);
-	set(STAT_LKE_MACHINES, "claimed", claimed);
-	set(STAT_LKE_MACHINES, "unclaimed", claimable);
-	set(STAT_LKE_MACHINES, "coming", coming);
-	stat_set(stat_get(STAT_LKE_STOPPED, ""), stopped);
+		set(STAT_LKE_CLAIMS, state_names[s], n.claims[s]);
+	set(STAT_LKE_MACHINES, "claimed", n.claimed);
+	set(STAT_LKE_MACHINES, "unclaimed", n.claimable);
+	set(STAT_LKE_MACHINES, "coming", n.coming);
+	stat_set(stat_get(STAT_LKE_STOPPED, ""), n.stopped);
+	c->counts = n;
 }
 
 static void
