@@ -90,7 +90,8 @@ class Cluster:
         return took_s
 
 
-resting = {}        # tier -> (what ends it, its Cluster, the calls until then, since when it has nothing to do)
+# tier -> (what ends it, its Cluster, the calls until then, since when it has nothing to do)
+resting = {}
 
 
 def life(tier):

@@ -10,8 +10,8 @@
  * - Under one intent one call may have been sent. A call that was refused, or not sent, may be sent again.
  * - After a call that may have been sent: its result is searched for in lists. That it is in none proves
  *   nothing before intent_settled_ms; then two lists do (absence.h), and the next call needs a new intent.
- * - An intent whose removal was requested is removed, however often that takes. A removal without an answer may
- *   still arrive, and would take the record away from a call that was sent meanwhile.
+ * - An intent whose removal was requested is removed, however often that takes. A removal without an
+ *   answer may still arrive, and would take the record away from a call that was sent meanwhile.
  */
 #ifndef MUSTER_INTENT_H
 #define MUSTER_INTENT_H

@@ -17,7 +17,7 @@
 #include "obj.h"
 #include "runtime_breaks.h"
 
-enum { SWEEP_LEAST = 60, SWEEP_EFFECTS = 160, TWIN_MS = 60 * 1000, TIERS = 2 };
+enum { SWEEP_LEAST = 60, SWEEP_EFFECTS = 160, TWIN_MS = 60 * 1000, TIERS = 2, SEEDS = 20000 };
 
 /* Pool keys. The tag of the second NodePool is shortened; claims' names differ where their tags are cut. */
 static const struct {
@@ -313,7 +313,7 @@ static const struct world_break breaks[] = {
 };
 
 const struct world lke_world = {
-	.name = "lke", .breaks = breaks, .settle_ms = 1800 * 1000,
+	.name = "lke", .breaks = breaks, .seeds = SEEDS, .settle_ms = 1800 * 1000,
 	.hold_ms = 25 * 1000, .setup = setup, .has_actions = harness_has_actions, .check = lkew_check,
 	.stop_faults = stop_faults, .unsettled = harness_unsettled, .teardown = teardown,
 };

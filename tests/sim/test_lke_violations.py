@@ -88,7 +88,8 @@ def C7_one_instance_with_two_tags():
 
 
 def A5_C7_metrics_of_claims_machines_and_violations():
-    with lke("standard", settings={**SOON, "orphan-ttl": "1s"}, actors={"metrics": METRICS}) as (linode, tree):
+    settings = {**SOON, "orphan-ttl": "1s"}
+    with lke("standard", settings=settings, actors={"metrics": METRICS}) as (linode, tree):
         def wait_series(name, labels, value):
             wait_for(lambda: tree.series(f"muster_lke_{name}", LKE).get(labels) == value,
                      f"{name}{{{labels}}} is {value}")

@@ -23,12 +23,14 @@ static const struct row {
 	int64_t			 settled_ms;
 } rows[] = {
 	{ "A10 nothing is stored", "", TERM_MS, false, false, false, INTENT_NONE, TERM_MS + FENCE_SETTLE_MS },
-	{ "A10 ours: its call may be sent", NULL, TERM_MS, false, false, false, INTENT_OPEN, TERM_MS + FENCE_SETTLE_MS },
+	{ "A10 ours: its call may be sent", NULL, TERM_MS, false, false, false, INTENT_OPEN,
+	    TERM_MS + FENCE_SETTLE_MS },
 	{ "A10 refused, or not sent: it may be sent again", NULL, TERM_MS, true, false, false, INTENT_OPEN,
 	    TERM_MS + FENCE_SETTLE_MS },
-	{ "A10 no answer: it may have been sent", NULL, TERM_MS, true, true, false, INTENT_SENT, 6000 + FENCE_SETTLE_MS },
-	{ "A10 of an earlier incarnation", "2026-11-17T03:04:05Z 0123456789abcdef", TERM_MS, false, false, false,
-	    INTENT_SENT, TERM_MS + FENCE_SETTLE_MS },
+	{ "A10 no answer: it may have been sent", NULL, TERM_MS, true, true, false, INTENT_SENT,
+	    6000 + FENCE_SETTLE_MS },
+	{ "A10 of an earlier incarnation", "2026-11-17T03:04:05Z 0123456789abcdef", TERM_MS, false, false,
+	    false, INTENT_SENT, TERM_MS + FENCE_SETTLE_MS },
 	{ "A10 its removal may still arrive: no call under it", NULL, TERM_MS, false, false, true,
 	    INTENT_ENDED, TERM_MS + FENCE_SETTLE_MS },
 	{ "A10 removed, and somebody wrote another", "x", TERM_MS, false, false, true, INTENT_SENT,
