@@ -144,7 +144,7 @@ observe_absence(struct view *v, int64_t now_ms)
 		v->claim->absence = (struct absence){ .seen = false };
 	if (!v->in.doubtful && c->list.began_ms > v->settled_ms)
 		v->in.absence = absence_observe(&v->claim->absence, true, c->list.number,
-		    c->list.began_ms, CLAIMER_APART_MS, c->list.began_ms);
+		    c->list.began_ms, CLAIMER_APART_MS, now_ms);
 }
 
 /* What is not among the items is gone. */
