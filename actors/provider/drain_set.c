@@ -22,6 +22,7 @@ struct drain_set {
 struct keyed_drain {
 	struct actor	*actor;
 	char		*key;
+	char		*node;
 	struct drain	*drain;		/* NULL: it has ended */
 	enum drain_verb	 state;
 	bool		 pods_gone;
@@ -35,6 +36,7 @@ static void report_limit(struct drain_set *, const struct keyed_drain *, const s
 static void read_node(const struct drain_set *, const struct change *, struct drain_target *);
 static void log_error_once(struct keyed_drain *);
 static void on_progress(void *);
+static bool is_of_node(const struct keyed_drain *, struct wire_str);
 static void release(struct keyed_drain *);
 
 struct drain_set *
@@ -98,8 +100,13 @@ drain_set_step(struct drain_set *s, const struct work *w, const struct change *n
 		step->why = "this instance is not the leader";
 		return;
 	}
+	const struct wire_str name = { node->key.p + prefix, node->key.len - (uint32_t)prefix };
+	if (d != NULL && !is_of_node(d, name)) {
+		drain_set_drop(s, w->key);
+		d = NULL;
+	}
 	if (d == NULL)
-		d = begin(s, w, (struct wire_str){ node->key.p + prefix, node->key.len - (uint32_t)prefix });
+		d = begin(s, w, name);
 	MUST(d->drain != NULL);
 	snprintf(uid, sizeof(uid), "%.*s", (int)node->uid.len, node->uid.p);
 	snprintf(rv, sizeof(rv), "%.*s", (int)node->rv.len, node->rv.p);
@@ -196,7 +203,7 @@ begin(struct drain_set *s, const struct work *w, struct wire_str node)
 	    .progress = on_progress, .arg = d });
 	log_info("the Node is being drained", KV_S(KEY, d->key), KV_S(NODE, name),
 	    KV_S(VALUE, s->policy->name));
-	free(name);
+	d->node = name;
 	*(struct keyed_drain **)keytab_value(s->drains, keytab_add(s->drains, w->key, w->len, NULL)) = d;
 	return d;
 }
@@ -243,10 +250,18 @@ on_progress(void *arg)
 	actor_enqueue(d->actor, d->key, strlen(d->key), WORK_LIVE, 0);
 }
 
+/* The Node of a key may become another one: its address was that of another machine. */
+static bool
+is_of_node(const struct keyed_drain *d, struct wire_str name)
+{
+	return strlen(d->node) == name.len && memcmp(d->node, name.p, name.len) == 0;
+}
+
 static void
 release(struct keyed_drain *d)
 {
 	drain_free(&d->drain);
+	free(d->node);
 	free(d->key);
 	free(d);
 }

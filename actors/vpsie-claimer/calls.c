@@ -143,6 +143,7 @@ vpsie_plan_call(struct vpsie_claimer *c, enum vpsie_call call, const struct vpsi
 	uint64_t serial;
 	const bool possible = vpsie_request(&c->base, call, t, request) == NULL;
 	const bool token = vpsie_credential_line(c->credential, &serial) != NULL;
+	const bool renews = vpsie_credential_renews(c->credential, clock_mono_ms());
 
 	free(request);
 	if (!possible)
@@ -151,7 +152,10 @@ vpsie_plan_call(struct vpsie_claimer *c, enum vpsie_call call, const struct vpsi
 		    0);
 	else if (!token)
 		vpsie_wait_step(step, "there is no token of the VPSie API yet", VPSIE_WAIT_MS);
-	return possible && token;
+	else if (renews)
+		vpsie_wait_step(
+		    step, "the token was refused: another one is obtained first", VPSIE_WAIT_MS);
+	return possible && token && !renews;
 }
 
 /* ---- POST: a worker ---- */

@@ -30,9 +30,6 @@ candidate_check(const struct discover_input *in, const struct discover_vpsienode
 		return DISCOVER_OTHER_CLUSTER;
 	if (!requested)
 		return DISCOVER_FREE;
-	/* The vendor's own VM type has no status: without one a machine may run. */
-	if (m->status.len > 0 && text_compare_folded(m->status, wire_str_of("running")) != 0)
-		return DISCOVER_NOT_RUNNING;
 	if (other_datacenter(in, v, m))
 		return DISCOVER_OTHER_DATACENTER;
 	if (group != NULL && other_size(group, m))
@@ -48,7 +45,12 @@ candidate_check(const struct discover_input *in, const struct discover_vpsienode
 	if (by_group && too_late(in, v, m))
 		return DISCOVER_TOO_LATE;
 	/* No spec can hold it: nothing would be written, again and again, and nothing could delete it. */
-	return m->id <= 0 && m->identifier.len == 0 ? DISCOVER_UNIDENTIFIED : DISCOVER_FREE;
+	if (m->id <= 0 && m->identifier.len == 0)
+		return DISCOVER_UNIDENTIFIED;
+	/* The vendor's own VM type has no status: without one a machine may run. */
+	if (m->status.len > 0 && text_compare_folded(m->status, wire_str_of("running")) != 0)
+		return DISCOVER_NOT_RUNNING;
+	return DISCOVER_FREE;
 }
 
 /* spec.datacenterID is a UUID or a number, as whoever wrote it had it; unlike forms cannot be compared. */

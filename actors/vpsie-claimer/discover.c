@@ -41,7 +41,7 @@ static void own_by_address(struct matching *, uint32_t);
 static void give(struct matching *, uint32_t, uint32_t, enum discover_reason);
 static void match_names(struct matching *);
 static void match_groups(struct matching *, enum discover_reason);
-static void take_back_unsent(struct matching *);
+static void take_back(struct matching *);
 static void build_queues(struct matching *);
 static uint32_t queue_candidate(struct matching *, struct queue *, uint32_t, enum discover_reason);
 static bool differs_in_queue(enum discover_reason);
@@ -106,7 +106,7 @@ discover(const struct discover_input *in, void *memory, struct discover_result *
 	build_queues(&m);
 	match_groups(&m, DISCOVER_NODE);
 	match_groups(&m, DISCOVER_ORDER);
-	take_back_unsent(&m);
+	take_back(&m);
 	/* The queues are empty or done with: their memory takes those that seek a Node. */
 	uint32_t n = 0;
 	for (uint32_t k = 0; k < in->nvpsienodes; k++) {
@@ -373,15 +373,20 @@ match_groups(struct matching *m, enum discover_reason rule)
 	}
 }
 
-/* What was kept for them is free again, and in no turn of somebody else. */
+/* What was only kept for somebody is free again: nobody has it, and nobody else got it. */
 static void
-take_back_unsent(struct matching *m)
+take_back(struct matching *m)
 {
 	for (uint32_t p = 0; p < m->nwaiting; p++) {
+		const struct discover_vpsienode *const v = &m->in->vpsienodes[m->waiting[p]];
 		struct discover_match *const match = &m->out->matches[m->waiting[p]];
+		const bool by_group = match->how == DISCOVER_NODE || match->how == DISCOVER_ORDER;
 
-		if (m->in->vpsienodes[m->waiting[p]].turn != TURN_UNSENT || match->machine == DISCOVER_NONE
-		    || match->how == DISCOVER_ADDRESS)
+		if (match->machine == DISCOVER_NONE || match->how == DISCOVER_ADDRESS)
+			continue;
+		if (v->turn != TURN_UNSENT
+		    && !(by_group && candidate_check(m->in, v, &m->in->machines[match->machine], match->how)
+			== DISCOVER_NOT_RUNNING))
 			continue;
 		m->out->owners[match->machine].owner = DISCOVER_NONE;
 		match->machine = DISCOVER_NONE;
@@ -430,7 +435,8 @@ queue_candidate(struct matching *m, struct queue *q, uint32_t machine, enum disc
 			continue;
 		const enum discover_reason why = check(m->in, m->out, m->waiting[p], machine, rule);
 
-		if (why == DISCOVER_FREE)
+		/* One that does not run yet is kept, so that it is not missed by the request that made it. */
+		if (why == DISCOVER_FREE || why == DISCOVER_NOT_RUNNING)
 			return p;
 		if (!differs_in_queue(why))
 			return DISCOVER_NONE;

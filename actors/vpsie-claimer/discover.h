@@ -90,6 +90,8 @@ struct discover_fact {
 	uint32_t		 naddresses;
 	struct wire_str		 claim_namespace, claim_name, claim_uid;	/* labels; "": none */
 	bool			 control_plane, deleting;
+	/* It came after the list of machines had begun: one of its hostname may be missing there. */
+	bool			 newer;
 };
 
 struct discover_input {

@@ -212,7 +212,10 @@ events_of(const struct vpsie_facts *f)
 		{ f->node && !f->labelled, EV_UNLABELLED },
 		{ f->node && f->labelled && f->node_ready, EV_NODE_READY },
 		{ f->join_expired, EV_JOIN_EXPIRED },
-		{ f->node && !f->drained && (f->phase != PHASE_DELETING || f->listed), EV_UNDRAINED },
+		/* A machine that is only a candidate may be given to another one: its Node is not drained. */
+		{ f->node && !f->drained && (f->identified || f->named)
+			&& (f->phase != PHASE_DELETING || f->listed),
+		    EV_UNDRAINED },
 		{ f->identified && !f->node && f->took_over, EV_TOOK_OVER },
 		{ f->identified && f->listed, EV_LISTED },
 		{ f->ttl_expired, EV_TTL },

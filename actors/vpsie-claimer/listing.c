@@ -22,7 +22,7 @@ static void on_cluster(const struct client_answer *, void *);
 static void on_groups(const struct client_answer *, void *);
 static void complete(struct vpsie_claimer *);
 static void fail(struct vpsie_claimer *, const struct client_answer *, const struct vpsie_answer *);
-static void end(struct vpsie_claimer *, bool);
+static void end(struct vpsie_claimer *, bool, bool);
 static void enqueue_group(const struct change *, void *);
 static const char *advice(const struct vpsie_answer *);
 
@@ -192,7 +192,7 @@ complete(struct vpsie_claimer *c)
 	vpsie_list_machines(c->machines, &n);
 	brake_listed(&c->brake, n, clock_mono_ms());
 	vpsie_matching_changed(c);
-	end(c, true);
+	end(c, true, false);
 }
 
 /* a NULL: the call could not be sent. */
@@ -215,18 +215,19 @@ fail(struct vpsie_claimer *c, const struct client_answer *a, const struct vpsie_
 	    KV_S(HINT, a == NULL || a->status == 0 ? "it is tried again" : advice(answer)));
 	vpsie_list_free(&c->listing.list);
 	keytab_free(&c->listing.missing);
-	end(c, false);
+	end(c, false, vpsie_credential_renews(c->credential, clock_mono_ms()));
 }
 
+/* retry: its token had ended, which is no failure of the provider's; the next list has another one. */
 static void
-end(struct vpsie_claimer *c, bool good)
+end(struct vpsie_claimer *c, bool good, bool retry)
 {
 	struct inflight_effect *const f = c->listing.effect;
 	const bool failed = c->list.failures >= VPSIE_FAILURES;
 
 	keytab_free(&c->listing.clusters);
 	c->listing.effect = NULL;
-	shared_list_end(&c->list, c->r.actor, good, false, clock_mono_ms());
+	shared_list_end(&c->list, c->r.actor, good, retry, clock_mono_ms());
 	/* Every NodeGroup reports it in its status. */
 	if (failed != (c->list.failures >= VPSIE_FAILURES))
 		actor_each(c->r.actor, LINK_KUBE_VPSIE, enqueue_group, c);

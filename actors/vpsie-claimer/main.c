@@ -15,7 +15,7 @@
 #include "obj.h"
 #include "stat.h"
 
-enum { TICK_MS = 1000, BRAKE_MOST = 10, BRAKE_WINDOW_MS = 60 * 1000 };
+enum { TICK_MS = 1000, COUNT_MS = 60 * 1000, BRAKE_MOST = 10, BRAKE_WINDOW_MS = 60 * 1000 };
 
 static void keys(struct reconciler *, const struct change *);
 static void keys_of_vpsienode(struct reconciler *, const struct change *);
@@ -23,7 +23,7 @@ static void keys_of_node(struct reconciler *, const struct change *);
 static void enqueue_waiting(struct reconciler *, const struct change *);
 static void plan(struct reconciler *, const struct reconcile_item *, struct reconcile_step *);
 static int64_t busy_until_ms(struct reconciler *);
-static void count_phases(struct vpsie_claimer *);
+static void count_phases(struct vpsie_claimer *, int64_t);
 static void count_phase(const struct change *, void *);
 
 static const struct actor_row rows[] = {
@@ -92,7 +92,8 @@ tick(struct actor *a, void *self, int64_t now_ms)
 		vpsie_calls_tick(c);
 		vpsie_credential_tick(c, now_ms);
 	}
-	count_phases(c);
+	if (c->phases_changed || now_ms >= c->count_ms)
+		count_phases(c, now_ms);
 	reconcile_tick(a, self, now_ms);
 }
 
@@ -170,6 +171,8 @@ keys(struct reconciler *r, const struct change *c)
 		break;
 	case MSG_NODE:
 	case MSG_NODE_FACT:
+		if (c->kind == CHANGE_GONE && c->type == MSG_NODE_FACT)
+			vpsie_matching_node_gone(vpsie_of(r), c->key.p, c->key.len);
 		keys_of_node(r, c);
 		break;
 	default:
@@ -189,6 +192,7 @@ keys_of_vpsienode(struct reconciler *r, const struct change *c)
 	snprintf(key, sizeof(key), "%.*s", (int)c->key.len, c->key.p);
 	vpsie_key_split(key, &ns, &own);
 	snprintf(space, sizeof(space), "%.*s", (int)ns.len, ns.p);
+	vpsie_of(r)->phases_changed = true;
 	id_index_set(vpsie_of(r)->owners, c->key, gone ? wire_str_of("") : b->joined_node);
 	reconcile_enqueue(r, c->key.p, c->key.len, c);
 	snprintf(name, sizeof(name), "%.*s", (int)b->group.len, b->group.len > 0 ? b->group.p : "");
@@ -226,11 +230,13 @@ enqueue_waiting(struct reconciler *r, const struct change *c)
 /* ---- Metrics ---- */
 
 static void
-count_phases(struct vpsie_claimer *c)
+count_phases(struct vpsie_claimer *c, int64_t now_ms)
 {
 	unsigned counts[PHASE_MAX] = { 0 };
 	char label[48];
 
+	c->phases_changed = false;
+	c->count_ms = now_ms + COUNT_MS;
 	actor_each(c->r.actor, LINK_KUBE_VPSIE, count_phase, counts);
 	for (unsigned p = PHASE_PENDING; p < PHASE_OTHER; p++) {
 		snprintf(label, sizeof(label), "phase=\"%s\"", vpsie_phase_name((enum vpsie_phase)p));

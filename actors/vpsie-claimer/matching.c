@@ -23,6 +23,7 @@ struct vpsie_matching {
 	uint64_t			 seed;
 	struct chunk			*chunks;
 	struct keytab			*index;		/* key of a VPSieNode -> uint32_t */
+	struct keytab			*came;		/* key of a Node -> uint64_t: lists that had begun */
 	struct discover_vpsienode	*vpsienodes;
 	struct discover_fact		*facts;
 	uint32_t			 vpsienodes_room, facts_room;
@@ -39,7 +40,7 @@ static void add_vpsienode(struct vpsie_matching *, const struct change *);
 static void add_fact(const struct change *, void *);
 static void add_request(struct vpsie_matching *, const struct body_vpsie_node *, struct discover_vpsienode *);
 static bool is_unsent(struct vpsie_matching *, uint32_t, const struct body_vpsie_node *);
-static int64_t late_until(const struct vpsie_matching *, const struct body_vpsie_node *);
+static int64_t late_until(const struct vpsie_matching *, uint32_t, const struct body_vpsie_node *);
 static uint32_t group_index(struct vpsie_claimer *, int64_t);
 static void *take(struct vpsie_matching *, size_t);
 static struct wire_str copy(struct vpsie_matching *, struct wire_str);
@@ -52,6 +53,7 @@ vpsie_matching_new(void)
 
 	random_secret(&m->seed, sizeof(m->seed));
 	m->index = keytab_new(sizeof(uint32_t));
+	m->came = keytab_new(sizeof(uint64_t));
 	return m;
 }
 
@@ -64,12 +66,19 @@ vpsie_matching_free(struct vpsie_matching **mp)
 		return;
 	release(m);
 	keytab_free(&m->index);
+	keytab_free(&m->came);
 	free(m->vpsienodes);
 	free(m->facts);
 	free(m->groups);
 	free(m->memory);
 	free(m);
 	*mp = NULL;
+}
+
+void
+vpsie_matching_node_gone(struct vpsie_claimer *c, const char *key, size_t len)
+{
+	vpsie_forget(c->matching->came, key, len);
 }
 
 void
@@ -204,10 +213,13 @@ add_vpsienode(struct vpsie_matching *m, const struct change *change)
 	const bool goes = phase == PHASE_TERMINATING || phase == PHASE_DELETING
 	    || (phase == PHASE_PROVISIONING && b->deleted.len > 0);
 	const bool late = goes || vpsie_node_timed_out(b), unsent = is_unsent(m, claim_id, b);
+	/* One of the original has had its machine, and may have neither id nor UUID of it (D22). */
+	const bool had = b->address.len > 0 || b->hostname.len > 0 || b->joined_node.len > 0;
 	/* A request that was not sent, and will not be any more, has no machine. */
-	v->waits = requested_once && !identified && (late ? !unsent : phase == PHASE_PROVISIONING);
+	v->waits =
+	    requested_once && !identified && (late ? !unsent && !had : phase == PHASE_PROVISIONING);
 	v->turn = late ? TURN_LATE : unsent ? TURN_UNSENT : TURN_LIVE;
-	v->until_us = late ? late_until(m, b) : 0;
+	v->until_us = late ? late_until(m, claim_id, b) : 0;
 	v->seeks_node = !v->waits && b->joined_node.len == 0 && phase >= PHASE_PROVISIONED
 	    && phase <= PHASE_DELETING;
 	add_request(m, b, v);
@@ -227,15 +239,20 @@ is_unsent(struct vpsie_matching *m, uint32_t claim_id, const struct body_vpsie_n
 }
 
 /*
- * provisioning-timeout after its request: what is made then was requested by somebody else, perhaps by a
+ * provisioning-timeout after its request: what is made later was requested by somebody else, perhaps by a
  * person. 0: that time is not over, or not known.
  */
 static int64_t
-late_until(const struct vpsie_matching *m, const struct body_vpsie_node *b)
+late_until(const struct vpsie_matching *m, uint32_t claim_id, const struct body_vpsie_node *b)
 {
+	const struct vpsienode_claim *const claim =
+	    claim_id != KEYTAB_NONE ? keytab_value(m->c->claims, claim_id) : NULL;
+
 	const int64_t until_us = vpsie_node_request_us(b) + m->c->set.provisioning_ms * 1000;
 	int64_t now_us;
 
+	if (claim != NULL && claim->request_over)
+		return until_us;
 	return actor_cluster_time_us(m->c->r.actor, LINK_KUBE_VPSIE, &now_us) && now_us > until_us
 	    ? until_us : 0;
 }
@@ -291,6 +308,12 @@ add_fact(const struct change *change, void *arg)
 		f->claim_namespace = copy(m, label);
 	if (map_get(b->labels, VPSIE_GROUP "/" LABEL_UID, &label))
 		f->claim_uid = copy(m, label);
+	bool added;
+	const uint32_t id = keytab_add(m->came, key.p, key.len, &added);
+	uint64_t *const begun = keytab_value(m->came, id);
+	if (added)
+		*begun = m->c->list.begun;
+	f->newer = m->c->list.number <= *begun;
 	f->control_plane = map_get(b->labels, "node-role.kubernetes.io/control-plane", &label)
 	    || map_get(b->labels, "node-role.kubernetes.io/master", &label);
 }

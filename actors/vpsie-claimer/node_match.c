@@ -164,7 +164,10 @@ by_address(const struct discover_input *in, const struct text_index *addresses,
 	return DISCOVER_NONE;
 }
 
-/* By its hostname, or that of its machine; two Nodes, or two machines, with one hostname are none. */
+/*
+ * By its hostname, or that of its machine; two Nodes, or two machines, with one hostname are none. Whether
+ * there are two machines shows in a list that began after the Node had come.
+ */
 static uint32_t
 by_hostname(const struct discover_input *in, const struct fact_indexes *x, const struct discover_result *r,
     uint32_t v)
@@ -179,7 +182,7 @@ by_hostname(const struct discover_input *in, const struct fact_indexes *x, const
 		text = in->machines[machine].hostname;
 	const uint32_t f = text_index_find(x->hostnames, text, &at);
 	if (f == DISCOVER_NONE || text_index_more(x->hostnames, text, &at) != TEXT_INDEX_NONE
-	    || is_shared(in, x->machines, text))
+	    || in->facts[f].newer || is_shared(in, x->machines, text))
 		return DISCOVER_NONE;
 	return claimable(in, r, v, f) ? f : DISCOVER_NONE;
 }

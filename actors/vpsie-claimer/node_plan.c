@@ -8,7 +8,7 @@
 #include "obj.h"
 #include "stat.h"
 
-static void forget_binding(struct vpsie_claimer *, struct vpsienode_claim *);
+static void forget_binding(struct vpsie_claimer *, struct vpsienode_claim *, const struct work *);
 static void forget(struct vpsie_claimer *, const struct work *);
 static void note_waiting(struct vpsienode_view *);
 static bool is_stale(const struct vpsienode_view *);
@@ -52,7 +52,7 @@ vpsie_node_plan(struct reconciler *r, const struct reconcile_item *i, struct rec
 	struct vpsie_claimer *const c = vpsie_of(r);
 	struct vpsienode_view v;
 
-	forget_binding(c, vpsie_claim(c, i->work->key));
+	forget_binding(c, vpsie_claim(c, i->work->key), i->work);
 	vpsie_node_view_read(&v, c, i->work);
 	if (!v.facts.exists) {
 		*step = (struct reconcile_step){ .form = STEP_NOTHING, .verb = "nothing", .why = "it is gone",
@@ -76,11 +76,20 @@ vpsie_node_plan(struct reconciler *r, const struct reconcile_item *i, struct rec
 		send_event(&v, &s, &step->write);
 }
 
-/* What was planned before is in the object by now, or was not written. What a POST returned stays. */
+/*
+ * What was planned before is in the object by now, or will not be written any more: the object has another
+ * resourceVersion. Until then a write without an answer may still arrive. What a POST returned stays.
+ */
 static void
-forget_binding(struct vpsie_claimer *c, struct vpsienode_claim *claim)
+forget_binding(struct vpsie_claimer *c, struct vpsienode_claim *claim, const struct work *w)
 {
+	struct change object;
+	union msg_body value;
+
 	if (claim->made || (claim->bind_id == 0 && claim->bind_identifier[0] == '\0'))
+		return;
+	if (actor_read(c->r.actor, LINK_KUBE_VPSIE, w->key, w->len, &object, &value)
+	    && wire_str_is(object.rv, claim->bind_rv))
 		return;
 	claim->bind_id = 0;
 	claim->bind_identifier[0] = '\0';

@@ -10,6 +10,7 @@
 static bool read_object(struct vpsienode_view *);
 static void read_status(const struct body_vpsie_node *, struct node_status *);
 static void read_request(struct vpsienode_view *);
+static void read_request_time(struct vpsienode_view *);
 static void read_match(struct vpsienode_view *);
 static void read_machine(
     struct vpsienode_view *, const struct discover_match *, const struct discover_input *);
@@ -17,7 +18,6 @@ static void read_node(struct vpsienode_view *);
 static void observe_absence(struct vpsienode_view *);
 static void read_times(struct vpsienode_view *);
 static void read_errors(struct vpsienode_view *);
-static bool request_is_over(const struct vpsienode_view *);
 static int64_t list_age(const struct vpsienode_view *);
 static int64_t time_us(struct wire_str);
 static int64_t failed_since(const struct vpsienode_view *);
@@ -32,6 +32,7 @@ vpsie_node_view_read(struct vpsienode_view *v, struct vpsie_claimer *c, const st
 	if (actor_cluster_time_us(c->r.actor, LINK_KUBE_VPSIE, &v->cluster_us))
 		time_format(v->cluster_us, v->now, sizeof(v->now));
 	read_request(v);
+	read_request_time(v);
 	v->list_age_ms = list_age(v);
 	v->listed = v->list_age_ms > 0
 	    && shared_list_usable(&c->list, v->claim->after, v->list_age_ms, v->now_ms);
@@ -171,6 +172,28 @@ read_request(struct vpsienode_view *v)
 	v->facts.capacity = v->facts.refused && v->claim->capacity;
 }
 
+/*
+ * Whether its machine, if there is one, was made by now; it may be listed later. That stays so when the clock
+ * moves back. Before the matching, which depends on it.
+ */
+static void
+read_request_time(struct vpsienode_view *v)
+{
+	struct vpsienode_claim *const claim = v->claim;
+	const struct vpsie_settings *const s = &v->c->set;
+	const bool before = claim->request_over;
+
+	if (v->now[0] == '\0')
+		return;
+	claim->request_over = v->facts.intent
+	    && (before || vpsie_expired(&claim->request, vpsie_node_request_us(&v->body.vpsie_node),
+		s->provisioning_ms, v->cluster_us, s->confirm_ms, v->now_ms));
+	if (!v->facts.intent)
+		claim->request = (struct absence){ .seen = false };
+	if (claim->request_over != before)
+		vpsie_matching_changed(v->c);
+}
+
 static void
 read_match(struct vpsienode_view *v)
 {
@@ -183,7 +206,8 @@ read_match(struct vpsienode_view *v)
 	const struct discover_match *const m = &result->matches[i];
 	if (v->listed)
 		read_machine(v, m, in);
-	if (m->fact != DISCOVER_NONE)
+	/* A Node that came with a machine of the matching counts only as long as that machine does. */
+	if (m->fact != DISCOVER_NONE && (v->listed || v->facts.identified || v->facts.named))
 		v->fact = &in->facts[m->fact];
 	read_node(v);
 }
@@ -244,8 +268,11 @@ observe_absence(struct vpsienode_view *v)
 	const struct brake_verdict brake =
 	    brake_check(&c->brake, actor_fresh(c->r.actor, LINK_KUBE_VPSIE), v->now_ms);
 	const bool doubtful = c->list_short || (brake.reason != BRAKE_RELEASED && brake.reason != BRAKE_RATE);
+	/* Only the answer to its POST has named it: it may not be made yet. */
+	const bool awaited = v->facts.intent && v->stored.provisioned_at.len == 0
+	    && v->stored.hostname.len == 0 && v->claim->deleted_ms == 0 && !v->claim->request_over;
 
-	if (doubtful)
+	if (doubtful || awaited)
 		v->claim->absence = (struct absence){ .seen = false };
 	else if (c->list.began_ms > v->settled_ms)
 		v->facts.absence = absence_observe(
@@ -291,14 +318,6 @@ read_errors(struct vpsienode_view *v)
 	v->error_reason = "VPSieAPIError";
 }
 
-/* Its machine, if there is one, was made by now. It may be listed later. */
-static bool
-request_is_over(const struct vpsienode_view *v)
-{
-	return v->cluster_us
-	    > vpsie_node_request_us(&v->body.vpsie_node) + v->c->set.provisioning_ms * 1000;
-}
-
 /* 0: it needs no list in its phase. */
 static int64_t
 list_age(const struct vpsienode_view *v)
@@ -312,7 +331,7 @@ list_age(const struct vpsienode_view *v)
 		return s->discovery_ms;
 	case PHASE_FAILED:
 		return v->facts.identified || !vpsie_node_timed_out(&v->body.vpsie_node) ? 0
-		    : request_is_over(v) ? s->resync_ms : s->discovery_ms;
+		    : v->claim->request_over ? s->resync_ms : s->discovery_ms;
 	case PHASE_TERMINATING:
 		return v->facts.identified ? 0 : s->discovery_ms;
 	case PHASE_PROVISIONED:

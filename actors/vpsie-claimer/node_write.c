@@ -168,6 +168,7 @@ put_binding(struct json *j, struct vpsienode_view *v)
 	if (b->id <= 0 && b->identifier.len == 0 && !claim->made) {
 		claim->bind_id = id;
 		copy_text(claim->bind_identifier, sizeof(claim->bind_identifier), identifier);
+		copy_text(claim->bind_rv, sizeof(claim->bind_rv), v->object.rv);
 		vpsie_matching_changed(v->c);
 	}
 }

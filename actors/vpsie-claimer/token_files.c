@@ -36,6 +36,7 @@ struct vpsie_credential {
 	uint64_t		 serial;
 	int64_t			 obtained_ms, refresh_ms, due_ms;
 	bool			 in_flight, trying;	/* ... with the new files */
+	bool			 refused;	/* the token in use, and it is to be replaced */
 	char			 error[VPSIE_CREDENTIAL_ERROR_MAX], logged[VPSIE_CREDENTIAL_ERROR_MAX];
 };
 
@@ -128,9 +129,18 @@ vpsie_credential_refused(struct vpsie_credential *c, uint64_t serial, int64_t no
 	OBJ_CHECK(c, VPSIE_CREDENTIAL_MAGIC);
 	if (serial != c->serial)
 		return;
-	if (c->used.token.data == NULL && now_ms - c->obtained_ms >= REFRESH_GAP_MS)
+	if (c->used.token.data == NULL && now_ms - c->obtained_ms >= REFRESH_GAP_MS) {
 		c->refresh_ms = now_ms;
+		c->refused = true;
+	}
 	set_error(c, "the provider does not accept the token", NULL);
+}
+
+bool
+vpsie_credential_renews(const struct vpsie_credential *c, int64_t now_ms)
+{
+	OBJ_CHECK(c, VPSIE_CREDENTIAL_MAGIC);
+	return c->refused && (c->in_flight || now_ms >= c->due_ms);
 }
 
 const char *
@@ -334,6 +344,7 @@ commit(struct vpsie_credential *c, const char *token, int64_t now_ms, int64_t re
 	bytes_set(&c->line, line, strlen(line));
 	bytes_wipe_text(&line);
 	c->serial++;
+	c->refused = false;
 	c->obtained_ms = now_ms;
 	c->refresh_ms = refresh_ms;
 	c->error[0] = '\0';

@@ -32,6 +32,8 @@ void vpsie_credential_tick(struct vpsie_claimer *c, int64_t now_ms);
 const char *vpsie_credential_line(const struct vpsie_credential *c, uint64_t *serial);
 /* A call with that token was answered by 401. */
 void vpsie_credential_refused(struct vpsie_credential *c, uint64_t serial, int64_t now_ms);
+/* The provider refused the token, and another one is being obtained: a call would be refused, too. */
+bool vpsie_credential_renews(const struct vpsie_credential *c, int64_t now_ms);
 /* The file `url`; "": there is none. */
 const char *vpsie_credential_url(const struct vpsie_credential *c);
 /* Why there is no token, or why a new one is not used; "": all is well. */

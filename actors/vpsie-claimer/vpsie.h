@@ -68,6 +68,7 @@ struct vpsienode_claim {
 	/* What its BIND writes, or what the POST returned: it counts as bound from then on. */
 	int64_t		bind_id;
 	char		bind_identifier[VPSIE_IDENTIFIER_MAX];
+	char		bind_rv[64];	/* its precondition: it may arrive while the object has that */
 	bool		made;			/* ... the POST returned it */
 	char		posting[POST_KEY_MAX];	/* the group whose turn it has; "": none */
 	uint64_t	after;			/* lists that had begun when its last call ended */
@@ -78,7 +79,8 @@ struct vpsienode_claim {
 	int64_t		read_ms;		/* a GET of its VM */
 	bool		read_running;
 	enum vpsie_phase event_phase;		/* the last that an Event was sent about */
-	struct absence	absence, expired, join_expired, ttl;
+	struct absence	absence, expired, join_expired, ttl, request;
+	bool		request_over;	/* the time in which its machine could be made (`request`) */
 };
 
 /* The same of a NodeGroup. */
@@ -124,6 +126,8 @@ struct vpsie_claimer {
 	struct keytab		*claims, *groups;	/* struct vpsienode_claim, struct nodegroup_claim */
 	struct id_index		*owners;	/* by the name of a Node: the key of its VPSieNode */
 	struct keytab		*waiting;	/* keys that a new Node may concern */
+	bool			 phases_changed;	/* of a VPSieNode, since they were counted */
+	int64_t			 count_ms;	/* they are counted again then, in any case */
 	struct keytab		*posting;	/* "cluster/group" with a turn: intent, POST, answer */
 	/* The last complete list. */
 	struct shared_list	 list;
@@ -210,6 +214,7 @@ bool vpsie_node_claimed(const struct vpsienode_view *v, struct wire_map labels);
 struct vpsie_matching *vpsie_matching_new(void);
 void vpsie_matching_free(struct vpsie_matching **mp);
 void vpsie_matching_changed(struct vpsie_claimer *c);	/* an input did */
+void vpsie_matching_node_gone(struct vpsie_claimer *c, const char *key, size_t len);
 const struct discover_input *vpsie_matching_input(
     struct vpsie_claimer *c, const struct discover_result **result);
 /* Its index; DISCOVER_NONE: not there. */

@@ -20,7 +20,6 @@
 #include "vpsie_words.h"
 
 enum { ROUNDS = 4000, NONE = -1 };
-
 /* The result of the slow matching. */
 struct slow {
 	const struct discover_input *in;
@@ -243,9 +242,9 @@ slow_may(const struct slow *s, int v, int m, enum discover_reason rule)
 		? s->named[m] == NONE || !same(in->vpsienodes[s->named[m]].name, y->name)
 		: s->named[m] != NONE)
 		return false;
-	if (rule == DISCOVER_NODE && f == NONE)
-		return false;
-	return candidate_check(in, y, &in->machines[m], rule) == DISCOVER_FREE;
+	const enum discover_reason why = candidate_check(in, y, &in->machines[m], rule);
+	return (rule != DISCOVER_NODE || f != NONE)
+	    && (why == DISCOVER_FREE || (rule != DISCOVER_NAME && why == DISCOVER_NOT_RUNNING));
 }
 
 /* Machines in their order, each to the first request that may have it. */
@@ -294,7 +293,9 @@ slow_rule(struct slow *s, enum discover_reason rule, bool *kept)
 		}
 		if (best != NONE)
 			slow_give(s, best, m);
-		kept[m] |= best != NONE && s->in->vpsienodes[best].turn == TURN_UNSENT;
+		kept[m] |= best != NONE && (s->in->vpsienodes[best].turn == TURN_UNSENT
+		    || candidate_check(s->in, &s->in->vpsienodes[best], &s->in->machines[m], rule)
+			!= DISCOVER_FREE);
 	}
 }
 

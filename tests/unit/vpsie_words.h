@@ -164,6 +164,8 @@ world_fact(struct world *w, const char *word)
 		f->control_plane = true;
 	else if (strcmp(word, "deleting") == 0)
 		f->deleting = true;
+	else if (strcmp(word, "newer") == 0)
+		f->newer = true;
 	else if (strchr(word, '=') == NULL)
 		f->name = world_text(w, word, strlen(word));
 	else
