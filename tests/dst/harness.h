@@ -101,6 +101,8 @@ struct harness {
 	int64_t			 gap_ms;
 	uint32_t		 ends_at_order;	/* in a thousand orders: the process ends at one */
 	/* Writes, and calls that change something. */
+	const char		*wrong;		/* what the last comparison with the desired state found */
+	int64_t			 wrong_ms;
 	uint64_t		 mutations, settled_mutations;
 	int64_t			 mutated_ms;	/* the last one left, or took effect, then */
 	int64_t			 faultless_ms;	/* no fault since then */

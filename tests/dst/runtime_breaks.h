@@ -25,6 +25,7 @@ struct runtime_breaks {
 	bool	no_defer;		/* a key whose effect is in flight is planned again */
 	bool	no_intent;		/* a pool of LKE, or a worker, is requested without a record of it */
 	bool	newest_first;		/* ... the newest machine is taken, whichever it is */
+	bool	blind_label;		/* ... a Node is labelled whatever it has become meanwhile */
 	bool	first_match;		/* ... of two pools with one key the first one counts */
 	bool	stale_list;		/* ... every list is newer than every call */
 	bool	cut_tag;		/* ... a tag that is too long is cut */

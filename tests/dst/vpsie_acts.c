@@ -312,7 +312,8 @@ change_address(struct harness *h)
 	struct vpw *const w = (struct vpw *)h;
 	const uint32_t n = any_machine(w);
 
-	if (n == VPW_NONE)
+	/* Of one that the original requested, nothing but the address is known before it was listed. */
+	if (n == VPW_NONE || (w->machines[n].record == VPW_NONE && vpw_owner(w, n) == NULL))
 		return;
 	w->acted_ms = h->sim->now_ms;
 	w->machines[n].address = 1000 + w->nmachines + (unsigned)w->changes++;

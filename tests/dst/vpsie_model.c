@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "obj.h"
 #include "world_vpsie.h"
@@ -19,6 +20,7 @@ static void set_times(struct vpw *, struct vpw_machine *, int64_t);
 static void set_names(struct vpw *, struct vpw_machine *, uint32_t);
 static void set_address(struct vpw *, struct vpw_machine *);
 static bool node_name_used(const struct vpw *, const char *);
+static bool is_named_alike(const struct vpw_machine *);
 static void check_deletion(struct vpw *, uint32_t);
 static sim_fn join, ready, leave, claim_by_other;
 static int64_t within(struct vpw *, int64_t);
@@ -64,6 +66,11 @@ vpw_add_machine(struct vpw *w, uint32_t group, uint32_t record, int64_t shown_ms
 	set_times(w, m, shown_ms);
 	set_address(w, m);
 	set_names(w, m, n);
+	/* Of two machines with one hostname each is listed before its Node joins. */
+	if (is_named_alike(m)) {
+		m->blinks_ms = 0;
+		m->runs_ms = m->runs_ms > m->listed_ms ? m->runs_ms : m->listed_ms;
+	}
 	w->changes++;
 	SIM_TRACE(sim, "machine %u, %s, will be made in %lld ms", n, m->hostname,
 	    (long long)(m->made_ms - sim->now_ms));
@@ -118,7 +125,7 @@ set_names(struct vpw *w, struct vpw_machine *m, uint32_t n)
 		snprintf(name, sizeof(name), "somebody-%u", n);
 	else if (w->named && own[0] != '\0')
 		snprintf(name, sizeof(name), "%.40s-k8s-%u", own, n);
-	else if (how < 2)
+	else if (how < 2 && w->node_view != 1)
 		snprintf(name, sizeof(name), "k8s-worker-same");
 	else
 		snprintf(name, sizeof(name), "k8s-worker-%04x", n);
@@ -129,6 +136,12 @@ set_names(struct vpw *w, struct vpw_machine *m, uint32_t n)
 		snprintf(m->node, sizeof(m->node), "%s", name);
 	for (char *p = m->hostname; sim_random(sim, 4) == 0 && *p != '\0'; p++)
 		*p = (char)toupper((unsigned char)*p);
+}
+
+static bool
+is_named_alike(const struct vpw_machine *m)
+{
+	return strcasecmp(m->hostname, "k8s-worker-same") == 0;
 }
 
 static bool
@@ -209,7 +222,8 @@ check_deletion(struct vpw *w, uint32_t machine)
 		sim_fail(w->h.sim, "machine %u is deleted, and no VPSieNode has it", machine);
 	else if (!harness_is_deleting(owner))
 		sim_fail(w->h.sim, "machine %u is deleted, and %s wants it", machine, owner->name);
-	if (m->joined_ms != 0 && w->h.sim->now_ms - m->joined_ms > HARNESS_VIEW_MS
+	/* A Node that somebody else claimed is left to them. */
+	if (m->joined_ms != 0 && !m->foreign && w->h.sim->now_ms - m->joined_ms > HARNESS_VIEW_MS
 	    && harness_has_pods(&w->h, m->node))
 		sim_fail(w->h.sim, "machine %u is deleted, and its Node has Pods", machine);
 }

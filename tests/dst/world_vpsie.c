@@ -14,7 +14,7 @@
 #include "obj.h"
 #include "runtime_breaks.h"
 
-enum { SWEEP_LEAST = 60, SWEEP_EFFECTS = 320, DESIRED_MAX = 3, SEEDS = 100 };
+enum { SWEEP_LEAST = 60, SWEEP_EFFECTS = 320, DESIRED_MAX = 3, SEEDS = 800 };
 
 static bool sweep_step(struct harness *, unsigned);
 
@@ -38,6 +38,7 @@ setup(struct sim *sim)
 		.no_intent = sim->broken == 1, .blind_repeat = sim->broken == 2,
 		.one_observation = sim->broken == 3, .newest_first = sim->broken == 4,
 		.no_settle = sim->broken == 5, .flag_as_fence = sim->broken == 6,
+		.blind_label = sim->broken == 7,
 	};
 	struct vpw *const w = new_world(sim, false);
 	const unsigned ntrees = 1 + (unsigned)sim_random(sim, RUNTIME_TREES);
@@ -243,6 +244,7 @@ static const struct world_break breaks[] = {
 	{ "newest-first", "the newest machine first, whatever its size, and however old it is" },
 	{ "no-settle", "no wait for calls of the former leader, or of the former life" },
 	{ "flag-as-fence", "a remembered flag is the fence" },
+	{ "blind-label", "a Node is claimed without its resourceVersion" },
 	{ NULL, NULL },
 };
 
