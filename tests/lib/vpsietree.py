@@ -197,9 +197,15 @@ def check_described(vpsie, name, namespace="default"):
     item = nodes(vpsie, namespace)[name]
     spec, status = item["spec"], item["status"]
     worker = worker_of(vpsie, item)
+    vm = worker["vm"]
     if worker["in_vms"]:
         assert spec["vpsieInstanceID"] == worker["id"], (spec, worker)
-        assert status["resources"]["memoryMB"] == worker["vm"]["ram"], (status, worker)
+        assert spec.get("ipv6Address", "") == vm["default_ipv6"], (spec, worker)
+        assert status["resources"] == {"cpu": vm["cpu"], "memoryMB": vm["ram"], "diskGB": vm["ssd"],
+                                       "bandwidthGB": vm["traffic"]}, (status, worker)
+    assert spec["vpsieNodeIdentifier"] == worker["identifier"], (spec, worker)
+    # The provider calls a worker running until it is gone; what the Node is, is in conditions.
+    assert status["vpsieStatus"] == "running", (status, worker)
     assert spec["ipAddress"] in (worker["public_ip"], worker["private_ip"]), (spec, worker)
     assert status["hostname"] == worker["hostname"] and status["nodeName"] == worker["node"], (status, worker)
     for key in ("createdAt", "provisionedAt", "joinedAt", "readyAt"):

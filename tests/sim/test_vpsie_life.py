@@ -15,6 +15,7 @@ from vpsietree import (GROUPS, NODES, PREFIX, check_described, check_owners, cla
 
 
 def D15_S1_S2_S3_a_NodeGroup_goes_from_0_to_5_to_2():
+    """12.4 Full Provisioning Flow, Scale Down with Discovery."""
     with claimer() as (vpsie, tree):
         make_group(vpsie, "web", 5)
         wait_ready(vpsie, "web", 5)

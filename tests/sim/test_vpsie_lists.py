@@ -128,6 +128,18 @@ def D8_D9_D12_E2_one_list_serves_all_who_wait_and_errors_are_retried():
         assert len(vpsie.posts()) == 8, vpsie.posts()
 
 
+def D7_E1_a_list_that_is_not_answered_ends_and_is_repeated():
+    with claimer() as (vpsie, tree):
+        vpsie.fault("late_answer", "vms", ms=120000)
+        make_group(vpsie, "web", 1)
+        failed = "the machines cannot be listed: nothing is created, discovered or deleted"
+        wait_for(lambda: tree.facts(msg=failed), "the call ends before its answer comes", 100)
+        fact = tree.facts(msg=failed)[0]
+        assert fact["why"] and fact["hint"], fact
+        wait_ready(vpsie, "web", 1)
+        assert len(vpsie.posts()) == 1, vpsie.posts()
+
+
 def D13_a_Node_of_another_VPSieNode_is_never_taken():
     """Defects 1 and 5 of the original: the label of another one, though the address matches."""
     with claimer() as (vpsie, _):
@@ -156,5 +168,6 @@ tap.side_by_side(
     D16_a_list_that_lacks_workers_deletes_and_fails_nothing,
     D17_a_truncated_VM_list_is_an_error_and_changes_nothing,
     D8_D9_D12_E2_one_list_serves_all_who_wait_and_errors_are_retried,
+    D7_E1_a_list_that_is_not_answered_ends_and_is_repeated,
     D13_a_Node_of_another_VPSieNode_is_never_taken)
 tap.main()
