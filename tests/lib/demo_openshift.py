@@ -40,13 +40,14 @@ class Tree(Muster):
             "kube-watcher": {"kubeconfig": str(kubeconfig), "writes-per-second": 500},
             "node-state": {"enabled": True}, "insight": {"enabled": True}, "metrics": muster.METRICS}})
 
-    def notifications(self):
-        """How many notifications this incarnation of node-state has sent; None while it is not available."""
-        try:
-            found = COUNTED.findall(self.metrics_page())
-        except OSError:
-            return None
-        return sum(map(int, found)) if found else None
+
+def notifications(tree):
+    """How many notifications this incarnation of node-state has sent; None while it is not available."""
+    try:
+        found = COUNTED.findall(tree.metrics_page())
+    except OSError:
+        return None
+    return sum(map(int, found)) if found else None
 
 
 class Fleet:
@@ -73,7 +74,7 @@ class Fleet:
         return {name: item for name, item in items.items() if item.get("status")}
 
     def count(self):
-        now, seen = time.monotonic(), self.tree.notifications()
+        now, seen = time.monotonic(), notifications(self.tree)
         if seen is None or now - self.rated < 0.5:
             return
         added = seen - self.last if seen >= self.last else seen      # a new incarnation begins at 0

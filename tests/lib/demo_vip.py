@@ -51,15 +51,26 @@ class Scene:
     def __init__(self, demo, server, tree):
         self.demo, self.server, self.tree = demo, server, tree
         self.world, self.ended = World(server), threading.Event()
-        self.clusters, self.first = [], {}
+        self.clusters, self.first, self.hosts = [], {}, {}
 
     def make(self, *names):
         self.clusters += [Cluster(self, name) for name in names]
 
     def refresh(self, last=False):
+        self.observe()
+        self.demo.figures.update(clusters=len(self.clusters), vips=len(self.given()),
+                                 waited=sum(each.waited for each in self.clusters))
+        self.demo.draw(self.rows(self.hosts), self.line(), last)
+
+    def given(self):
+        return [host for host in self.hosts.values() if host]
+
+    def observe(self):
+        """Reads what there is, and checks it."""
         demo, claims = self.demo, self.world.claims()
-        hosts = {each.name: self.world.endpoint(each.name).get("host", "") for each in self.clusters}
-        given = [host for host in hosts.values() if host]
+        self.hosts = hosts = {each.name: self.world.endpoint(each.name).get("host", "")
+                              for each in self.clusters}
+        given = self.given()
         demo.check(len(set(given)) == len(given), "two Clusters have one address")
         demo.check(len(claims) <= len(self.clusters),
                    f"{len(claims)} claims for {len(self.clusters)} Clusters")
@@ -72,9 +83,6 @@ class Scene:
             if each.rendered is not None:
                 demo.check(each.rendered == {"host": hosts[each.name], "port": 6443},
                            f"{each.name} is rendered with {each.rendered}")
-        demo.figures.update(clusters=len(self.clusters), vips=len(given),
-                            waited=sum(each.waited for each in self.clusters))
-        demo.draw(self.rows(hosts), self.line(), last)
 
     def line(self):
         figures = self.demo.figures

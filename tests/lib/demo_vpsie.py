@@ -18,10 +18,17 @@ RUNNING = ("running", "joined", "ready")
 class Scene:
     def __init__(self, demo, vpsie):
         self.demo, self.vpsie = demo, vpsie
-        self.items, self.failed, self.all = {}, set(), set()
+        self.items, self.failed, self.all, self.posts = {}, set(), set(), 0
 
     def refresh(self, last=False):
-        posts = self.vpsie.posts()
+        self.observe()
+        self.demo.figures.update(vpsienodes=len(self.all), ready=len(self.of_phase("Ready")),
+                                 failed=len(self.failed), posts=self.posts)
+        self.demo.draw(self.rows(), self.line(), last)
+
+    def observe(self):
+        """Reads what there is, and checks it."""
+        self.posts = len(self.vpsie.posts())
         self.items = nodes(self.vpsie)
         try:
             check_owners(self.vpsie)
@@ -29,10 +36,7 @@ class Scene:
             self.demo.violation(str(wrong))
         self.all |= set(self.items)
         self.failed |= set(self.of_phase("Failed"))
-        self.demo.check(len(posts) <= len(self.all), f"{len(posts)} requests for {len(self.all)} VPSieNodes")
-        self.demo.figures.update(vpsienodes=len(self.all), ready=len(self.of_phase("Ready")),
-                                 failed=len(self.failed), posts=len(posts))
-        self.demo.draw(self.rows(), self.line(), last)
+        self.demo.check(self.posts <= len(self.all), f"{self.posts} requests for {len(self.all)} VPSieNodes")
 
     def of_phase(self, *wanted):
         return [name for name, item in self.items.items() if item.get("status", {}).get("phase") in wanted]

@@ -9,6 +9,7 @@ import contextlib
 import json
 import re
 
+import anycrds
 import crashsweep
 import joiner
 import kubecrds
@@ -62,26 +63,32 @@ class LkeTree(KubeTree):
 
 
 @contextlib.contextmanager
-def lke(tier="standard", speed=50, settings=None, **more):
-    """Machines become Nodes of the same muster-sim."""
-    with lke_server(speed) as linode, LkeTree(linode, tier, settings, **more) as tree:
+def lke(tier="standard", speed=50, settings=None, crds=None, **more):
+    """Machines become Nodes of the same muster-sim. crds: as prepare has it."""
+    with lke_server(speed, crds) as linode, LkeTree(linode, tier, settings, **more) as tree:
         tree.wait_running()
         yield linode, tree
 
 
 @contextlib.contextmanager
-def lke_server(speed=50, **more):
+def lke_server(speed=50, crds=None, **more):
     """The muster-sim of that, with what prepare makes."""
     with Provider("linode", join=True, speed=speed, **more) as linode:
-        prepare(linode.server)
+        prepare(linode.server, crds)
         yield linode
 
 
-def prepare(server):
-    """The definitions, a LinodeNodeClass and a NodePool."""
+def stand_ins():
+    """Names and versions of Karpenter's kinds, for machines without Go: any field is taken."""
+    return [anycrds.crd("karpenter.sh", plural, kind, ("v1",), namespaced=False)
+            for plural, kind in ((CLAIMS, "NodeClaim"), (POOLS, "NodePool"))]
+
+
+def prepare(server, crds=None):
+    """The definitions, a LinodeNodeClass and a NodePool. crds: Karpenter's, None for those of its module."""
     if isinstance(server, SimServer):
         server.install(ATTACHMENTS)
-    server.install(*kubecrds.from_module(kubecrds.KARPENTER, CLAIMS, POOLS),
+    server.install(*(crds or kubecrds.from_module(kubecrds.KARPENTER, CLAIMS, POOLS)),
                    ROOT / "deploy/crds/linodenodeclasses.yaml")
     server.kube.create(CLASSES, {"metadata": {"name": "default"}, "spec": {"tags": ["team-a"]}})
     nodepool(server, "general")

@@ -7,6 +7,8 @@
         linode.audit("POST")                            # every call, with its effect and the id of its token
 
     with Provider("linode", join=True) as linode: linode.server.kube    # its machines are Nodes there
+
+Several on one muster-sim: each gets the SimServer before that starts, and is entered after it.
 """
 import contextlib
 import json
@@ -18,31 +20,36 @@ TOKENS = {"one": "token-of-the-test-provider"}
 
 
 class Provider:
-    """tokens: {id: token}; the first one is in token_file. speed: the machines live so much faster."""
+    """tokens: {id: token}; the first one is in token_file. speed: the machines live so much faster. server: the
+    SimServer that has it; without one it has its own."""
 
-    def __init__(self, name, join=False, speed=10, tokens=None, options=(), tls=False):
+    def __init__(self, name, join=False, speed=10, tokens=None, options=(), tls=False, server=None):
         self.name = name
         self.tokens = dict(tokens or TOKENS)
         self.token = next(iter(self.tokens.values()))
-        self.server = SimServer(options=["--speed", speed, *options], tls=tls)
+        self.shared = server is not None
+        self.server = server or SimServer(options=["--speed", speed, *options], tls=tls)
         folder = self.server.folder
         self.token_file, self.audit_file = folder / f"{name}-token", folder / "provider-audit.jsonl"
         self.token_file.write_text(self.token)
         self.token_file.chmod(0o600)
-        self.server.options += [f"--{name}", "127.0.0.1:0", f"--{name}-join", "yes" if join else "no",
-                                "--provider-audit", self.audit_file]
+        self.server.options += [f"--{name}", "127.0.0.1:0", f"--{name}-join", "yes" if join else "no"]
+        if "--provider-audit" not in self.server.options:
+            self.server.options += ["--provider-audit", self.audit_file]
         for known, token in self.tokens.items():
             self.server.options += [f"--{name}-token", f"{token}={known}"]
         self.url = self.api = None
 
     def __enter__(self):
-        self.server.__enter__()
+        if not self.shared:
+            self.server.__enter__()
         self.url = self.server.urls[self.name]
         self.api = Kube(self.url, self.token, self.server.ca())     # for calls by hand
         return self
 
     def __exit__(self, *wrong):
-        self.server.__exit__(*wrong)
+        if not self.shared:
+            self.server.__exit__(*wrong)
 
     # -- what the provider has
 
@@ -55,7 +62,7 @@ class Provider:
         at_ms and effect_at_ms (CLOCK_MONOTONIC)."""
         text = self.audit_file.read_text()
         rows = [json.loads(line) for line in text[:text.rfind("\n") + 1].splitlines()]
-        return [row for row in rows if method in (None, row["method"])]
+        return [row for row in rows if row["api"] == self.name and method in (None, row["method"])]
 
     def effects(self, method=None):
         """The rows of calls that changed something, in the order of the changes."""
