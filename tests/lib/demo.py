@@ -19,9 +19,9 @@ and, if it has options of its own, add_options(parser). A scene waits for progre
 never for the clock, and raises (wait_for does) when it does not come. Then, and after a violation, `ok` is
 false and the exit code 1. tests/sim/test_demo.py has a row for each scene.
 
-The object of --json is the last line: ok, scene (not in the default scene, whose object has its own form), the
-figures, violations, seconds (those of --stay left out), and error if it failed. Ctrl-C and SIGTERM end the scene, its contexts end the processes, the exit code
-is 130.
+The object of --json is the last line: ok, scene (not in the default scene, whose object has its own form),
+the figures, violations, seconds (those of --stay left out), and error if it failed. Ctrl-C and SIGTERM end
+the scene, its contexts end the processes, the exit code is 130.
 """
 import argparse
 import importlib
@@ -131,7 +131,7 @@ def parse(arguments):
     parser = argparse.ArgumentParser(
         prog=f"./dev demo{' ' + named if named else ''}",
         usage=None if named else "./dev demo [SCENE] [--json] [--stay] ...",
-        description=f"{'' if named else f'Without a scene: {DEFAULT}, which has all of them. '}Scenes:\n{about}",
+        description=f"{'' if named else f'Without a scene: {DEFAULT}, which has all. '}Scenes:\n{about}",
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="the last line is a JSON object with the outcome")
     parser.add_argument("--stay", action="store_true", help="leave it running, and print how to inspect it")

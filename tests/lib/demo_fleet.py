@@ -6,8 +6,8 @@ yields the next condition to wait for. What is drawn is read from the API server
 log.
 
 The figures of --json are what the cluster has at the end: nodes (Nodes of OpenShift and of both providers),
-claims and vpsienodes (those that are Ready), vips (Clusters with their address), annotated (MachineDeployments),
-insights (NodeProgressInsights and MachineConfigPoolProgressInsights).
+claims and vpsienodes (those that are Ready), vips (Clusters with their address), annotated
+(MachineDeployments), insights (NodeProgressInsights and MachineConfigPoolProgressInsights).
 """
 import pathlib
 import time
@@ -235,22 +235,27 @@ def add_options(parser):
                         help="write what /metrics has at the end to this file")
 
 
+    parser.add_argument("--root", type=pathlib.Path, metavar="FOLDER",
+                        help="musterd is PID 1 of this root (./dev image makes build/image/root), not as "
+                        "root, and cannot write there")
+
+
 def play(demo):
     demo.figures.update(dict.fromkeys(KEYS, 0))
     demo.view.colors = {f"% {word:<12}": number for word, number in demo_openshift.COLORS.items()}
     words = [word for role, n in SIZES.items() for word in (f"--{role}", str(n))]
     speed = demo_openshift.WAVE_S * demo_openshift.WAVES / max(demo.asked.seconds, 1)
-    demo.headline(f"muster-sim serves an OpenShift {OLD} of {sum(SIZES.values())} nodes, and the APIs of Linode, "
-                  f"VPSie and AWS, {speed:.0f} times as fast as real time")
+    demo.headline(f"muster-sim serves an OpenShift {OLD} of {sum(SIZES.values())} nodes, and the APIs of "
+                  f"Linode, VPSie and AWS, {speed:.0f} times as fast as real time")
     with World(f"{speed:.1f}", ["--openshift", "--release", OLD, *words]) as world:
         Cluster(world.server).do("pool", name="worker", max_unavailable=AT_ONCE)
         demo.headline("musterd starts all actors: each a process with its own rights and its own credential")
-        with FleetTree(world, settings={"vip-claimer": demo_vip.SETTINGS}) as tree:
+        with FleetTree(world, settings={"vip-claimer": demo_vip.SETTINGS}, root=demo.asked.root) as tree:
             tree.wait_running()
             tree.wait_hooks()
             scene = Scene(demo, world, tree)
-            wanted = sum(SIZES.values()), len(SIZES)
-            wait_for(lambda: scene.fleet.refresh() or (len(scene.fleet.nodes), len(scene.fleet.pools)) == wanted,
+            fleet, wanted = scene.fleet, (sum(SIZES.values()), len(SIZES))
+            wait_for(lambda: fleet.refresh() or (len(fleet.nodes), len(fleet.pools)) == wanted,
                      "an insight for every node and pool")
             demo.show(tree, "status")
             demo.headline("everything at once, as the API server has it")
@@ -266,9 +271,10 @@ def play(demo):
             demo.check(code == 0, f"musterd ended with {code}")
     demo.summary(
         *lines, "",
-        f"- node-state was killed, and was back and complete after {scene.update.back_s * 1000:.0f} ms: no "
-        "insight vanished or was made again",
-        f"- {len(demo.violations)} violations: no machine of two owners, no owner of two machines, no address "
-        "given twice",
-        "Try ./dev demo --stay, and in another terminal: muster status -w, muster explain nodeclaim/claim-00,",
-        "muster trace node/worker-00, muster tap; one scene alone: ./dev demo lke (--help lists them).")
+        f"- node-state was killed, and was back and complete after {scene.update.back_s * 1000:.0f} ms: "
+        "no insight vanished or was made again",
+        f"- {len(demo.violations)} violations: no machine of two owners, no owner of two machines, "
+        "no address given twice",
+        "Try ./dev demo --stay, and in another terminal: muster status -w, muster tap, muster trace "
+        "node/worker-00,",
+        "muster explain nodeclaim/claim-00; one scene alone: ./dev demo lke (--help lists them).")

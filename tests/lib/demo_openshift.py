@@ -140,7 +140,7 @@ class Scenario:
         if self.fleet.done("worker") < SIZES["workers"] // 2:
             return False
         row, began = self.tree.actor("node-state"), time.monotonic()
-        os.kill(row["pid"], signal.SIGKILL)
+        os.kill(self.tree.pid("node-state"), signal.SIGKILL)
         self.demo.report("kill -9 node-state, in the middle of it")
 
         def back():

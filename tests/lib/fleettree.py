@@ -7,9 +7,12 @@
 Definitions are those of deploy/crds, and of other people's kinds only names and versions: no Go is needed.
 """
 import contextlib
+import os
 
 import capacrds
+import imageroot
 import muster
+import procs
 import viptree
 from capatree import ACTOR as ANNOTATOR
 from capatree import NAMES, Aws
@@ -54,16 +57,40 @@ class World:
 
 
 class FleetTree(VipTree):
-    """settings: {actor: {setting: value}} beyond."""
+    """settings: {actor: {setting: value}} beyond. server: of the objects, if not the muster-sim of the APIs.
+    root: of an image, in which musterd is PID 1 (imageroot)."""
 
-    def __init__(self, world, settings=None, supervisor=None, **more):
+    def __init__(self, world, settings=None, supervisor=None, server=None, root=None, **more):
+        self.root = root
         identity = {**dict.fromkeys(NAMES, ""), **world.aws.identity()}
-        super().__init__(world.server, env=identity, **more)
+        super().__init__(server or world.server, env=identity, **more)
         for name, values in sections(world, self.folder).items():
             self.settings[name] = {**self.settings.get(name, {}), **values}
         for name, values in (settings or {}).items():
             self.settings[name] = {**self.settings.get(name, {}), **values}
-        self.configure({"supervisor": {"log-format": "json", **(supervisor or {})}, "actors": self.settings})
+        # Without root's rights the actors have no other user than musterd.
+        user = {} if root is None else {"user": ""}
+        self.configure({"supervisor": {"log-format": "json", **user, **(supervisor or {})},
+                        "actors": self.settings})
+        if root is not None:
+            web_identity = world.aws.web_token_file().parent
+            for folder in (self.folder, web_identity):
+                imageroot.give(folder)
+            self.command = [*imageroot.wrapper(root, [self.folder, web_identity]),
+                            imageroot.program(root, "musterd"), *self.command[1:]]
+
+    def pid(self, name):
+        """On this machine: inside the root they count from 1."""
+        return super().pid(name) if self.root is None else self.find(f"muster-{name}")
+
+    def find(self, program):
+        return imageroot.named(procs.family(self.process.pid), program)
+
+    def signal(self, number):
+        if self.root is None:
+            super().signal(number)
+        else:
+            os.kill(self.find("musterd"), number)       # unshare does not pass it on
 
 
 def sections(world, folder):

@@ -155,13 +155,10 @@ class KubeTree(muster.Muster):
 
     # -- faults
 
-    def pid(self, name):
-        return self.actor(name)["pid"]
-
     def kill(self, name, number=signal.SIGKILL):
         """Returns the incarnation that got the signal."""
         row = self.actor(name)
-        os.kill(row["pid"], number)
+        os.kill(self.pid(name), number)
         return row["incarnation"]
 
     def wait_back(self, name, incarnation, timeout=60):

@@ -150,6 +150,9 @@ class Muster:
     def actor(self, name):
         return self.actors()[name]
 
+    def pid(self, name):
+        return self.actor(name)["pid"]
+
     def wait_running(self, *names, timeout=60):
         """Until these actors (or all enabled ones) run and are synced."""
         def settled():

@@ -20,8 +20,8 @@ TOKENS = {"one": "token-of-the-test-provider"}
 
 
 class Provider:
-    """tokens: {id: token}; the first one is in token_file. speed: the machines live so much faster. server: the
-    SimServer that has it; without one it has its own."""
+    """tokens: {id: token}; the first one is in token_file. speed: the machines live so much faster.
+    server: the SimServer that has it; without one it has its own."""
 
     def __init__(self, name, join=False, speed=10, tokens=None, options=(), tls=False, server=None):
         self.name = name
