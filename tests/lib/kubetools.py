@@ -168,6 +168,12 @@ TOOLS = {
     "moto": PythonTool("5.2.5", "tests/real/python/moto.txt"),
     # Cluster API's own controllers and webhooks.
     "capi-manager": GoTool("1.13.6", {"sigs.k8s.io/cluster-api": "v1.13.6"}, "sigs.k8s.io/cluster-api"),
+    # The libraries of Kubernetes are those of kubectl, so that both are compiled once.
+    "helm": GoTool("3.20.2", {"helm.sh/helm/v3": "v3.20.2", **{f"k8s.io/{library}": "v0.35.4" for library in (
+        "api", "apiextensions-apiserver", "apimachinery", "apiserver", "cli-runtime", "client-go",
+        "component-base", "kubectl")}}, "helm.sh/helm/v3/cmd/helm"),
+    # The server that reads the shipped rules and asks the queries of the dashboard.
+    "prometheus": DebianTool("2.42", "prometheus", "./usr/bin/prometheus"),
     # bench/kube.py measures us beside it
     "node-cache": GoTool("0.23.3", {"sigs.k8s.io/controller-runtime": "v0.23.3", "k8s.io/api": "v0.35.4",
                                     "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/node-cache"),
