@@ -49,18 +49,21 @@ class Missing(Exception):
 @dataclasses.dataclass(frozen=True)
 class GoTool:
     """A main package of a public module, or the one in `folder` of our tree, with its modules' versions.
-    toolchain: the Go that its modules need when GO_OLDEST is too old; Go fetches it like a module."""
+    toolchain: the Go that its modules need when GO_OLDEST is too old; Go fetches it like a module.
+    sums: lines of go.sum, of modules that the registry's own database of sums does not have."""
     version: str
     modules: dict
     package: str = "."
     folder: str = ""
     ldflags: str = "-s -w"
     toolchain: str = ""
+    sums: tuple = ()
 
     def recipe(self):
         sources = sorted((ROOT / self.folder).glob("*.go")) if self.folder else []
         return repr([self.version, sorted(self.modules.items()), self.package, self.ldflags,
-                     *filter(None, [self.toolchain]), *(source.read_text() for source in sources)])
+                     *filter(None, [self.toolchain]), *self.sums,
+                     *(source.read_text() for source in sources)])
 
     def program(self, name):
         return name
@@ -70,6 +73,7 @@ class GoTool:
         for source in (ROOT / self.folder).glob("*.go") if self.folder else ():
             shutil.copy(source, work)
         (work / "go.mod").write_text(self.go_mod(name))
+        (work / "go.sum").write_text("".join(f"{line}\n" for line in self.sums))
         environment = _environment() | ({"GOTOOLCHAIN": f"go{self.toolchain}"} if self.toolchain else {})
         every = _run(name, [go, "list", "-deps", self.package], work, environment).split()
         _run(name, [go, "build", "-v", "-trimpath", "-buildvcs=false", f"-ldflags={self.ldflags}",
@@ -152,6 +156,7 @@ def _kubernetes(command):
                   ldflags=f"-s -w {_STAMP}")
 
 
+_AUTOSCALER = "v0.0.0-20250613073258-1959f5f61f6c"
 TOOLS = {
     "etcd": GoTool("3.6.5", {"go.etcd.io/etcd/server/v3": "v3.6.5"}, "go.etcd.io/etcd/server/v3"),
     "etcd-debian": DebianTool("3.4", "etcd-server", "./usr/bin/etcd"),
@@ -165,6 +170,14 @@ TOOLS = {
     "linodego": GoTool("1.69.1", {"github.com/linode/linodego": "v1.69.1"}, folder="tests/real/go/linodego"),
     "karpenter": GoTool("1.15.0", {"sigs.k8s.io/karpenter": "v1.15.0"}, folder="tests/real/go/karpenter",
                         toolchain="1.26.9"),
+    # Its module has no tags. Kubernetes is of the version that its go.mod names for the libraries.
+    "autoscaler": GoTool("20250613", {
+        "k8s.io/autoscaler/cluster-autoscaler": _AUTOSCALER,
+        "k8s.io/autoscaler/cluster-autoscaler/apis": "v0.0.0-20240627115740-d52e4b9665d7",
+        "k8s.io/kubernetes": "v1.33.1"}, folder="tests/real/go/autoscaler", sums=tuple(
+            f"k8s.io/autoscaler/cluster-autoscaler {version} h1:{sum_}=" for version, sum_ in (
+                (_AUTOSCALER, "gGUthCoel/TlD1fh33foTFCs1n75w8sqmpD3qf2zqk4"),
+                (f"{_AUTOSCALER}/go.mod", "/1vry++ARaSAifwfBxWxGejNkgroz+/N8HyI0Xo7F8U")))),
     "moto": PythonTool("5.2.5", "tests/real/python/moto.txt"),
     # Cluster API's own controllers and webhooks.
     "capi-manager": GoTool("1.13.6", {"sigs.k8s.io/cluster-api": "v1.13.6"}, "sigs.k8s.io/cluster-api"),

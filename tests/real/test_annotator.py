@@ -9,51 +9,35 @@ import signal
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
-import kubecrds
+import capareal
 import kubesuite
-from capacrds import AWS_CLUSTERS, CAPI, CLUSTERS, CONTROL_PLANES, DEPLOYMENTS, TEMPLATES
+from capacrds import AWS_CLUSTERS, CLUSTERS, DEPLOYMENTS, TEMPLATES
+from capareal import VERSIONS
 from capatree import CAPACITY, G5_12XLARGE, M5_LARGE, M6G_XLARGE, Aws, CapaTree, World, ours, writes
 from kubeservers import RealServer
 from kubesuite import case
 from muster import wait_for
 
-CAPA = ("sigs.k8s.io/cluster-api-provider-aws/v2", "v2.13.0", "config/crd/bases")
-VERSIONS = ("v1beta1", "v1beta2")
+KINDS = (DEPLOYMENTS, CLUSTERS)
 
 
 def prepare(server):
-    server.install(*kubecrds.from_module(kubecrds.CAPI, DEPLOYMENTS, CLUSTERS),
-                   *kubecrds.from_module(CAPA, TEMPLATES, AWS_CLUSTERS, CONTROL_PLANES))
+    capareal.install(server, KINDS)
     for version in VERSIONS:
         for part in "ab":
             server.kube.create("namespaces", {"metadata": {"name": f"{version}-{part}"}})
 
 
-def serve(server, version):
-    """Nothing converts here, so one version of Cluster API is served at a time, the one that is stored."""
-    for plural in (DEPLOYMENTS, CLUSTERS):
-        name = f"{plural}.{CAPI}"
-        crd = server.kube.get("customresourcedefinitions", name)
-        for row in crd["spec"]["versions"]:
-            row["served"] = row["storage"] = row["name"] == version
-        server.kube.replace("customresourcedefinitions", crd)
-    for row in VERSIONS:
-        for plural in (DEPLOYMENTS, CLUSTERS):
-            path = f"apis/{CAPI}/{row}/{plural}"
-            wait_for(lambda: (server.kube.raw("GET", path).code == 200) == (row == version),
-                     f"{path} is served, or is not")
-
-
 def each_version(server, check):
     for version in VERSIONS:
-        serve(server, version)
+        capareal.serve(server, version, KINDS)
         server.forget_audit()
         with Aws() as aws:
             check(server, aws, World(server, f"{version}-a", version), World(server, f"{version}-b", version))
-        for plural in (DEPLOYMENTS, CLUSTERS, TEMPLATES, AWS_CLUSTERS):
+        for plural in (*KINDS, TEMPLATES, AWS_CLUSTERS):
             for part in "ab":
                 world = World(server, f"{version}-{part}", version)
-                name = world.core(plural) if plural in (DEPLOYMENTS, CLUSTERS) else plural
+                name = world.core(plural) if plural in KINDS else plural
                 for item in server.kube.list(name, world.namespace)["items"]:
                     kubesuite.remove(server.kube, name, item["metadata"])
 

@@ -318,8 +318,8 @@ def F7_FR4_1_FR4_4_AC6_the_web_identity_reaches_this_actor_alone():
 
 
 @tap.case
-def TR5_the_rights_of_this_actor_alone():
-    """What it lists is the most: ConfigMaps and update of MachineDeployments are not used."""
+def TR5_AC11_AC12_the_rights_of_this_actor_alone():
+    """What TR5 lists is the most: ConfigMaps and update of MachineDeployments are not used."""
     allowed = {("cluster.x-k8s.io", "machinedeployments"): {"get", "list", "watch", "update", "patch"},
                ("cluster.x-k8s.io", "clusters"): {"get", "list", "watch"},
                ("infrastructure.cluster.x-k8s.io", "awsmachinetemplates"): {"get", "list", "watch"},
@@ -337,6 +337,10 @@ def TR5_the_rights_of_this_actor_alone():
     for key, verbs in rules.items():
         assert verbs <= allowed.get(key, set()), (key, verbs)
     assert rules["cluster.x-k8s.io", "machinedeployments"] == {"get", "list", "watch", "patch"}, rules
+    read = {(group, plural) for (group, plural), verbs in rules.items() if "watch" in verbs}
+    assert not any("openshift" in group for group, _ in rules), f"AC11 {rules}"
+    fixtures = {(group, plural) for plural, (group, _) in capacrds.KINDS.items()}
+    assert read - {("coordination.k8s.io", "leases")} == fixtures, "AC12 the tests have what it reads"
 
 
 @tap.case
