@@ -190,9 +190,14 @@ TOOLS = {
     # bench/kube.py measures us beside it
     "node-cache": GoTool("0.23.3", {"sigs.k8s.io/controller-runtime": "v0.23.3", "k8s.io/api": "v0.35.4",
                                     "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/node-cache"),
+    # bench/annotator.py measures us beside it
+    "peer-annotator": GoTool("2.13.0", {
+        "sigs.k8s.io/cluster-api-provider-aws/v2": "v2.13.0", "sigs.k8s.io/cluster-api": "v1.13.6",
+        "sigs.k8s.io/controller-runtime": "v0.23.3", "github.com/aws/aws-sdk-go": "v1.55.8",
+        "k8s.io/apimachinery": "v0.35.4"}, folder="bench/peers/capa-annotator"),
 }
 
-OF_BENCHMARKS = {"node-cache"}
+OF_BENCHMARKS = {"node-cache", "peer-annotator"}
 
 
 def place(name):
