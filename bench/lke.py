@@ -115,12 +115,14 @@ def life(tier):
 
 def quiet():
     """What was measured meanwhile in virtual time does not change how many calls come."""
+    assert len(resting) == len(TIERS), "the section before has failed"
     with contextlib.ExitStack() as stack:
         for end, *_ in resting.values():
             stack.enter_context(end)
         time.sleep(max(0, max(row[-1] for row in resting.values()) + QUIET_S - time.monotonic()))
         found = {tier: sum(cluster.calls(start)) * 60 / (time.monotonic() - since_s)
                  for tier, (_, cluster, start, since_s) in resting.items()}
+        assert all(found.values()), "it does not list any more: does it still run?"
     show("nothing to do", "calls/minute", found, "quiet_calls_per_minute")
 
 
@@ -138,11 +140,14 @@ def bound_s(tier, writes):
     return max(writes * lkevirtual.WINDOW_S / lkevirtual.LIMITS["general"], PROVISION_S[tier])
 
 
+# A process ends with the thread that started it (procs.die_with_parent): these last as long as the benchmark.
+threads = concurrent.futures.ThreadPoolExecutor(len(TIERS))
+
+
 def both(measure, *arguments):
     """tier -> what it found, measured side by side."""
-    with concurrent.futures.ThreadPoolExecutor(len(TIERS)) as pool:
-        begun = {tier: pool.submit(measure, tier, *arguments) for tier in TIERS}
-        return {tier: task.result() for tier, task in begun.items()}
+    begun = {tier: threads.submit(measure, tier, *arguments) for tier in TIERS}
+    return {tier: task.result() for tier, task in begun.items()}
 
 
 def show(name, unit, values, key=None):
