@@ -10,8 +10,8 @@ struct slot {
 	char		*key;		/* NULL: free id */
 	uint32_t	 len;
 	uint32_t	 place;		/* in the index; while free: the next free id */
-	uint64_t	 hash;		/* keytab_hash; 0: not computed yet */
 };
+_Static_assert(sizeof(struct slot) == 16, "every key of every table has one");
 
 struct keytab {
 	uint32_t	 magic;
@@ -20,7 +20,7 @@ struct keytab {
 	char		*values;	/* by id */
 	size_t		 value_size;
 	uint32_t	 nslots, cap_slots, count, free_head;
-	uint32_t	*index;		/* id, or KEYTAB_NONE; power of two, at most half full */
+	uint32_t	*index;		/* id, or KEYTAB_NONE; power of two, at most 3/4 full */
 	uint32_t	 index_size;
 	size_t		 key_bytes;
 };
@@ -28,8 +28,6 @@ struct keytab {
 /* Of this process; set before main, so that threads need no lock. */
 static uint64_t seed[2];
 
-static uint32_t place_of(const char *, size_t);
-static uint32_t find(const struct keytab *, uint32_t, const char *, size_t);
 static void index_insert(struct keytab *, uint32_t);
 static void index_grow(struct keytab *);
 static uint32_t index_position(const struct keytab *, uint32_t);
@@ -87,14 +85,14 @@ keytab_free(struct keytab **kp)
 uint32_t
 keytab_find(const struct keytab *k, const char *key, size_t len)
 {
-	return find(k, place_of(key, len), key, len);
+	return keytab_find_at(k, keytab_place(key, len), key, len);
 }
 
 uint32_t
 keytab_add(struct keytab *k, const char *key, size_t len, bool *added)
 {
-	const uint32_t place = place_of(key, len);
-	uint32_t id = find(k, place, key, len);
+	const uint32_t place = keytab_place(key, len);
+	uint32_t id = keytab_find_at(k, place, key, len);
 
 	if (added != NULL)
 		*added = id == KEYTAB_NONE;
@@ -117,7 +115,7 @@ keytab_add(struct keytab *k, const char *key, size_t len, bool *added)
 		memset(keytab_value(k, id), 0, k->value_size);
 	k->key_bytes += len + 1;
 	k->count++;
-	if (k->count * 2 > k->index_size)
+	if (k->count > k->index_size / 4 * 3)
 		index_grow(k);
 	else
 		index_insert(k, id);
@@ -169,11 +167,7 @@ uint64_t
 keytab_hash(const struct keytab *k, uint32_t id)
 {
 	MUST(id < k->nslots && k->slots[id].key != NULL);
-	struct slot *s = &k->slots[id];
-
-	if (s->hash == 0)
-		s->hash = hash64(s->key, s->len);
-	return s->hash;
+	return hash64(k->slots[id].key, k->slots[id].len);
 }
 
 uint32_t
@@ -229,8 +223,8 @@ absorb(uint64_t v[4], uint64_t word)
 }
 
 /* SipHash-1-3, as Rust and Python use it for their tables; half of its result. */
-static uint32_t
-place_of(const char *key, size_t len)
+uint32_t
+keytab_place(const char *key, size_t len)
 {
 	uint64_t v[4] = {
 		seed[0] ^ 0x736f6d6570736575u, seed[1] ^ 0x646f72616e646f6du,
@@ -254,8 +248,8 @@ place_of(const char *key, size_t len)
 	return (uint32_t)(v[0] ^ v[1] ^ v[2] ^ v[3]);
 }
 
-static uint32_t
-find(const struct keytab *k, uint32_t place, const char *key, size_t len)
+uint32_t
+keytab_find_at(const struct keytab *k, uint32_t place, const char *key, size_t len)
 {
 	const uint32_t mask = k->index_size - 1;
 

@@ -25,6 +25,9 @@ struct keytab *keytab_new(size_t value_size);
 void keytab_free(struct keytab **kp);
 /* The id of key, or KEYTAB_NONE. */
 uint32_t keytab_find(const struct keytab *k, const char *key, size_t len);
+/* The same in two steps: keytab_place depends on the key alone, the same for every table of this process. */
+uint32_t keytab_place(const char *key, size_t len);
+uint32_t keytab_find_at(const struct keytab *k, uint32_t place, const char *key, size_t len);
 /* The id of key, added if absent (then *added is true; added may be NULL). */
 uint32_t keytab_add(struct keytab *k, const char *key, size_t len, bool *added);
 /* What its value points to is the caller's: free it before. */

@@ -171,14 +171,14 @@ static void
 every_process_has_a_seed_of_its_own(void **state)
 {
 	const uint64_t before[2] = { seed[0], seed[1] };
-	const uint32_t place = place_of("node/worker-1", 13);
+	const uint32_t place = keytab_place("node/worker-1", 13);
 
 	(void)state;
 	set_seed();
 	assert_memory_not_equal(before, seed, sizeof(seed));
 	seed[0] = before[0];
 	seed[1] = before[1];
-	assert_int_equal(place_of("node/worker-1", 13), place);
+	assert_int_equal(keytab_place("node/worker-1", 13), place);
 }
 
 /* The authors' key and messages (00 01 02 ...); the results are those of SipHash-1-3, low half. */
@@ -201,7 +201,7 @@ places_are_siphash(void **state)
 	seed[0] = 0x0706050403020100u;
 	seed[1] = 0x0f0e0d0c0b0a0908u;
 	for (size_t i = 0; i < NITEMS(rows); i++)
-		assert_int_equal(place_of(message, rows[i].len), (uint32_t)rows[i].want);
+		assert_int_equal(keytab_place(message, rows[i].len), (uint32_t)rows[i].want);
 	memcpy(seed, before, sizeof(seed));
 }
 
