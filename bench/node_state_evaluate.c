@@ -34,6 +34,7 @@ struct pair {
 struct bench {
 	uint32_t		 nodes;
 	struct fleet		*fleet;
+	struct intern		*pool;
 	struct mirror		*mirror;
 	struct link_store		*view;
 	struct msg_arena	 arena;
@@ -112,8 +113,11 @@ set_up(struct bench *b)
 {
 	msg_arena_init(&b->arena);
 	msgpack_sbuffer_init(&b->packed);
+	b->pool = intern_new();
 	b->mirror = mirror_new();
+	mirror_intern(b->mirror, b->pool);
 	b->view = link_store_new();
+	link_store_intern(b->view, b->pool);
 	b->fleet = fleet_new((struct fleet_hooks){ .enqueue = enqueue, .each_node = each_node, .arg = b });
 	take_pool(b, "master");
 	take_pool(b, "infra");
@@ -132,6 +136,7 @@ tear_down(struct bench *b)
 	fleet_free(&b->fleet);
 	link_store_free(&b->view);
 	mirror_free(&b->mirror);
+	intern_free(&b->pool);
 	msgpack_sbuffer_destroy(&b->packed);
 	msg_arena_free(&b->arena);
 }
@@ -243,6 +248,7 @@ evaluate(struct bench *b, struct wire_str key, enum fleet_result wanted)
 	struct fleet_state state;
 	bool changed = false;
 
+	mirror_release(b->mirror);
 	MUST(mirror_get(b->mirror, key, &item));
 	msg_arena_reset(&b->arena);
 	MUST(msg_unpack_value(MSG_NODE, item.value.p, item.value.len, &b->arena, &node));

@@ -69,6 +69,8 @@ struct actor_spec {
 	size_t			  state_size;	/* of self: zeroed, handed to every function */
 	const struct actor_row	 *rows;
 	size_t			  nrows;
+	/* Its mirrors store once what repeats in their values: then see actor_each. */
+	bool			  interned;
 	/* Before ZeroMQ and its threads exist: the place to fork a helper. Settings are available. */
 	void			(*prepare)(struct actor *a, void *self);
 	/* Before `bound`: open what you serve. */
@@ -155,7 +157,7 @@ void actor_result(struct actor *a, uint64_t handle, const struct body_result *r,
 
 /*
  * Consuming: every key currently in the mirrors of this link (all its producers); stale ones too,
- * see actor_fresh.
+ * see actor_fresh. With spec.interned what fn gets is valid until fn returns.
  */
 void actor_each(struct actor *a, enum link l, void (*fn)(const struct change *c, void *arg), void *arg);
 /*

@@ -1,12 +1,6 @@
 /* proto/scan.c - the walk over a frame that trusts no declared length. Pure. */
 #include "scan.h"
 
-/* What one msgpack head announces: payload bytes that follow it, and objects nested in it. */
-struct item_head {
-	size_t		skip;		/* head and payload; 0: an unknown head, or one that is cut off */
-	uint64_t	children;
-};
-
 /* The heads from 0xc0 to 0xdf: how many bytes follow, and what the number in them counts. */
 enum counts { UNKNOWN, NOTHING, BYTES, OBJECTS, PAIRS };
 static const struct {
@@ -23,8 +17,6 @@ static const struct {
 	[0x1e] = { 2, PAIRS },   [0x1f] = { 4, PAIRS },					/* map */
 	/* 0xc1 is reserved; of ext types we use none. */
 };
-
-static struct item_head read_head(const uint8_t *, size_t);
 
 static const char *const texts[SCAN_MAX] = {
 #define SCAN_TEXT(ID, text) [SCAN_##ID] = (text),
@@ -44,7 +36,7 @@ scan_frame(const void *frame, size_t len, struct scan_info *info)
 	if (len > FRAME_MAX_BYTES)
 		return SCAN_TOO_BIG;
 	while (len > 0) {
-		const struct item_head h = read_head(p, len);
+		const struct scan_head h = scan_head(p, len);
 
 		if (h.skip == 0 && wide[*p - 0xc0].counts == UNKNOWN)
 			return SCAN_TYPE;
@@ -77,28 +69,45 @@ scan_text(enum scan_result r)
 	return (unsigned)r < SCAN_MAX ? texts[r] : "?";
 }
 
-static struct item_head
-read_head(const uint8_t *p, size_t len)
+size_t
+scan_object(const uint8_t *p, size_t len)
+{
+	uint64_t left = 1;
+	size_t at = 0;
+
+	while (left > 0 && at < len) {
+		const struct scan_head h = scan_head(p + at, len - at);
+
+		if (h.skip == 0 || h.skip > len - at || h.children > len - at - h.skip)
+			return 0;
+		at += h.skip;
+		left += h.children - 1;
+	}
+	return left == 0 ? at : 0;
+}
+
+struct scan_head
+scan_head(const uint8_t *p, size_t len)
 {
 	const uint8_t b = p[0];
 	uint64_t n = 0;
 
 	if (b <= 0x7f || b >= 0xe0)				/* small integers */
-		return (struct item_head){ .skip = 1 };
+		return (struct scan_head){ .skip = 1 };
 	if (b <= 0x8f)						/* fixmap */
-		return (struct item_head){ .skip = 1, .children = (b & 0x0fu) * 2u };
+		return (struct scan_head){ .skip = 1, .children = (b & 0x0fu) * 2u };
 	if (b <= 0x9f)						/* fixarray */
-		return (struct item_head){ .skip = 1, .children = b & 0x0fu };
+		return (struct scan_head){ .skip = 1, .children = b & 0x0fu };
 	if (b <= 0xbf)						/* fixstr */
-		return (struct item_head){ .skip = 1u + (b & 0x1fu) };
+		return (struct scan_head){ .skip = 1u + (b & 0x1fu) };
 	const uint8_t width = wide[b - 0xc0].width, counts = wide[b - 0xc0].counts;
 	if (counts == UNKNOWN || len < 1u + width)
-		return (struct item_head){ 0 };
+		return (struct scan_head){ 0 };
 	if (counts == NOTHING)
-		return (struct item_head){ .skip = 1u + width };
+		return (struct scan_head){ .skip = 1u + width };
 	for (uint8_t i = 0; i < width; i++)
 		n = n << 8 | p[1 + i];
 	if (counts == BYTES)
-		return (struct item_head){ .skip = 1u + width + n };
-	return (struct item_head){ .skip = 1u + width, .children = counts == PAIRS ? n * 2 : n };
+		return (struct scan_head){ .skip = 1u + width + n };
+	return (struct scan_head){ .skip = 1u + width, .children = counts == PAIRS ? n * 2 : n };
 }

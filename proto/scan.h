@@ -40,6 +40,15 @@ struct scan_info {
 	uint32_t	depth;
 };
 
+/* What one msgpack head announces. */
+struct scan_head {
+	size_t		skip;		/* head and payload; 0: an unknown head, or one that is cut off */
+	uint64_t	children;	/* objects nested in it, which follow */
+};
+struct scan_head scan_head(const uint8_t *p, size_t len);
+/* The bytes of the object at p with all that is nested in it; 0: it is malformed, or cut off. */
+size_t scan_object(const uint8_t *p, size_t len);
+
 enum scan_result scan_frame(const void *frame, size_t len, struct scan_info *info);
 const char *scan_text(enum scan_result r);
 

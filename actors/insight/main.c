@@ -68,7 +68,7 @@ start(struct actor *a, void *self)
 
 static const struct actor_spec spec = {
 	.name = "insight", .state_size = sizeof(struct reconciler), .rows = rows, .nrows = NITEMS(rows),
-	.start = start, .tick = reconcile_tick, .tick_ms = TICK_MS, .work = reconcile_work,
+	.interned = true, .start = start, .tick = reconcile_tick, .tick_ms = TICK_MS, .work = reconcile_work,
 	.explain = explain, .stop = reconcile_stop,
 };
 

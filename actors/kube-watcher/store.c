@@ -10,12 +10,13 @@
 #include "keytab.h"
 #include "kube/rv.h"
 #include "obj.h"
+#include "uuid.h"
 
-enum { RV_DIGITS_MAX = 19, TOMBSTONES_MAX = 1024, UUID_TEXT = 36, LIST_MASK = 0x1fffffff };
+enum { RV_DIGITS_MAX = 19, TOMBSTONES_MAX = 1024, LIST_MASK = 0x1fffffff };
 
 /* A UUID in binary, anything else as its hash: they are only compared for equality. */
 struct uid {
-	uint8_t	b[16];
+	uint8_t	b[UUID_BYTES];
 };
 
 struct stored_object {
@@ -67,7 +68,6 @@ static struct tombstone *find_tombstone(const struct store *, const struct uid *
 static void drop_tombstone(struct store *, struct tombstone *);
 static struct uid uid_of(const char *);
 static bool same_uid(const struct uid *, const struct uid *);
-static int hex_digit(char);
 static void set_rv(struct store *, struct stored_object *, const char *);
 static enum rv_order order_with(const char *, const struct stored_object *);
 static const char *rv_text(const struct stored_object *, char[RV_DIGITS_MAX + 2]);
@@ -430,21 +430,9 @@ static struct uid
 uid_of(const char *text)
 {
 	const size_t len = strlen(text);
-	struct uid uid = { 0 };
-	size_t nibbles = 0;
+	struct uid uid;
 
-	for (size_t i = 0; len == UUID_TEXT && i < len; i++) {
-		const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
-		const int digit = dash ? 0 : hex_digit(text[i]);
-
-		if ((dash && text[i] != '-') || digit < 0)
-			break;
-		if (dash)
-			continue;
-		uid.b[nibbles / 2] = (uint8_t)(uid.b[nibbles / 2] << 4 | digit);
-		nibbles++;
-	}
-	if (nibbles == 2 * sizeof(uid.b))
+	if (uuid_parse(text, len, uid.b))
 		return uid;
 	const uint64_t halves[2] = { hash64(text, len), hash64_more(hash64("uid", 3), text, len) };
 	memcpy(uid.b, halves, sizeof(uid.b));
@@ -455,15 +443,6 @@ static bool
 same_uid(const struct uid *a, const struct uid *b)
 {
 	return memcmp(a->b, b->b, sizeof(a->b)) == 0;
-}
-
-/* Lower case only, as the apiserver writes it: upper case would be another text, and so another uid. */
-static int
-hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 static void

@@ -67,7 +67,8 @@ static const struct actor_row rows[] = {
 
 static const struct actor_spec spec = {
 	.name = "node-state", .state_size = sizeof(struct node_state), .rows = rows, .nrows = NITEMS(rows),
-	.start = start, .tick = tick, .tick_ms = TICK_MS, .work = work, .explain = explain, .stop = stop,
+	.interned = true, .start = start, .tick = tick, .tick_ms = TICK_MS, .work = work,
+	.explain = explain, .stop = stop,
 };
 
 int

@@ -181,7 +181,7 @@ start(struct actor *a)
 {
 	struct bus_owner owner = {
 		.changed = on_change, .report = on_report, .write = on_write, .wrote = on_wrote,
-		.session_ended = on_session_ended, .arg = a,
+		.session_ended = on_session_ended, .interned = a->spec->interned, .arg = a,
 	};
 
 	a->base = event_base_new();

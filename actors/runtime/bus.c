@@ -31,6 +31,7 @@ bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t i
 	b->incarnation = incarnation;
 	b->tap = tap;
 	b->hop_log = hop_log_new();
+	b->pool = intern_new();
 	b->owner = *owner;
 	msg_arena_init(&b->arena);
 	msg_arena_init(&b->arena_gone);
@@ -58,6 +59,7 @@ bus_free(struct bus **bp)
 	write_client_free(&b->write_client);
 	write_server_free(&b->write_server);
 	hop_log_free(&b->hop_log);
+	intern_free(&b->pool);	/* after the stores and mirrors that use it */
 	event_free(b->pump);
 	event_free(b->timer);
 	msg_arena_free(&b->arena);
@@ -203,6 +205,13 @@ bus_read(struct bus *b, enum link l, struct wire_str key, struct change *out, un
 }
 
 void
+bus_release(struct bus *b)
+{
+	for (unsigned i = 0; b != NULL && i < b->nins; i++)
+		in_release(b->ins[b->in_ends[i].link][b->in_ends[i].producer]);
+}
+
+void
 bus_stats(struct bus *b)
 {
 	for (unsigned i = 0; i < b->nouts; i++)
@@ -271,6 +280,7 @@ pump(evutil_socket_t fd, short what, void *arg)
 	struct turn all = { .at_ms = INT64_MAX };
 
 	(void)fd, (void)what;
+	bus_release(b);
 	for (unsigned i = 0; i < b->nins; i++)
 		merge(&all, in_turn(b->ins[b->in_ends[i].link][b->in_ends[i].producer], now_ms));
 	merge(&all, write_client_turn(b, now_ms));

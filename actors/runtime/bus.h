@@ -38,6 +38,7 @@ struct bus_owner {
 	void	(*wrote)(const struct write_result *r, write_done *done, void *done_arg, void *arg);
 	void	*arg;
 	uint64_t wanted[LINK_MAX];	/* per link: messages the actor has rows for; no row, no connection */
+	bool	interned;		/* spec.interned */
 };
 
 struct bus *bus_new(struct event_base *base, const char *run_dir, enum role role, uint64_t incarnation,
@@ -61,6 +62,7 @@ bool bus_synced(const struct bus *b);			/* every gating input has had a complete
 bool bus_fresh(const struct bus *b, enum link l);
 void bus_each(struct bus *b, enum link l, void (*fn)(const struct change *, void *), void *arg);
 bool bus_read(struct bus *b, enum link l, struct wire_str key, struct change *out, union msg_body *value);
+void bus_release(struct bus *b);	/* a callback returned: what bus_read gave it ends; b may be NULL */
 /* See actor.h. */
 uint64_t bus_write(struct bus *b, enum link l, const struct write_request *w, write_done *done, void *arg);
 /* Ends the writes in flight, because the process ends. A write that a `done` then starts is dropped. */

@@ -64,6 +64,8 @@ in_new(struct bus *b, enum link l, enum role producer)
 	i->link = l;
 	i->producer = producer;
 	i->mirror = mirror_new();
+	if (b->owner.interned)
+		mirror_intern(i->mirror, b->pool);
 	session_in_init(&i->session, SESSION_WINDOW, (uint64_t)clock_mono_us() ^ (uint64_t)producer << 48);
 	i->socket = socket_new(SOCKET_DEALER, path, id, b->base, bus_wake, b);
 	MUST(i->socket != NULL);	/* connecting to a path that is not bound yet is fine */
@@ -166,6 +168,12 @@ in_read(struct bus_in *i, struct wire_str key, struct change *out, union msg_bod
 	MUST(i->link != LINK_STATS);
 	*out = change_of(i, CHANGE_UPDATED, &item, decode(&item, &i->bus->arena_read, value));
 	return true;
+}
+
+void
+in_release(struct bus_in *i)
+{
+	mirror_release(i->mirror);
 }
 
 void

@@ -58,6 +58,7 @@ out_new(struct bus *b, enum link l)
 		return NULL;
 	}
 	o->store = link_store_new();
+	link_store_intern(o->store, b->pool);
 	o->items = bus_traffic(STAT_BUS_ITEMS, l, TAP_OUT);
 	o->frames_out = bus_traffic(STAT_BUS_FRAMES, l, TAP_OUT);
 	o->frames_in = bus_traffic(STAT_BUS_FRAMES, l, TAP_IN);
@@ -124,6 +125,7 @@ out_turn(struct bus_out *o, int64_t now_ms)
 {
 	struct turn t = { .again = receive(o, now_ms), .at_ms = INT64_MAX };
 
+	link_store_release(o->store);
 	for (size_t i = 0; i < NITEMS(o->consumers); i++) {
 		if (o->consumers[i].open && serve(o, &o->consumers[i], now_ms, &t.at_ms))
 			t.again = true;
@@ -428,6 +430,7 @@ send_items(struct bus_out *o, struct consumer *c, const struct out_step *step, i
 	struct bus *b = o->bus;
 
 	const uint64_t first = c->session.seq + 1;
+	link_store_release(o->store);	/* here, too: a turn sends many frames */
 	const uint32_t keys = link_store_peek(o->store, c->slot, step->max_items, items, &n);
 	if (n > 0) {
 		msgpack_sbuffer_clear(&b->buffer);

@@ -31,6 +31,7 @@ struct bus {
 	uint64_t		 incarnation;
 	struct tap		*tap;
 	struct hop_log		*hop_log;
+	struct intern		*pool;		/* what repeats in the values of all stores, and of mirrors */
 	struct bus_owner	 owner;
 	struct event		*pump;		/* run soon */
 	struct event		*timer;		/* run at the next deadline */
@@ -128,6 +129,7 @@ void in_drop(struct bus_in *i);			/* the producer is off: every value of it is g
 void in_each(struct bus_in *i, void (*fn)(const struct change *, void *), void *arg);
 bool in_read(struct bus_in *i, struct wire_str key, struct change *out, union msg_body *value);
 void in_stats(struct bus_in *i);
+void in_release(struct bus_in *i);		/* what in_read returned ends */
 bool in_held(struct bus_in *i, struct wire_str key, struct json *j);
 /* The frame in b->buffer; false: not now. */
 bool in_send(struct bus_in *i, enum msg m);

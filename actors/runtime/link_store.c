@@ -47,6 +47,8 @@ struct link_store {
 	uint32_t	 tombstones;
 	size_t		 blob_bytes;
 	bool		 ready;
+	struct intern	*pool;		/* or NULL */
+	struct msg_arena *arena;	/* of the values that were read from it; NULL: no pool */
 };
 
 static enum err put(struct link_store *, struct body_item *, bool, bool *);
@@ -57,7 +59,7 @@ static void mark(struct link_store *, uint32_t, uint32_t);
 static void mark_gone(struct link_store *, uint32_t);
 static void compact(struct link_store *, int);
 static void unqueue_last(struct link_store *, int, uint32_t);
-static void item_of(const struct link_store *, uint32_t, struct body_item *);
+static void item_of(const struct link_store *, uint32_t, struct msg_arena *, struct body_item *);
 static void ring_push(struct ring *, uint32_t);
 static uint32_t ring_at(const struct ring *, uint32_t);
 static void gone_push(struct consumer_slot *, uint64_t, uint32_t);
@@ -81,13 +83,33 @@ link_store_free(struct link_store **vp)
 		return;
 	OBJ_TAKE(v, vp, LINK_STORE_MAGIC);
 	KEYTAB_EACH(v->keys, id)
-		record_clear(&entry_of(v, id)->value);
+		record_clear(&entry_of(v, id)->value, v->pool);
 	for (int s = 0; s < LINK_STORE_SLOTS; s++) {
 		free(v->slots[s].queue.ids);
 		free(v->slots[s].gones);
 	}
 	keytab_free(&v->keys);
+	if (v->arena != NULL)
+		msg_arena_free(v->arena);
+	free(v->arena);
 	OBJ_FREE(v);
+}
+
+void
+link_store_intern(struct link_store *v, struct intern *pool)
+{
+	OBJ_CHECK(v, LINK_STORE_MAGIC);
+	MUST(keytab_count(v->keys) == 0 && v->pool == NULL);
+	v->pool = pool;
+	v->arena = obj_alloc(sizeof(*v->arena));
+	msg_arena_init(v->arena);
+}
+
+void
+link_store_release(struct link_store *v)
+{
+	if (v->arena != NULL)
+		msg_arena_reset(v->arena);
 }
 
 enum err
@@ -210,7 +232,7 @@ link_store_peek(const struct link_store *v, int s, uint32_t max_keys, struct bod
 			continue;
 		}
 		struct body_item *item = &out[*items];
-		item_of(v, id, item);
+		item_of(v, id, v->arena, item);
 		bytes += item->key.len + item->uid.len + item->rv.len + item->value.len + 32;
 		if (*items > 0 && bytes > LINK_STORE_BATCH_BYTES)
 			break;
@@ -274,7 +296,7 @@ link_store_read_now(struct link_store *v, int s, struct wire_str key, struct bod
 	const uint32_t id = keytab_find(v->keys, key.p, key.len);
 	if (id == KEYTAB_NONE || (entry_of(v, id)->gone && (entry_of(v, id)->known & bit) == 0))
 		return false;
-	item_of(v, id, out);
+	item_of(v, id, v->arena, out);
 	if (!out->gone) {
 		entry_of(v, id)->known |= bit;
 		unqueue_last(v, s, id);
@@ -289,7 +311,7 @@ link_store_get(const struct link_store *v, struct wire_str key, struct body_item
 
 	if (id == KEYTAB_NONE || entry_of(v, id)->gone)
 		return false;
-	item_of(v, id, out);
+	item_of(v, id, v->arena, out);
 	return true;
 }
 
@@ -334,13 +356,18 @@ link_store_bytes(const struct link_store *v)
 void
 link_store_each(const struct link_store *v, void (*fn)(const struct body_item *, void *), void *arg)
 {
+	struct msg_arena arena;
+
+	msg_arena_init(&arena);
 	KEYTAB_EACH(v->keys, id) {
 		struct body_item item;
 
-		item_of(v, id, &item);
+		item_of(v, id, &arena, &item);
 		if (!item.gone)
 			fn(&item, arg);
+		msg_arena_reset(&arena);
 	}
+	msg_arena_free(&arena);
 }
 
 /* XOR of these is order-free; the multiplications keep (key, version) pairs from cancelling. */
@@ -367,10 +394,13 @@ put(struct link_store *v, struct body_item *item, bool force, bool *changed)
 	const uint32_t id = keytab_add(v->keys, item->key.p, item->key.len, &added);
 	struct link_value *e = entry_of(v, id);
 	const bool present = !added && !e->gone;
-	if (!force && present && record_same_uid(&e->value, item) && record_same_value(&e->value, item)) {
+	if (!force && present && record_same_uid(&e->value, item)
+	    && record_same_value(&e->value, v->pool, item)) {
 		if (!record_same_rv(&e->value, item)) {
 			item->version = e->value.version;
-			entry_store(v, e, item);
+			v->blob_bytes -= record_bytes(&e->value);
+			record_touch(&e->value, item);
+			v->blob_bytes += record_bytes(&e->value);
 		}
 		return E_OK;
 	}
@@ -399,7 +429,7 @@ static void
 entry_store(struct link_store *v, struct link_value *e, const struct body_item *item)
 {
 	v->blob_bytes -= record_bytes(&e->value);
-	record_store(&e->value, item);
+	record_store(&e->value, v->pool, item);
 	v->blob_bytes += record_bytes(&e->value);
 }
 
@@ -413,7 +443,7 @@ entry_bury(struct link_store *v, uint32_t id)
 	if (!e->gone || e->dirty != 0 || e->unacked != 0)
 		return;
 	v->blob_bytes -= record_bytes(&e->value);
-	record_clear(&e->value);
+	record_clear(&e->value, v->pool);
 	v->tombstones--;
 	keytab_remove(v->keys, id);
 }
@@ -484,13 +514,13 @@ unqueue_last(struct link_store *v, int s, uint32_t id)
 }
 
 static void
-item_of(const struct link_store *v, uint32_t id, struct body_item *out)
+item_of(const struct link_store *v, uint32_t id, struct msg_arena *arena, struct body_item *out)
 {
 	const struct link_value *e = entry_of(v, id);
 	size_t len;
 	const char *key = keytab_key(v->keys, id, &len);
 
-	*out = record_item(&e->value, key, len);
+	*out = record_item(&e->value, v->pool, arena, key, len);
 	if (e->gone) {
 		out->gone = true;
 		out->value = (struct wire_bin){ 0 };

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "err.h"
+#include "intern.h"
 #include "msg.h"
 #include "scan.h"
 
@@ -29,6 +30,13 @@ struct link_store;
 
 struct link_store *link_store_new(void);
 void link_store_free(struct link_store **vp);
+/*
+ * The store is empty; what repeats in its values is stored in that pool, which outlives it. Then what
+ * link_store_peek, link_store_get and link_store_read_now return is valid until link_store_release, and
+ * what link_store_each passes until fn returns.
+ */
+void link_store_intern(struct link_store *v, struct intern *pool);
+void link_store_release(struct link_store *v);
 
 /* Same uid and bytes: *changed is false and nothing is sent (rv is kept up to date). */
 enum err link_store_set(struct link_store *v, struct wire_str key, struct wire_str uid,

@@ -18,12 +18,14 @@ struct mirror {
 	uint32_t	 generation;
 	uint64_t	 hash;
 	size_t		 blob_bytes;
+	struct intern	*pool;		/* or NULL */
+	struct msg_arena *arena;	/* of the values that were read from it; NULL: no pool */
 };
 
-static void store(struct mirror *, uint32_t, const struct body_item *);
+static void store(struct mirror *, uint32_t, const struct body_item *, bool);
 static void drop(struct mirror *, uint32_t, mirror_fn *, void *);
 static struct mirrored *copy_of(const struct mirror *, uint32_t);
-static void item_of(const struct mirror *, uint32_t, struct body_item *);
+static void item_of(const struct mirror *, uint32_t, struct msg_arena *, struct body_item *);
 
 struct mirror *
 mirror_new(void)
@@ -44,9 +46,29 @@ mirror_free(struct mirror **mp)
 		return;
 	OBJ_TAKE(m, mp, MIRROR_MAGIC);
 	KEYTAB_EACH(m->keys, id)
-		record_clear(&copy_of(m, id)->value);
+		record_clear(&copy_of(m, id)->value, m->pool);
 	keytab_free(&m->keys);
+	if (m->arena != NULL)
+		msg_arena_free(m->arena);
+	free(m->arena);
 	OBJ_FREE(m);
+}
+
+void
+mirror_intern(struct mirror *m, struct intern *pool)
+{
+	OBJ_CHECK(m, MIRROR_MAGIC);
+	MUST(keytab_count(m->keys) == 0 && m->pool == NULL);
+	m->pool = pool;
+	m->arena = obj_alloc(sizeof(*m->arena));
+	msg_arena_init(m->arena);
+}
+
+void
+mirror_release(struct mirror *m)
+{
+	if (m->arena != NULL)
+		msg_arena_reset(m->arena);
 }
 
 void
@@ -59,6 +81,7 @@ void
 mirror_apply(struct mirror *m, const struct body_item *item, mirror_fn *fn, void *arg)
 {
 	OBJ_CHECK(m, MIRROR_MAGIC);
+	mirror_release(m);
 	uint32_t id = keytab_find(m->keys, item->key.p, item->key.len);
 	if (item->gone) {
 		if (id != KEYTAB_NONE)
@@ -75,12 +98,12 @@ mirror_apply(struct mirror *m, const struct body_item *item, mirror_fn *fn, void
 			id = KEYTAB_NONE;
 		} else {
 			kind = MIRROR_UPDATED;
-			silent = record_same_value(old, item);
+			silent = record_same_value(old, m->pool, item);
 		}
 	}
 	if (id == KEYTAB_NONE)
 		id = keytab_add(m->keys, item->key.p, item->key.len, NULL);
-	store(m, id, item);
+	store(m, id, item, silent);
 	if (!silent)
 		fn(kind, item, arg);
 }
@@ -91,6 +114,7 @@ mirror_sweep(struct mirror *m, mirror_fn *fn, void *arg)
 	KEYTAB_EACH(m->keys, id) {
 		if (copy_of(m, id)->mark != m->generation)
 			drop(m, id, fn, arg);
+		mirror_release(m);
 	}
 }
 
@@ -104,12 +128,17 @@ mirror_clear(struct mirror *m, mirror_fn *fn, void *arg)
 void
 mirror_each(const struct mirror *m, mirror_fn *fn, void *arg)
 {
+	struct msg_arena arena;
+
+	msg_arena_init(&arena);
 	KEYTAB_EACH(m->keys, id) {
 		struct body_item item;
 
-		item_of(m, id, &item);
+		item_of(m, id, &arena, &item);
 		fn(MIRROR_UPDATED, &item, arg);
+		msg_arena_reset(&arena);
 	}
+	msg_arena_free(&arena);
 }
 
 bool
@@ -119,7 +148,7 @@ mirror_get(const struct mirror *m, struct wire_str key, struct body_item *out)
 
 	if (id == KEYTAB_NONE)
 		return false;
-	item_of(m, id, out);
+	item_of(m, id, m->arena, out);
 	return true;
 }
 
@@ -141,15 +170,19 @@ mirror_bytes(const struct mirror *m)
 	return sizeof(*m) + keytab_bytes(m->keys) + m->blob_bytes;
 }
 
+/* same: uid and value are what they were. */
 static void
-store(struct mirror *m, uint32_t id, const struct body_item *item)
+store(struct mirror *m, uint32_t id, const struct body_item *item, bool same)
 {
 	struct mirrored *c = copy_of(m, id);
 
 	if (c->value.blob != NULL)
 		m->hash ^= link_store_item_hash(keytab_hash(m->keys, id), c->value.version);
 	m->blob_bytes -= record_bytes(&c->value);
-	record_store(&c->value, item);
+	if (same)
+		record_touch(&c->value, item);
+	else
+		record_store(&c->value, m->pool, item);
 	m->blob_bytes += record_bytes(&c->value);
 	c->mark = m->generation;
 	m->hash ^= link_store_item_hash(keytab_hash(m->keys, id), item->version);
@@ -161,7 +194,7 @@ drop(struct mirror *m, uint32_t id, mirror_fn *fn, void *arg)
 {
 	struct body_item item;
 
-	item_of(m, id, &item);
+	item_of(m, id, m->arena, &item);
 	struct mirrored c = *copy_of(m, id);
 	char *key = obj_memdup(item.key.p, item.key.len);
 	item.key.p = key;
@@ -170,7 +203,7 @@ drop(struct mirror *m, uint32_t id, mirror_fn *fn, void *arg)
 	keytab_remove(m->keys, id);
 	item.gone = true;
 	fn(MIRROR_GONE, &item, arg);
-	record_clear(&c.value);
+	record_clear(&c.value, m->pool);
 	free(key);
 }
 
@@ -181,10 +214,10 @@ copy_of(const struct mirror *m, uint32_t id)
 }
 
 static void
-item_of(const struct mirror *m, uint32_t id, struct body_item *out)
+item_of(const struct mirror *m, uint32_t id, struct msg_arena *arena, struct body_item *out)
 {
 	size_t len;
 	const char *key = keytab_key(m->keys, id, &len);
 
-	*out = record_item(&copy_of(m, id)->value, key, len);
+	*out = record_item(&copy_of(m, id)->value, m->pool, arena, key, len);
 }

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "intern.h"
 #include "msg.h"
 
 enum mirror_change { MIRROR_ADDED, MIRROR_UPDATED, MIRROR_GONE };
@@ -22,6 +23,13 @@ struct mirror;
 
 struct mirror *mirror_new(void);
 void mirror_free(struct mirror **mp);
+/*
+ * The mirror is empty; what repeats in its values is stored in that pool, which outlives it. Then what
+ * mirror_get returns is valid until mirror_release or the next item, and what mirror_each passes until fn
+ * returns.
+ */
+void mirror_intern(struct mirror *m, struct intern *pool);
+void mirror_release(struct mirror *m);
 
 void mirror_begin(struct mirror *m);				/* a snapshot starts: nothing is marked yet */
 /*

@@ -110,6 +110,7 @@ run(evutil_socket_t fd, short what, void *arg)
 
 		stat_observe(a->queue_wait, (double)w.waited_ms / 1000);
 		log_set_trace(w.trace);
+		bus_release(a->bus);
 		const enum work_result result = a->spec->work(a, a->self, &w, &after_ms);
 		log_set_trace(0);
 		const int64_t ended_us = clock_mono_us();

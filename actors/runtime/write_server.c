@@ -132,6 +132,7 @@ bus_result(struct bus *b, uint64_t handle, const struct body_result *r, const ch
 	if (batch.write == NULL)
 		return;
 	const enum link l = batch.write->link;
+	link_store_release(b->outs[l]->store);
 	for (size_t i = 0; i < nkeys; i++) {
 		if (link_store_read_now(b->outs[l]->store, batch.to->slot, wire_str_of(keys[i]), &item)
 		    && !batch_add(&batch, &item))

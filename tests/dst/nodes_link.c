@@ -176,6 +176,8 @@ send_items(struct nodes_world *w, uint32_t i, const struct out_step *step)
 		.type = step->type, .epoch = peer->session.epoch, .seq = peer->session.seq + 1
 	};
 	uint32_t n;
+
+	link_store_release(w->state.view);
 	const uint32_t keys = link_store_peek(w->state.view, peer->slot, step->max_items, items, &n);
 
 	if (n > 0) {

@@ -34,8 +34,11 @@ state_start(struct nodes_world *w)
 	s->sessions = 0;
 	s->known_rv = 0;
 	s->fleet = fleet_new((struct fleet_hooks){ .enqueue = enqueue, .each_node = each_node, .arg = w });
+	s->pool = intern_new();
 	s->mirror = mirror_new();
+	mirror_intern(s->mirror, s->pool);
 	s->view = link_store_new();
+	link_store_intern(s->view, s->pool);
 	s->queue = workqueue_new(random_next(&w->sim->random));
 	s->node.name = "node-state";
 	s->node.turn = turn;
@@ -55,6 +58,8 @@ state_crash(struct nodes_world *w)
 	fleet_free(&s->fleet);
 	mirror_free(&s->mirror);
 	link_store_free(&s->view);
+	MUST(s->pool == NULL || intern_count(s->pool) == 0);
+	intern_free(&s->pool);
 	workqueue_free(&s->queue);
 	state_free_feed(w);
 }
@@ -365,6 +370,7 @@ publish(struct nodes_world *w, struct wire_str key, struct fleet_state *out, str
 		}
 	}
 	struct wire_bin value = out->packed;
+	link_store_release(s->view);
 	if (nodes_broken(w, NODES_BREAK_MAP_ORDER) || nodes_broken(w, NODES_BREAK_NOISY)) {
 		msgpack_sbuffer_clear(&w->value);
 		msg_pack(&w->value, out->type, &out->body);

@@ -47,6 +47,9 @@ consumer_start(struct session_world *w, uint32_t i)
 	c->node.arg = w;
 	c->node.n = i;
 	c->mirror = mirror_new();
+	c->pool = intern_new();
+	if (i % 2 == 1)
+		mirror_intern(c->mirror, c->pool);
 	c->queue = workqueue_new(random_next(&w->sim->random));
 	c->keys = keytab_new(0);
 	session_in_init(&c->session, c->window, random_next(&w->sim->random));
@@ -62,6 +65,8 @@ consumer_crash(struct session_world *w, uint32_t i)
 
 	sim_node_crash(w->sim, &c->node);
 	mirror_free(&c->mirror);
+	MUST(c->pool == NULL || intern_count(c->pool) == 0);
+	intern_free(&c->pool);
 	workqueue_free(&c->queue);
 	keytab_free(&c->keys);
 	free(c->tracked);

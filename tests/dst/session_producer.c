@@ -26,7 +26,9 @@ producer_start(struct session_world *w)
 	struct producer *p = &w->producer;
 
 	p->incarnation++;
+	p->pool = intern_new();
 	p->view = link_store_new();
+	link_store_intern(p->view, p->pool);
 	p->sessions = 0;
 	p->listed = 0;
 	p->population = 0;
@@ -49,6 +51,8 @@ producer_crash(struct session_world *w)
 		p->peers[i] = (struct peer){ .slot = NO_SLOT };
 	}
 	link_store_free(&p->view);
+	MUST(p->pool == NULL || intern_count(p->pool) == 0);
+	intern_free(&p->pool);
 }
 
 void
@@ -317,6 +321,7 @@ send_items(struct session_world *w, uint32_t i, const struct out_step *step)
 	};
 	uint32_t peeked, n = 0;
 
+	link_store_release(p->view);
 	const uint32_t keys = link_store_peek(p->view, peer->slot, step->max_items, items, &peeked);
 	for (uint32_t k = 0; k < peeked; k++) {
 		if (!(items[k].gone && broken(w, BREAK_TOMBSTONE)))

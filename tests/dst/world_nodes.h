@@ -140,6 +140,7 @@ struct node_state {
 	uint64_t		 incarnation;
 	uint32_t		 sessions;
 	struct fleet		*fleet;
+	struct intern		*pool;		/* of mirror and view, as node-state has it */
 	struct mirror		*mirror;	/* of the cluster */
 	struct link_store		*view;
 	struct workqueue	*queue;

@@ -111,6 +111,7 @@ struct peer {
 struct producer {
 	struct sim_node	 node;
 	uint64_t	 incarnation;
+	struct intern		*pool;
 	struct link_store	*view;
 	struct peer	 peers[CONSUMERS_MAX];
 	uint32_t	 sessions;
@@ -133,6 +134,7 @@ struct consumer {
 	struct conn		 conn;
 	bool			 writable;
 	struct session_in	 session;
+	struct intern		*pool;		/* every second consumer has one */
 	struct mirror		*mirror;
 	struct workqueue	*queue;
 	struct keytab		*keys;		/* of tracked */

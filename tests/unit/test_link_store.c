@@ -15,6 +15,19 @@
 #include "session.h"
 #include "link_store.h"
 
+/* Every test runs without a pool, and again with one. */
+static struct intern *pool;
+
+static struct link_store *
+new_store(void)
+{
+	struct link_store *const v = link_store_new();
+
+	if (pool != NULL)
+		link_store_intern(v, pool);
+	return v;
+}
+
 enum op {
 	OP_END,
 	OP_SET,
@@ -248,7 +261,7 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	struct link_store *v = link_store_new();
+	struct link_store *v = new_store();
 	uint64_t seq[LINK_STORE_SLOTS] = { 0 };
 
 	for (const struct step *s = r->steps; s->op != OP_END; s++) {
@@ -273,6 +286,7 @@ check_row(void **state)
 			break;
 		}
 		uint64_t sums[2] = { 0, 0 };
+		link_store_release(v);
 		link_store_each(v, recount, sums);
 		assert_int_equal(sums[0], link_store_count(v));
 		assert_int_equal(sums[1], link_store_hash(v));
@@ -286,7 +300,7 @@ static void
 what_does_not_fit_is_refused(void **state)
 {
 	static char big[LINK_STORE_VALUE_MAX + 1];
-	struct link_store *v = link_store_new();
+	struct link_store *v = new_store();
 	const struct wire_str ok = { .p = big, .len = LINK_STORE_KEY_MAX },
 			      lengthy = { .p = big, .len = LINK_STORE_KEY_MAX + 1 };
 	const struct wire_bin value = { .p = (const uint8_t *)big, .len = LINK_STORE_VALUE_MAX };
@@ -316,7 +330,7 @@ static void
 batches_fit_a_frame(void **state)
 {
 	static uint8_t bytes[LINK_STORE_VALUE_MAX];
-	struct link_store *v = link_store_new();
+	struct link_store *v = new_store();
 	struct body_item items[SESSION_BATCH];
 	msgpack_sbuffer out;
 	bool changed;
@@ -354,7 +368,7 @@ batches_fit_a_frame(void **state)
 static void
 slots_run_out_and_come_back(void **state)
 {
-	struct link_store *v = link_store_new();
+	struct link_store *v = new_store();
 
 	(void)state;
 	set(v, "a", "", "", "1");
@@ -377,7 +391,7 @@ slots_run_out_and_come_back(void **state)
 static void
 ready_is_set_once(void **state)
 {
-	struct link_store *v = link_store_new();
+	struct link_store *v = new_store();
 
 	(void)state;
 	assert_false(link_store_ready(v));
@@ -426,7 +440,7 @@ churn(struct link_store *v, int slot, int every)
 static void
 churn_while_the_consumer_takes_nothing(void **state)
 {
-	struct link_store *v = link_store_new();
+	struct link_store *v = new_store();
 
 	(void)state;
 	churn(v, link_store_attach(v), 0);
@@ -438,7 +452,7 @@ churn_while_the_consumer_is_slow(void **state)
 {
 	(void)state;
 	for (int every = 1; every <= 40; every += 13) {
-		struct link_store *v = link_store_new();
+		struct link_store *v = new_store();
 
 		churn(v, link_store_attach(v), every);
 		link_store_free(&v);
@@ -449,7 +463,7 @@ churn_while_the_consumer_is_slow(void **state)
 static void
 compaction_spares_the_snapshot(void **state)
 {
-	struct link_store *v = link_store_new();
+	struct link_store *v = new_store();
 	struct body_item items[SESSION_BATCH];
 	char key[64];
 	uint32_t n, left = 200, sent = 0;
@@ -496,7 +510,7 @@ compaction_spares_the_snapshot(void **state)
 static void
 memory_comes_back(void **state)
 {
-	struct link_store *v = link_store_new();
+	struct link_store *v = new_store();
 
 	(void)state;
 	set(v, "a", "", "", "1");
@@ -530,6 +544,13 @@ main(void)
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	const int failed = cmocka_run_group_tests_name("view", tests, NULL, NULL);
-	return failed + cmocka_run_group_tests_name("view, limits and memory", whole, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("view", tests, NULL, NULL);
+	failed += cmocka_run_group_tests_name("view, limits and memory", whole, NULL, NULL);
+	pool = intern_new();
+	failed += cmocka_run_group_tests_name("view with a pool", tests, NULL, NULL);
+	failed += cmocka_run_group_tests_name("view with a pool, limits and memory", whole, NULL, NULL);
+	if (intern_count(pool) != 0)
+		failed++;
+	intern_free(&pool);
+	return failed;
 }

@@ -24,6 +24,19 @@ struct changes {
 
 static bool holds(struct mirror *, struct wire_str);
 
+/* Every row and walk runs without a pool, and again with one. */
+static struct intern *pool;
+
+static struct mirror *
+new_mirror(void)
+{
+	struct mirror *const m = mirror_new();
+
+	if (pool != NULL)
+		mirror_intern(m, pool);
+	return m;
+}
+
 static void
 record_change(enum mirror_change kind, const struct body_item *item, void *arg)
 {
@@ -154,7 +167,7 @@ static void
 check_row(void **state)
 {
 	const struct row *r = *state;
-	struct changes h = { .m = mirror_new() };
+	struct changes h = { .m = new_mirror() };
 	struct list l = { .n = 0 };
 	char left[256] = "";
 
@@ -232,7 +245,9 @@ agrees_with_a_link_store(void **state)
 {
 	enum { KEYS = 40, STEPS = 20000 };
 	struct link_store *v = link_store_new();
-	struct mirror *m = mirror_new();
+	if (pool != NULL)
+		link_store_intern(v, pool);
+	struct mirror *m = new_mirror();
 	const int slot = link_store_attach(v);
 	uint64_t seed = 7, seq = 0;
 	int kinds[3] = { 0, 0, 0 };
@@ -242,6 +257,7 @@ agrees_with_a_link_store(void **state)
 	mirror_begin(m);
 	mirror_sweep(m, count_one, kinds);
 	for (int step = 0; step < STEPS; step++) {
+		link_store_release(v);
 		struct body_item items[8];
 		char key[64], uid[16], value[32];
 		bool changed;
@@ -277,6 +293,8 @@ agrees_with_a_link_store(void **state)
 	}
 	assert_int_equal(kinds[MIRROR_ADDED] - kinds[MIRROR_GONE], mirror_count(m));
 	assert_true(most < 32 * 1024);
+	if (pool != NULL)
+		assert_true(intern_count(pool) < 2 * KEYS);
 	mirror_clear(m, count_one, kinds);
 	assert_int_equal(mirror_count(m), 0);
 	assert_int_equal(mirror_hash(m), 0);
@@ -294,6 +312,13 @@ main(void)
 	for (size_t i = 0; i < NITEMS(rows); i++)
 		tests[i] = (struct CMUnitTest){ rows[i].name, check_row, NULL, NULL,
 			(void *)(uintptr_t)&rows[i] };
-	const int failed = cmocka_run_group_tests_name("mirror", tests, NULL, NULL);
-	return failed + cmocka_run_group_tests_name("mirror and view", whole, NULL, NULL);
+	int failed = cmocka_run_group_tests_name("mirror", tests, NULL, NULL);
+	failed += cmocka_run_group_tests_name("mirror and view", whole, NULL, NULL);
+	pool = intern_new();
+	failed += cmocka_run_group_tests_name("mirror with a pool", tests, NULL, NULL);
+	failed += cmocka_run_group_tests_name("mirror and view with a pool", whole, NULL, NULL);
+	if (intern_count(pool) != 0)
+		failed++;
+	intern_free(&pool);
+	return failed;
 }

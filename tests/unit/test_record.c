@@ -46,11 +46,11 @@ check_row(void **state)
 	const struct row *r = *state;
 	struct record rec = { 0 };
 
-	record_store(&rec, &stored);
+	record_store(&rec, NULL, &stored);
 	assert_int_equal(record_same_uid(&rec, &r->item), r->uid);
 	assert_int_equal(record_same_rv(&rec, &r->item), r->rv);
-	assert_int_equal(record_same_value(&rec, &r->item), r->value);
-	record_clear(&rec);
+	assert_int_equal(record_same_value(&rec, NULL, &r->item), r->value);
+	record_clear(&rec, NULL);
 }
 
 static void
@@ -59,8 +59,8 @@ out_comes_what_went_in(void **state)
 	struct record rec = { 0 };
 
 	(void)state;
-	record_store(&rec, &stored);
-	const struct body_item got = record_item(&rec, "key", 3);
+	record_store(&rec, NULL, &stored);
+	const struct body_item got = record_item(&rec, NULL, NULL, "key", 3);
 	assert_memory_equal(got.key.p, "key", 3);
 	assert_int_equal(got.uid.len, 5);
 	assert_memory_equal(got.uid.p, "uid-1", 5);
@@ -73,10 +73,10 @@ out_comes_what_went_in(void **state)
 	assert_int_equal(got.trace, 6);
 	assert_false(got.gone);
 	assert_int_equal(record_bytes(&rec), 5 + 3 + 6 + 1);
-	record_clear(&rec);
+	record_clear(&rec, NULL);
 	assert_null(rec.blob);
 	assert_int_equal(record_bytes(&rec), 0);
-	record_clear(&rec);
+	record_clear(&rec, NULL);
 }
 
 /* Larger, smaller, empty: each replaces the one before, and the size is that of the new one. */
@@ -92,16 +92,86 @@ replaced_by_any_size(void **state)
 		memset(bytes, (int)i, 70000);
 		const struct body_item item = { .value = { .p = bytes, .len = sizes[i] }, .version = i };
 
-		record_store(&rec, &item);
-		const struct body_item got = record_item(&rec, "k", 1);
+		record_store(&rec, NULL, &item);
+		const struct body_item got = record_item(&rec, NULL, NULL, "k", 1);
 		assert_int_equal(got.value.len, sizes[i]);
 		assert_memory_equal(got.value.p, bytes, sizes[i]);
 		assert_int_equal(got.uid.len, 0);
 		assert_int_equal(record_bytes(&rec), sizes[i] + 1);
-		assert_true(record_same_value(&rec, &item));
+		assert_true(record_same_value(&rec, NULL, &item));
 	}
-	record_clear(&rec);
+	record_clear(&rec, NULL);
 	free(bytes);
+}
+
+/* A value of three texts, as msgpack; the second one has that many bytes of 'c'. */
+static struct wire_bin
+texts(uint8_t *buf, uint8_t repeated)
+{
+	uint8_t *p = buf;
+
+	*p++ = 0x93;
+	*p++ = 0xa4;
+	p = (uint8_t *)memcpy(p, "Node", 4) + 4;
+	*p++ = 0xd9;
+	*p++ = repeated;
+	p = (uint8_t *)memset(p, 'c', repeated) + repeated;
+	*p++ = 0xa0;
+	return (struct wire_bin){ .p = buf, .len = (uint32_t)(p - buf) };
+}
+
+#define UUID	"0b8cbf9a-5d9e-4a53-8f5c-0123456789ab"
+
+/* With a pool: what went in comes out, also after touches and replacements, and nothing stays behind. */
+static void
+with_a_pool_too(void **state)
+{
+	static const struct {
+		const char *uid, *rv;
+	} uids[] = {
+		{ UUID, "100" }, { UUID, "101" }, { "0B8cbf9a-5d9e-4a53-8f5c-0123456789ab", "101" },
+		{ "0b8cbf9a-5d9e-4a53-8f5c+0123456789ab", "" }, { "", "1" }, { UUID, "12345678901234567890" },
+	};
+	struct intern *pool = intern_new();
+	struct msg_arena arena;
+	struct record recs[NITEMS(uids)] = { 0 };
+	uint8_t bytes[300], other[300];
+
+	(void)state;
+	msg_arena_init(&arena);
+	for (int round = 0; round < 3; round++) {
+		for (size_t i = 0; i < NITEMS(uids); i++) {
+			const struct body_item item = { .uid = wire_str_of(uids[i].uid),
+				.rv = wire_str_of(uids[i].rv),
+				.value = texts(bytes, (uint8_t)(round * 100 + 40)),
+				.version = i, .trace = i + 1, .type = 0x101 };
+			struct body_item touched = item, differs = item;
+
+			record_store(&recs[i], pool, &item);
+			touched.rv = wire_str_of("9");
+			record_touch(&recs[i], &touched);
+			assert_true(record_same_rv(&recs[i], &touched));
+			record_touch(&recs[i], &item);
+			const struct body_item got = record_item(&recs[i], pool, &arena, "k", 1);
+			assert_true(wire_str_same(got.uid, item.uid) && wire_str_same(got.rv, item.rv));
+			assert_int_equal(got.value.len, item.value.len);
+			assert_memory_equal(got.value.p, item.value.p, item.value.len);
+			assert_true(got.version == i && got.trace == i + 1 && got.type == 0x101);
+			assert_true(record_same_uid(&recs[i], &item) && record_same_rv(&recs[i], &item));
+			assert_true(record_same_value(&recs[i], pool, &item));
+			differs.value = texts(other, (uint8_t)(round * 100 + 41));
+			assert_false(record_same_value(&recs[i], pool, &differs));
+			differs.uid = wire_str_of("0b8cbf9a-5d9e-4a53-8f5c-0123456789ac");
+			assert_false(record_same_uid(&recs[i], &differs));
+		}
+		assert_true(record_bytes(&recs[NITEMS(uids) - 1]) < 16 + 20 + 20);
+		msg_arena_reset(&arena);
+	}
+	for (size_t i = 0; i < NITEMS(uids); i++)
+		record_clear(&recs[i], pool);
+	assert_int_equal(intern_count(pool), 0);
+	msg_arena_free(&arena);
+	intern_free(&pool);
 }
 
 int
@@ -109,6 +179,7 @@ main(void)
 {
 	static const struct CMUnitTest whole[] = {
 		cmocka_unit_test(out_comes_what_went_in), cmocka_unit_test(replaced_by_any_size),
+		cmocka_unit_test(with_a_pool_too),
 	};
 	struct CMUnitTest tests[NITEMS(rows)];
 
