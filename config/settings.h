@@ -83,8 +83,9 @@
 	    "Name of the Lease.")						\
 	S(KUBE_WATCHER, "lease-namespace", STR, "", 0, 63,			\
 	    "Its namespace. Empty: the one of the credential, else default.")	\
-	S(KUBE_WATCHER, "writes-per-second", INT, "50", 1, 10000,		\
-	    "Rate of all actors' writes together, and of their live reads; twice as many in a burst.")	\
+	S(KUBE_WATCHER, "writes-per-second", INT, "0", 0, 10000,		\
+	    "Most of all actors' writes a second together, and of their live reads; "	\
+	    "twice as many in a burst. 0: as many as the API server takes.")	\
 	S(KUBE_WATCHER, "max-objects", INT, "20000", 100, 1000000,		\
 	    "Objects to expect at most: the memory limit grows with it.")	\
 	S(KUBE_WATCHER, "insight-group", DOMAIN, "openshift.muller.dev", 1, 253,	\

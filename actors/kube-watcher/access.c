@@ -100,7 +100,7 @@ void
 access_start(struct access *x, struct event_base *base, void (*lost)(void *), void *arg)
 {
 	static const uint32_t connections[ACCESS_LANES] = {
-		[ACCESS_WATCHES] = 32, [ACCESS_CALLS] = 8, [ACCESS_LEASE] = 1,
+		[ACCESS_WATCHES] = 32, [ACCESS_READS] = 4, [ACCESS_CALLS] = 8, [ACCESS_LEASE] = 1,
 	};
 	const struct timeval tick = { .tv_sec = TICK_MS / 1000 };
 

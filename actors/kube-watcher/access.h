@@ -2,8 +2,8 @@
  * actors/kube-watcher/access.h - every request of this process to the API server goes out here, and
  * only here is the credential used.
  *
- * Watches, calls and the Lease have connections of their own: a busy pool must not starve a
- * renewal, a burst of writes must not delay an event. A 401, or a
+ * Watches, reads, writes and the Lease have connections of their own: a busy pool must not starve a
+ * renewal, a burst of writes must not delay an event or a list. A 401, or a
  * server without our trust, re-reads the credential and tries once more; while an exec plugin has not
  * answered, calls wait, and their deadlines run. A call leaves with what is left of its time, and a
  * fenced one only while the Lease is held for longer than that: also when it is sent a second time.
@@ -23,7 +23,7 @@ struct access;
 struct actor;
 struct event_base;
 
-enum access_lane { ACCESS_WATCHES, ACCESS_CALLS, ACCESS_LEASE, ACCESS_LANES };
+enum access_lane { ACCESS_WATCHES, ACCESS_READS, ACCESS_CALLS, ACCESS_LEASE, ACCESS_LANES };
 
 /* Path and body are copied; the other texts are constants. */
 struct access_call {

@@ -111,7 +111,7 @@ step(struct discover *d)
 		return;
 	}
 	d->call = access_send(d->access, &(struct access_call){
-		.lane = ACCESS_CALLS, .method = "GET", .path = d->path, .accept = DISCOVERY_ACCEPT,
+		.lane = ACCESS_READS, .method = "GET", .path = d->path, .accept = DISCOVERY_ACCEPT,
 		.gzip = true, .timeout_ms = TIMEOUT_MS, .done = on_done, .arg = d,
 	});
 }

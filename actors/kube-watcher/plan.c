@@ -53,6 +53,9 @@ static struct plan_step finish(struct plan *, uint32_t, enum outcome, const char
 static struct plan_result evaluate_answer(const struct plan_slot *, const struct plan_answer *);
 static enum plan_merge merge_of(const struct plan_slot *, enum plan_body);
 static bool may_repeat(const struct plan_slot *, const struct plan_answer *, enum outcome);
+static void cut_window(struct plan *, const struct plan_slot *, int64_t);
+static void grow_window(struct plan *, const struct plan_slot *);
+static void not_under_way(struct plan *, struct plan_slot *);
 static int64_t backoff_ms(struct plan *, const struct plan_slot *, int64_t);
 static void release(struct plan *, uint32_t);
 static enum plan_budget budget_of(enum op);
@@ -71,7 +74,8 @@ plan_init(struct plan *p, double per_second, double burst, uint64_t seed, int64_
 		can_write[rights_table[i].role] = true;
 	}
 	MUST(senders <= PLAN_SENDERS_MAX);
-	*p = (struct plan){ .random = seed, .quiet_ms = now_ms };
+	*p = (struct plan){ .random = seed, .quiet_ms = now_ms, .window = PLAN_WRITES_MAX,
+	    .window_cut_ms = now_ms - 1 };
 	for (size_t i = 0; i < BUDGET_MAX; i++)
 		p->rates[i] = rate_new(per_second, burst, now_ms);
 }
@@ -140,9 +144,13 @@ plan_answered(struct plan *p, uint32_t slot, const struct plan_answer *a, int64_
 	struct plan_slot *s = &p->slots[slot];
 	struct plan_result r = evaluate_answer(s, a);
 
-	s->sent = false;
+	not_under_way(p, s);
 	if (a->retry_after_ms > 0)
 		r.retry_after_ms = least(a->retry_after_ms, PLAN_RETRY_AFTER_MAX_MS);
+	if (a->status == 429 && s->op != OP_EVICT)
+		cut_window(p, s, now_ms);
+	else if (is_good(a->status) && !is_read(s->op))
+		grow_window(p, s);
 	/* An eviction's 429 is about its disruption budget, not about us. */
 	if (a->status == 429 && s->op != OP_EVICT && r.retry_after_ms > 0) {
 		for (size_t i = 0; i < BUDGET_MAX; i++)
@@ -175,11 +183,7 @@ plan_forget(struct plan *p, uint32_t slot, bool in_flight)
 uint32_t
 plan_under_way(const struct plan *p)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < PLAN_WRITES_MAX; i++)
-		n += p->slots[i].used && p->slots[i].sent && !is_read(p->slots[i].op);
-	return n;
+	return p->under_way;
 }
 
 bool
@@ -231,11 +235,16 @@ try_slot(struct plan *p, uint32_t slot, const struct lease *l, int64_t now_ms)
 	/* The next renewal will make room, or leading will end. */
 	if (!is_read(s->op) && !lease_covers(l, timeout_ms, now_ms))
 		return (struct plan_step){ .verb = PLAN_WAIT, .at_ms = least(l->until_ms, s->deadline_ms) };
+	/* The next answer will make room. */
+	if (!is_read(s->op) && p->under_way >= p->window)
+		return (struct plan_step){ .verb = PLAN_WAIT, .at_ms = s->deadline_ms };
 	const int64_t wait_ms = rate_take(&p->rates[budget_of(s->op)], now_ms);
 	if (wait_ms > 0)
 		return (struct plan_step){ .verb = PLAN_WAIT,
 			.at_ms = least(now_ms + wait_ms, s->deadline_ms) };
 	s->sent = true;
+	s->sent_ms = now_ms;
+	p->under_way += !is_read(s->op);
 	return (struct plan_step){ .verb = PLAN_SEND, .slot = slot, .timeout_ms = timeout_ms };
 }
 
@@ -302,6 +311,37 @@ may_repeat(const struct plan_slot *s, const struct plan_answer *a, enum outcome 
 	return a->status == 0 && !a->sent;
 }
 
+/* ---- The window ---- */
+
+/* Those that were sent before the last cut have the same cause as that one. */
+static void
+cut_window(struct plan *p, const struct plan_slot *s, int64_t now_ms)
+{
+	const uint32_t now = p->under_way < p->window ? p->under_way + 1 : p->window;
+
+	if (s->sent_ms <= p->window_cut_ms)
+		return;
+	p->window = now > 1 ? now / 2 : 1;
+	p->window_done = 0;
+	p->window_cut_ms = now_ms;
+}
+
+static void
+grow_window(struct plan *p, const struct plan_slot *s)
+{
+	if (p->window == PLAN_WRITES_MAX || s->sent_ms <= p->window_cut_ms || ++p->window_done < p->window)
+		return;
+	p->window_done = 0;
+	p->window = p->window + 1 < PLAN_WINDOW_FREE ? p->window + 1 : PLAN_WRITES_MAX;
+}
+
+static void
+not_under_way(struct plan *p, struct plan_slot *s)
+{
+	p->under_way -= s->sent && !is_read(s->op);
+	s->sent = false;
+}
+
 static int64_t
 backoff_ms(struct plan *p, const struct plan_slot *s, int64_t asked_ms)
 {
@@ -316,8 +356,9 @@ backoff_ms(struct plan *p, const struct plan_slot *s, int64_t asked_ms)
 static void
 release(struct plan *p, uint32_t slot)
 {
-	const struct plan_slot *const s = &p->slots[slot];
+	struct plan_slot *const s = &p->slots[slot];
 
+	not_under_way(p, s);
 	p->count--;
 	p->in_flight[s->sender][budget_of(s->op)]--;
 	p->slots[slot] = (struct plan_slot){ .used = false };

@@ -14,6 +14,8 @@
  * - A mutation is sent only while the lease outlives its HTTP timeout, and never after its deadline.
  * - One mutation per object and role at a time, WRITES_PER_SENDER per role, one rate for all. Live reads
  *   have as much of their own, so that neither waits for the other: READS_PER_SENDER and another rate.
+ * - How many mutations are under way at a time is the server's decision: a 429 halves it, once for all that
+ *   were sent before it; then each round without one adds one. Without a 429 there is no such limit.
  *
  * The HTTP side must not send a request a second time by itself (libcurl does on a reused connection
  * that turns out to be closed): it would make OK mean "at least once".
@@ -37,6 +39,7 @@ enum {
 	PLAN_RETRY_CAP_MS	= 5000,
 	PLAN_RETRY_AFTER_MAX_MS	= 60 * 1000,	/* a longer Retry-After is cut to this */
 	PLAN_LINGER_MS		= 5 * 1000,	/* so long a request that we gave up may still arrive */
+	PLAN_WINDOW_FREE	= 64,		/* a window of that size is none any more */
 };
 
 /* A WRITE that write_check has passed; texts are NUL-terminated, "" for none. */
@@ -60,6 +63,7 @@ struct plan_slot {
 	enum op		op;
 	unsigned	tries;
 	int64_t		deadline_ms, at_ms;	/* at_ms: not sent before */
+	int64_t		sent_ms;
 	enum outcome	last;		/* the outcome when the deadline passes before another try */
 };
 
@@ -67,6 +71,10 @@ struct plan {
 	struct plan_slot slots[PLAN_WRITES_MAX];
 	uint32_t	 count, in_flight[ROLE_MAX][BUDGET_MAX];
 	uint32_t	 turn;		/* slots are served in turn */
+	uint32_t	 under_way;	/* mutations that were sent and are not answered */
+	uint32_t	 window;	/* so many at most; PLAN_WRITES_MAX: there was no 429 lately */
+	uint32_t	 window_done;	/* answered since the window last grew */
+	int64_t		 window_cut_ms;
 	struct rate	 rates[BUDGET_MAX];
 	uint64_t	 random;
 	int64_t		 quiet_ms;	/* what was given up as UNKNOWN has arrived by then, or never will */
@@ -117,7 +125,7 @@ struct plan_result {
 	const char	*why;
 };
 
-/* The rate of each budget. */
+/* The rate of each budget; per_second 0: none. */
 void plan_init(struct plan *p, double per_second, double burst, uint64_t seed, int64_t now_ms);
 /* The one admission of writes: rights, lease, deadline, and room in the table. */
 struct plan_verdict plan_admit(

@@ -88,7 +88,8 @@ service_new(const struct service_deps *g)
 
 	OBJ_NEW(s, SERVICE_MAGIC);
 	s->deps = *g;
-	plan_init(&s->plan, g->per_second, 2 * g->per_second, actor_new_trace(g->actor), clock_mono_ms());
+	plan_init(&s->plan, g->per_second, g->per_second > 0 ? 2 * g->per_second : 1,
+	    actor_new_trace(g->actor), clock_mono_ms());
 	for (unsigned k = 0; k < KIND_MAX; k++) {
 		if ((kind_table[k].live_readers & g->readers) != 0)
 			s->live[k] = projection_new((enum kind)k, kind_table[k].versions, g->readers);
@@ -193,6 +194,7 @@ service_session_ended(struct service *s, enum role sender)
 			log_unattended(j, "write in flight while the session of its sender ended", "");
 		}
 	}
+	service_drive(s);	/* there may be room for others */
 }
 
 void
@@ -260,7 +262,8 @@ send_job(struct write_job *j, int64_t timeout_ms)
 		note_request(j, http.method);
 		j->restore_epoch = restore_epoch_of(j);
 		j->call = access_send(s->deps.access, &(struct access_call){
-			.lane = ACCESS_CALLS, .method = http.method, .path = http.path,
+			.lane = is_read(j) ? ACCESS_READS : ACCESS_CALLS, .method = http.method,
+			.path = http.path,
 			.accept = accept_of(j), .content_type = http.content_type,
 			.body = http.body, .body_len = http.body_len,
 			.timeout_ms = timeout_ms, .fenced = !is_read(j), .gzip = list,

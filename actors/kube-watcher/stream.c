@@ -68,7 +68,7 @@ stream_start(struct informer *r, const struct reflector_step *step)
 	s->shape = watch ? SPLIT_WATCH : SPLIT_LIST;
 	r->stream = s;
 	s->call = access_send(r->deps.access, &(struct access_call){
-		.lane = watch ? ACCESS_WATCHES : ACCESS_CALLS, .method = "GET", .path = path,
+		.lane = watch ? ACCESS_WATCHES : ACCESS_READS, .method = "GET", .path = path,
 		/* No gzip: for 5,000 nodes it took the server three seconds. */
 		.accept = accept_of(r, watch),
 		.timeout_ms = HTTP_NO_DEADLINE,		/* the reflector has a deadline for both */

@@ -376,6 +376,110 @@ one_rate_for_all(void **state)
 	assert_int_equal(plan_next(&p, &l, NOW).verb, PLAN_SEND);
 }
 
+/* Admits and sends that many mutations, as long as the plan permits; returns how many left. */
+static uint32_t
+send_many(struct plan *p, uint32_t many, uint64_t *object, uint32_t *slots, int64_t now_ms)
+{
+	const struct lease l = { .elect = true, .duration_ms = 15000, .renew_ms = 10000, .retry_ms = 2000,
+		.until_ms = now_ms + 60000 };
+	struct plan_write w = a_write(OP_MERGE);
+	uint32_t sent = 0;
+
+	w.deadline_ms = now_ms + 30000;
+	for (uint32_t i = 0; i < many; i++) {
+		w.object = ++*object;
+		assert_true(plan_admit(p, &w, &l, now_ms).admitted);
+	}
+	for (struct plan_step s; (s = plan_next(p, &l, now_ms)).verb != PLAN_WAIT; sent++) {
+		assert_int_equal(s.verb, PLAN_SEND);
+		slots[sent] = s.slot;
+	}
+	return sent;
+}
+
+static void
+answer(struct plan *p, uint32_t slot, int status, int64_t now_ms)
+{
+	plan_answered(p, slot, &(struct plan_answer){
+		.sent = true, .status = status, .reason = "", .retry_after_ms = -1 }, now_ms);
+}
+
+/*
+ * Without a 429 all that is admitted leaves. A 429 halves what is under way, once for all that had left
+ * before; what is answered well makes room for one more a round; reads leave all the same.
+ */
+static void
+a_429_limits_what_is_under_way(void **state)
+{
+	const struct lease l = lead(60000);
+	struct plan_write get = a_write(OP_GET);
+	uint32_t slots[WRITES_PER_SENDER];
+	uint64_t object = 100;
+	static struct plan p;
+
+	(void)state;
+	plan_init(&p, 0, 1, 1, NOW);
+	assert_int_equal(send_many(&p, 24, &object, slots, NOW), 24);
+	for (int i = 0; i < 24; i++)
+		answer(&p, slots[i], i < 3 ? 429 : 200, NOW + 10);
+	assert_int_equal(plan_under_way(&p), 0);
+	assert_int_equal(p.window, 12);		/* one cut; what was answered well had left before it */
+	for (uint32_t i = 0; i < PLAN_WRITES_MAX; i++) {
+		if (p.slots[i].used)
+			assert_true(plan_forget(&p, i, false));
+	}
+	assert_int_equal(send_many(&p, 20, &object, slots, NOW + 20), 12);
+	assert_true(plan_admit(&p, &get, &l, NOW + 20).admitted);
+	assert_int_equal(plan_next(&p, &l, NOW + 20).verb, PLAN_SEND);
+	assert_int_equal(plan_next(&p, &l, NOW + 20).verb, PLAN_WAIT);
+	answer(&p, slots[0], 200, NOW + 30);
+	assert_int_equal(plan_next(&p, &l, NOW + 30).verb, PLAN_SEND);
+	assert_int_equal(plan_next(&p, &l, NOW + 30).verb, PLAN_WAIT);
+	for (int i = 1; i < 12; i++)
+		answer(&p, slots[i], 200, NOW + 30);
+	assert_int_equal(p.window, 13);
+	/* What left before the cut and is refused after it cuts nothing more; what left later does. */
+	p.window_cut_ms = NOW + 30;
+	uint32_t late = PLAN_WRITES_MAX;
+	for (uint32_t i = 0; i < PLAN_WRITES_MAX; i++)
+		late = p.slots[i].used && p.slots[i].sent && p.slots[i].op == OP_MERGE ? i : late;
+	answer(&p, late, 429, NOW + 40);
+	assert_int_equal(p.window, 13);
+}
+
+/* Down to one, never to none; and after enough good answers there is no limit any more. */
+static void
+the_window_recovers(void **state)
+{
+	uint32_t slots[WRITES_PER_SENDER];
+	uint64_t object = 100;
+	static struct plan p;
+	int64_t now_ms = NOW;
+	unsigned rounds = 0;
+
+	(void)state;
+	plan_init(&p, 0, 1, 1, NOW);
+	for (int i = 0; i < 8; i++) {
+		now_ms += 1000;
+		assert_int_equal(send_many(&p, 1, &object, slots, now_ms) > 0, true);
+		answer(&p, slots[0], 429, now_ms + 1);
+		for (uint32_t n = 0; n < PLAN_WRITES_MAX; n++) {
+			if (p.slots[n].used)
+				assert_true(plan_forget(&p, n, false));
+		}
+	}
+	assert_int_equal(p.window, 1);
+	while (p.window != PLAN_WRITES_MAX) {
+		const uint32_t sent = send_many(&p, WRITES_PER_SENDER - p.count, &object, slots, ++now_ms);
+
+		assert_true(sent > 0 && sent <= p.window);
+		for (uint32_t i = 0; i < sent; i++)
+			answer(&p, slots[i], 200, now_ms);
+		assert_true(++rounds < 200);
+	}
+	assert_true(rounds >= 32);
+}
+
 /* Nobody starves behind a role that always has something. */
 static void
 slots_are_served_in_turn(void **state)
@@ -446,7 +550,7 @@ writes_end_with_their_session(void **state)
 int
 main(void)
 {
-	struct CMUnitTest tests[NITEMS(admissions) + NITEMS(meanings) + 9];
+	struct CMUnitTest tests[NITEMS(admissions) + NITEMS(meanings) + 11];
 	size_t n = 0;
 
 	for (size_t i = 0; i < NITEMS(admissions); i++)
@@ -462,6 +566,8 @@ main(void)
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(lost_leadership_finishes_it);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(deadlines);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(one_rate_for_all);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(a_429_limits_what_is_under_way);
+	tests[n++] = (struct CMUnitTest)cmocka_unit_test(the_window_recovers);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(slots_are_served_in_turn);
 	tests[n++] = (struct CMUnitTest)cmocka_unit_test(writes_end_with_their_session);
 	return cmocka_run_group_tests_name("write_plan", tests, NULL, NULL);
