@@ -27,7 +27,7 @@ from providers import Provider
 
 CLAIMED, DELETED, QUIET_S = 100, 50, 240
 WAIT_S = 240
-WRITES = 500                    # a second, to the cluster: more than kube-watcher's default of 50
+WRITES = 500                    # a second, to the cluster; kube-watcher by itself has no limit
 TIERS = ("standard", "enterprise")
 MUTATIONS = ("POST", "PUT", "DELETE")
 CATALOGUES = ("types", "availability")      # read once a day: not counted

@@ -27,7 +27,7 @@ from vms import VMs, node_name
 CALLS, ROUNDS = 500, 20         # calls in a round, of each way and kind
 INSTANCES, LISTS = 500, 101
 NODES, PODS, DRAINS = 50, 10, 3     # Pods on each Node; how often all are drained
-WRITES = 50                     # a second: the default of kube-watcher
+WRITES = 50                     # a second; kube-watcher by itself has no limit
 GRACE_S, SPEED = 2, 10          # of a Pod, and how much faster the simulated cluster is
 WAIT_S = 60
 
