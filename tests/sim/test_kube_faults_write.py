@@ -214,6 +214,20 @@ def fault_7_a_write_waits_for_retry_after(server):
 
 
 @case
+def fault_7_writes_that_the_server_limits_are_all_done_in_the_end(server):
+    """Many at once: the first of them are refused, what follows leaves more slowly, a read at once."""
+    server.kube.create_many("nodes", nodes(12))
+    with steady(server) as tree:
+        arm(server, "status", verb="patch", code=429, count=5)
+        begun = [tree.begin_write("merge", "nodes", f"n{n}", body=labelled("written")) for n in range(12)]
+        tree.write("get", "nodes", "n1")
+        outcomes = [question.answer()["outcome"] for question in begun]
+        assert outcomes == ["ok"] * 12, outcomes
+        codes = sorted(row["code"] for row in asked(server, "nodes", "patch"))
+        assert codes == [200] * 12 + [429] * 5, "what was done is not sent again"
+
+
+@case
 def fault_7_a_write_with_a_very_long_retry_after_is_returned_to_its_sender(server):
     server.kube.create_many("nodes", nodes(2))
     with steady(server) as tree:
