@@ -77,6 +77,11 @@ void cluster_view_read(struct cluster_view *v, struct claimer *c, enum vip_role 
  * uid may come. synced: the mirrors are complete, and current unless the endpoint is set.
  */
 void cluster_view_hook(struct cluster_view *v, struct claimer *c, const struct vip_cluster *request);
+/*
+ * For GeneratePatches: the mirror's Cluster; absent if the request is about another life of that name, whose
+ * uid it has.
+ */
+void cluster_view_patches(struct cluster_view *v, struct claimer *c, struct wire_str uid);
 void cluster_view_keys(struct reconciler *r, const struct change *c);
 /* The resource that may not be read; NULL: none. */
 const char *cluster_view_forbidden(const struct claimer *c);

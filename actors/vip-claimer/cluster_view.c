@@ -86,6 +86,14 @@ cluster_view_hook(struct cluster_view *v, struct claimer *c, const struct vip_cl
 	    && (actor_fresh(c->r.actor, LINK_KUBE_VIP) || v->in.cluster.host.len > 0);
 }
 
+void
+cluster_view_patches(struct cluster_view *v, struct claimer *c, struct wire_str uid)
+{
+	cluster_view_hook(v, c, NULL);
+	if (uid.len > 0 && !wire_str_same(uid, v->in.cluster.uid))
+		v->in.cluster.present = false;
+}
+
 const char *
 cluster_view_forbidden(const struct claimer *c)
 {

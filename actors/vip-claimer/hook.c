@@ -289,7 +289,7 @@ answer_patches(struct hook *h, size_t *len)
 		.message = "not the name of a Cluster" };
 
 	if (cluster_view_name(&v, c->namespace, c->name)) {
-		cluster_view_hook(&v, h->claimer, NULL);
+		cluster_view_patches(&v, h->claimer, c->uid);
 		vip_patch_plan(&v.in, &p);
 		log_answer(h, &v, VIP_HOOK_PATCHES, outcomes[p.result], p.message, p.view.claim_name);
 	}

@@ -247,6 +247,7 @@ read_builtin(const struct at *root, struct vip_cluster *c)
 		    && object(&value, "cluster", OPTIONAL, "variables.builtin.cluster", &cluster)) {
 			name(&cluster, "name", REQUIRED, &c->name);
 			name(&cluster, "namespace", REQUIRED, &c->namespace);
+			text(&cluster, "uid", OPTIONAL, VIP_UID_MAX, &c->uid);
 		}
 		return;
 	}

@@ -53,7 +53,7 @@ struct vip_template {
 
 /* Views into the body. */
 struct vip_request {
-	struct vip_cluster	cluster;	/* PATCHES: namespace and name alone */
+	struct vip_cluster	cluster;	/* PATCHES: namespace, name, and a uid from newer ones */
 	struct vip_template	templates[VIP_ITEMS_MAX];
 	unsigned		ntemplates;
 	char			err[VIP_ERROR_SIZE];	/* when it is refused: 400 */

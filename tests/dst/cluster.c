@@ -221,7 +221,7 @@ create(struct cluster *c, const struct cluster_request *r)
 static void
 copy_metadata(const struct cluster *c, json_t *to, const json_t *from)
 {
-	static const char *const members[] = { "labels", "annotations", "finalizers" };
+	static const char *const members[] = { "labels", "annotations", "finalizers", "ownerReferences" };
 	char now[TIME_TEXT_MAX];
 
 	for (size_t i = 0; i < NITEMS(members); i++) {

@@ -36,6 +36,13 @@ struct runtime_breaks {
 	bool	no_version;		/* ... patches of labels have no resourceVersion */
 	bool	unwatched;		/* ... what a MachineDeployment refers to wakes nobody */
 	bool	keep_gpus;		/* ... the pair of GPU annotations stays */
+	bool	any_claim;		/* of vip-claimer: a claim of another owner counts as the Cluster's */
+	bool	overwrite;		/* ... what is set counts as not set */
+	bool	no_owner;		/* ... claims are made without an owner */
+	bool	unwatched_claims;	/* ... changes of claims and addresses enqueue nobody */
+	bool	pass_unread;		/* ... the hooks answer from what is not read yet */
+	bool	other_life;		/* ... GeneratePatches ignores the uid of the Cluster */
+	bool	no_patch;		/* ... GeneratePatches succeeds without a patch instead of failing */
 	bool	blind_repeat;		/* a provider call without an answer counts as not sent */
 };
 

@@ -12,6 +12,7 @@
 #include "world_lke.h"
 #include "world_nodes.h"
 #include "world_session.h"
+#include "world_vip.h"
 #include "world_vpsie.h"
 
 const struct world *const worlds[] = {
@@ -23,5 +24,6 @@ const struct world *const worlds[] = {
 	&lke_world, &lke_sweep_world,
 	&annotator_world, &annotator_sweep_world,
 	&vpsie_world, &vpsie_sweep_world,
+	&vip_world, &vip_sweep_world,
 	NULL,
 };

@@ -65,7 +65,7 @@ class Program:
         return options.seconds if preset == "debug" or options.seconds_given else min(options.seconds, 10)
 
     def timeout_s(self, options):
-        if self.suite == "dst":     # twelve worlds, and the breaks of each
+        if self.suite == "dst":     # fourteen worlds, and the breaks of each
             return options.timeout + 40 * options.seconds
         return float(self.directives.get("timeout", options.timeout))
 

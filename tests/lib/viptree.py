@@ -151,14 +151,14 @@ class Hooks:
         return self.post("BeforeClusterCreate", "-before-create", {"settings": {}, "cluster": cluster},
                          connection)
 
-    def generate_patches(self, name, namespace="default", spec=None):
+    def generate_patches(self, name, namespace="default", spec=None, uid=None):
         """For an infrastructure cluster template and a machine template of that Cluster."""
         holder = {"apiVersion": f"{CAPI}/v1beta2", "kind": "Cluster", "namespace": namespace, "name": name,
                   "fieldPath": "spec.infrastructureRef"}
         template = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "TestClusterTemplate",
                     "metadata": {"name": "t"}, "spec": {"template": {"spec": spec or {}}}}
         machine = {**template, "kind": "TestMachineTemplate"}
-        value = {"cluster": {"name": name, "namespace": namespace}}
+        value = {"cluster": {"name": name, "namespace": namespace, **({"uid": uid} if uid else {})}}
         return self.post("GeneratePatches", "-generate-patches", {
             "settings": {}, "variables": [{"name": "builtin", "value": value}],
             "items": [{"uid": "one", "holderReference": holder, "object": template},

@@ -50,6 +50,11 @@ def V1_V2_V4_V11_V12_a_new_Cluster_step_by_step():
         given = wait_for(lambda: patches(hooks.generate_patches("c1")), "GeneratePatches gives the address")
         assert given == {"one": [{"op": "add", "path": "/spec/template/spec/controlPlaneEndpoint",
                                   "value": {"host": "10.2.0.20", "port": 6443}}]}, given
+        assert patches(hooks.generate_patches("c1", uid=made["metadata"]["uid"])) == given
+        # Of a Cluster of that name which this replica has not read: never the address of the one before it.
+        answer = hooks.generate_patches("c1", uid="11111111-2222-3333-4444-555555555555")
+        assert (answer["status"], answer["message"]) == (
+            "Failure", "vip-claimer has not read the Cluster yet"), answer
         world.wait_event("c1", "VIPAllocated", "10.2.0.20 of pool cp")
         # V12: one line per step, each with what it is about.
         assert tree.steps("c1") == [

@@ -30,7 +30,7 @@
 #define ADDRESS	"claim address=10.2.0.20"
 #define FULL	",'spec':{'template':{'spec':{}}}"
 
-/* want: "namespace/name class-namespace/class host:port uid@depth ...", or the error. */
+/* want: "namespace/name class-namespace/class host:port uid@depth ... #uid", or the error; #: of PATCHES. */
 static const struct row {
 	const char	*name;
 	enum vip_hook	 hook;
@@ -112,6 +112,13 @@ static const struct row {
 	{ "V7 a template", VIP_HOOK_PATCHES, PATCHES(BUILTIN ",'items':[{'uid':'u-1'," INFRA ","
 	    TEMPLATE(FULL) "}]"),
 	    "team-a/c1 / :0 u-1@3" },
+	{ "V7 from Cluster API 1.8 on with the uid of the Cluster", VIP_HOOK_PATCHES,
+	    PATCHES("'variables':[{'name':'builtin','value':{'cluster':{'name':'c1',"
+	    "'namespace':'team-a','uid':'u1'}}}],'items':[]"), "team-a/c1 / :0 #u1" },
+	{ "V9 a uid that is a number", VIP_HOOK_PATCHES,
+	    PATCHES("'variables':[{'name':'builtin','value':{'cluster':{'name':'c1',"
+	    "'namespace':'team-a','uid':1}}}],'items':[]"),
+	    "variables.builtin.cluster.uid: not a text" },
 	{ "V7 without builtin: the holder names the Cluster",
 	    VIP_HOOK_PATCHES, PATCHES("'items':[{'uid':'u-1'," INFRA "," TEMPLATE(FULL) "}]"),
 	    "team-a/c1 / :0 u-1@3" },
@@ -194,6 +201,8 @@ check_row(void **state)
 			n += (size_t)snprintf(got + n, sizeof(got) - n, " %.*s@%u",
 		    (int)q.templates[i].uid.len,
 			    q.templates[i].uid.p, q.templates[i].depth);
+		if (r->hook == VIP_HOOK_PATCHES && c->uid.len > 0)
+			snprintf(got + n, sizeof(got) - n, " #%.*s", (int)c->uid.len, c->uid.p);
 		assert_string_equal(q.err, "");
 	} else {
 		snprintf(got, sizeof(got), "%s", q.err);
