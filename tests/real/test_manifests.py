@@ -191,7 +191,7 @@ def the_schema_refuses_a_wrong_value(_server):
         "replicas": {"replicas": 0},
         "leader-elect: true": {"actors": {"kube-watcher": {"leader-elect": False}}},
         "log-level": {"supervisor": {"log-level": "loud"}},
-        "writes-per-second": {"actors": {"kube-watcher": {"writes-per-second": 0}}},
+        "writes-per-second": {"actors": {"kube-watcher": {"writes-per-second": 10001}}},
         "drain-timeout": {"actors": {"lke-claimer": {"drain-timeout": "soon"}}},
         "tokenfile": {"actors": {"lke-claimer": {"tokenfile": "/x"}}},
         "no-actor": {"actors": {"no-actor": {"enabled": True}}},
