@@ -117,8 +117,9 @@ def F1_F2_A1_the_annotations_stay_whatever_the_topology_controller_applies(serve
         wait_for(lambda: world.annotations(name).get(OWNED) == "3", "the topology's own is there", LONG_S)
         kubesuite.pause(2)
         assert ours(world.annotations(name)) == M6G_XLARGE, world.annotations(name)
-        rows = writes(server)
-        assert [(row["verb"], row["code"]) for row in rows] == [("patch", 200)] * 2, rows
+        # Labels are patched with a resourceVersion: while the manager writes, too, such a patch is refused.
+        rows = [(row["verb"], row["code"]) for row in writes(server)]
+        assert set(rows) <= {("patch", 200), ("patch", 409)} and rows.count(("patch", 200)) == 2, rows
 
 
 kubesuite.run(CapiServer, prepare=prepare)
