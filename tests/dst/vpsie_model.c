@@ -106,7 +106,7 @@ set_times(struct vpw *w, struct vpw_machine *m, int64_t shown_ms)
 	m->ip_ms = m->made_ms + (sim_random(sim, 2) == 0 ? 0 : within(w, ADDRESS_MS));
 	m->settled_ms = m->ip_ms + (sim_random(sim, 3) == 0 ? within(w, ADDRESS_MS) : 0);
 	if (!calm)
-		m->blinks_ms = m->listed_ms + within(w, BLINKS_MS);
+		m->blinks_ms = (m->listed_ms != INT64_MAX ? m->listed_ms : m->vm_ms) + within(w, BLINKS_MS);
 }
 
 /* In some histories a hostname begins with the name of who requested it; in others two may have the same. */
