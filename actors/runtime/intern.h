@@ -24,7 +24,7 @@ enum {
 struct intern;
 
 struct intern *intern_new(void);
-void intern_free(struct intern **ip);
+void intern_free(struct intern **tp);
 /*
  * The stored form of a value: to be copied at once, for the next call overwrites it. Its references are the
  * caller's until intern_release. Bytes that are no msgpack are stored as they are.

@@ -413,7 +413,7 @@ a_429_limits_what_is_under_way(void **state)
 {
 	const struct lease l = lead(60000);
 	struct plan_write get = a_write(OP_GET);
-	uint32_t slots[WRITES_PER_SENDER];
+	uint32_t slots[WRITES_PER_SENDER] = { 0 };
 	uint64_t object = 100;
 	static struct plan p;
 
@@ -451,7 +451,7 @@ a_429_limits_what_is_under_way(void **state)
 static void
 the_window_recovers(void **state)
 {
-	uint32_t slots[WRITES_PER_SENDER];
+	uint32_t slots[WRITES_PER_SENDER] = { 0 };
 	uint64_t object = 100;
 	static struct plan p;
 	int64_t now_ms = NOW;
