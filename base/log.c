@@ -62,6 +62,16 @@ log_emit(enum log_level level, int errnum, const char *msg, const struct log_kv 
 	errno = saved_errno;
 }
 
+void
+log_in_handler(enum log_level level, const char *msg, const struct log_kv *kvs)
+{
+	const int saved_errno = errno;
+
+	if (level >= log_state.level)
+		line(level, 0, 0, msg, kvs);
+	errno = saved_errno;
+}
+
 /*
  * _exit: czmq's atexit handler sleeps while sockets are open, and a process in trouble must not run
  * others' handlers.

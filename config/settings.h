@@ -61,8 +61,9 @@
 	S(SUPERVISOR, "user", STR, "", 0, 32,					\
 	    "Actors run as this user. Empty: the user who starts musterd; "	\
 	    "root must choose, and may choose root.")				\
-	S(SUPERVISOR, "confine", CHOICE("landlock|none"), "landlock", 0, 0,	\
-	    "Landlock lets each actor open only its own files.")		\
+	S(SUPERVISOR, "confine", CHOICE("seccomp|landlock|none"), "seccomp", 0, 0,	\
+	    "Landlock lets each actor open only its own files; seccomp: that, and only the system "	\
+	    "calls that it needs.")		\
 	S(KUBE_WATCHER, "kubeconfig", CREDENTIAL, "", 0, 1024,			\
 	    "How to reach the cluster. Empty: the service account inside a Pod, "		\
 	    "else $KUBECONFIG or ~/.kube/config.")				\

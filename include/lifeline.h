@@ -7,9 +7,10 @@
  *
  * supervisor -> actor
  *	boot name=<role> incarnation=<n> run-dir=<path> level=<level>
- *	     format=<json|console> beat-ms=<n> instance=<name>
+ *	     format=<json|console> beat-ms=<n> instance=<name> syscalls=<any|own[,<set>...]>
  *			first record, always. instance names this musterd among its replicas: host, and a
- *			part that is new with each start of musterd, but not with a restart of the actor
+ *			part that is new with each start of musterd, but not with a restart of the actor.
+ *			syscalls: any, or what every actor needs and these sets (SYSCALL_SETS)
  *	config <key>=<value>\n<key>=<value>...
  *			second record: the actor's section, checked, defaults filled in
  *	peer <role> <incarnation> <expected hex|-> <presented hex|-> <up|down|off>
@@ -48,6 +49,18 @@ enum {
 	LIFELINE_MAX = 64 * 1024,
 	TOKEN_BYTES  = 32,
 	TOKEN_HEX    = TOKEN_BYTES * 2,
+};
+
+/*
+ * What an actor may need of system calls beyond the others (actors/runtime/syscall_table.h): calls over
+ * IP, service over IP, a helper process that was started before.
+ */
+#define SYSCALL_SETS(S)	S(CONNECT, "connect", 0) S(BIND, "bind", 1) S(HELPER, "helper", 2)
+enum syscall_set {
+#define SYSCALL_SET_ENUM(ID, name, bit) SYSCALL_SET_##ID = 1 << (bit),
+	SYSCALL_SETS(SYSCALL_SET_ENUM)
+#undef SYSCALL_SET_ENUM
+	SYSCALL_SET_OWN = 1 << 3,	/* the process is restricted; without this bit it is not */
 };
 
 /* Never blocks, never raises SIGPIPE. False with errno (EAGAIN: the other side does not read). */

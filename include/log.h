@@ -73,6 +73,10 @@ struct log_kv {
 #define fatal(msg, ...)		log_die(EXIT_TRANSIENT, errno, (msg), LOG_KVS(__VA_ARGS__))
 #define fatalx(msg, ...)	log_die(EXIT_CONFIG, 0, (msg), LOG_KVS(__VA_ARGS__))
 
+/*
+ * From a handler of a signal, in any thread: never held back as a repetition, so the caller limits how often.
+ */
+void log_in_handler(enum log_level level, const char *msg, const struct log_kv *kvs);
 void log_open(const char *actor, enum log_format format, enum log_level level);
 /*
  * Lines go here instead of stderr, for a process that must never wait for it (musterd). NULL: to

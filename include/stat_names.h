@@ -137,6 +137,8 @@
 	    "Requests of hooks, by hook and outcome.") \
 	S(VIP_HOOK_TIME, "capi_vip_allocator_hook_duration_seconds", HISTOGRAM, \
 	    "Time from a request's last byte to its answer, by hook.") \
+	S(REFUSED_SYSCALLS, "muster_refused_syscalls_total", COUNTER, \
+	    "System calls that this actor made although its row does not have them.") \
 	S(CPU, "process_cpu_seconds_total", COUNTER, "User and system CPU time.") \
 	S(RSS, "process_resident_memory_bytes", GAUGE, "Resident memory.") \
 	S(FDS, "process_open_fds", GAUGE, "Open file descriptors.") \

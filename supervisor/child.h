@@ -66,7 +66,7 @@ struct child {
 struct child_deps {
 	const char	*run_dir;
 	int		 null_fd;
-	bool		 confine;
+	bool		 confine, own_syscalls;
 	bool		 change_user;
 	uid_t		 uid;
 	gid_t		 gid;

@@ -1,7 +1,8 @@
 /*
  * supervisor/confine.c - Landlock: an actor can open its program, its libraries, a few system
  * files, its own folder in the run directory and its own credentials. Nothing else exists for it.
- * From version 4 on it can use no TCP but what its row names.
+ * From version 4 on it can use no TCP but what its row names. And the sets of system calls that
+ * follow from a row: the actor itself gives up the rest (actors/runtime/syscall_refuse.c).
  *
  * This is what makes "one credential per process" true: all actors run as one user, so file modes
  * cannot separate them. The rules are made by the parent; the child only enters them, which needs
@@ -15,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <linux/seccomp.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,7 @@
 #include <unistd.h>
 
 #include "environment.h"
+#include "lifeline.h"
 #include "log.h"
 #include "obj.h"
 #include "watch.h"
@@ -120,6 +123,21 @@ confine_handled(int version, enum tcp tcp, size_t *size)
 	if (version >= 6)
 		h.scoped = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL;
 	return h;
+}
+
+bool
+confine_syscalls(void)
+{
+	const uint32_t action = SECCOMP_RET_TRAP;
+
+	return syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
+unsigned
+confine_syscall_sets(const struct child_row *row)
+{
+	return SYSCALL_SET_OWN | ((row->tcp & TCP_CONNECT) != 0 ? SYSCALL_SET_CONNECT : 0u)
+	    | ((row->tcp & TCP_BIND) != 0 ? SYSCALL_SET_BIND : 0u) | (row->cluster ? SYSCALL_SET_HELPER : 0u);
 }
 
 int

@@ -19,6 +19,10 @@ int confine_version(void);
  * the version reads. Pure.
  */
 struct confine_handled confine_handled(int version, enum tcp tcp, size_t *size);
+/* Whether this kernel has filters of system calls whose refusals a process can log. */
+bool confine_syscalls(void);
+/* The sets of calls that the actor of that row needs (enum syscall_set). Pure. */
+unsigned confine_syscall_sets(const struct child_row *row);
 /*
  * The rules for one actor as a descriptor for confine_enter; -1 with errno. folder: where it may
  * make sockets and files.

@@ -14,12 +14,16 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "confine.h"
 #include "lifeline.h"
 #include "links.h"
 #include "obj.h"
 #include "random.h"
 #include "tree.h"
 
+enum { SYSCALLS_TEXT = 64 };
+
+static void syscalls_text(char[SYSCALLS_TEXT], unsigned);
 static bool connects_to(const struct child *, const struct child *, bool);
 static bool send_peer(const struct child *, const struct child *);
 static const char *reachable(const struct child *);
@@ -63,11 +67,15 @@ bool
 peers_boot(struct child *to)
 {
 	struct tree *const t = to->tree;
+	char syscalls[SYSCALLS_TEXT];
 
+	syscalls_text(syscalls, t->deps.own_syscalls ? confine_syscall_sets(to->row) : 0);
 	bool ok = lifeline_send(to->lifeline.fd,
-	    "boot name=%s incarnation=%llu run-dir=%s level=%s format=%s beat-ms=%lld instance=%s", to->name,
-	    (unsigned long long)to->incarnation, t->setup.run_dir, log_level_name(to->level),
-	    t->setup.format == LOG_JSON ? "json" : "console", (long long)t->specs->beat_ms, t->instance);
+	    "boot name=%s incarnation=%llu run-dir=%s level=%s format=%s beat-ms=%lld instance=%s"
+	    " syscalls=%s",
+	    to->name, (unsigned long long)to->incarnation, t->setup.run_dir, log_level_name(to->level),
+	    t->setup.format == LOG_JSON ? "json" : "console", (long long)t->specs->beat_ms, t->instance,
+	    syscalls);
 
 	ok = ok && lifeline_send(to->lifeline.fd, "config %s", to->spec->config);
 	TREE_EACH(t, about) {
@@ -119,6 +127,25 @@ bool
 peers_reads(const struct child *consumer, const struct child *producer)
 {
 	return connects_to(consumer, producer, true);
+}
+
+/* As `syscalls` in the record `boot`. */
+static void
+syscalls_text(char text[SYSCALLS_TEXT], unsigned sets)
+{
+	static const struct {
+		const char	*name;
+		unsigned	 bit;
+	} rows[] = {
+#define SET_ROW(ID, text, bit_) { "," text, SYSCALL_SET_##ID },
+		SYSCALL_SETS(SET_ROW)
+	};
+	char *at = stpcpy(text, sets == 0 ? "any" : "own");
+
+	for (size_t i = 0; i < NITEMS(rows); i++) {
+		if ((sets & rows[i].bit) != 0)
+			at = stpcpy(at, rows[i].name);
+	}
 }
 
 static bool

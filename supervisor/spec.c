@@ -152,7 +152,11 @@ supervisor_settings(const struct config *c, uid_t euid, struct spec_set *set, ch
 		set->beat_ms *= 3;
 #endif
 	set->stop_ms = config_get_i64(c, "supervisor", "stop-timeout");
-	set->confine = strcmp(config_get(c, "supervisor", "confine"), "landlock") == 0;
+	const char *const confine = config_get(c, "supervisor", "confine");
+	set->confine = strcmp(confine, "none") != 0;
+#ifndef MUSTER_SANITIZE		/* LeakSanitizer traces all threads when a process ends */
+	set->own_syscalls = strcmp(confine, "seccomp") == 0;
+#endif
 	return set_user(c, euid, set, err, size);
 }
 

@@ -33,7 +33,8 @@ struct spec_set {
 #define SPEC_SET_MAGIC		0x53504543u
 	struct child_spec	 children[CHILD_MAX];
 	int64_t			 beat_ms, stop_ms;
-	bool			 confine;
+	bool			 confine;	/* Landlock */
+	bool			 own_syscalls;	/* seccomp */
 	bool			 change_user;
 	uid_t			 uid;
 	gid_t			 gid;

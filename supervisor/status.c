@@ -60,6 +60,7 @@ put_supervisor(struct json *j, const struct tree *t)
 	json_str(j, "version", MUSTER_VERSION);
 
 	json_bool(j, "confined", t->deps.confine);
+	json_bool(j, "syscalls_restricted", t->deps.own_syscalls);
 	json_int(j, "log_lines_dropped", (int64_t)log_writer.dropped);
 	json_int(j, "unknown_senders", (int64_t)t->unknown_senders);
 	json_int(j, "deaths", (int64_t)t->tally.total);

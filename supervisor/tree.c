@@ -55,6 +55,7 @@ tree_new(const struct tree_setup *setup, int epoll_fd, int null_fd, struct confi
 	t->deps = (struct child_deps){
 		.run_dir = setup->run_dir, .null_fd = null_fd,
 		.confine = t->specs->confine && confine_version() > 0,
+		.own_syscalls = t->specs->own_syscalls && confine_syscalls(),
 		.change_user = t->specs->change_user, .uid = t->specs->uid, .gid = t->specs->gid,
 	};
 	for (unsigned i = 0; i < CHILD_MAX; i++) {
@@ -128,6 +129,9 @@ tree_start(struct tree *t)
 		log_warnx(
 		    "this kernel has no Landlock: that each actor opens only its own credential is advisory",
 		    KV_S(HINT, "a kernel from 5.13 on with CONFIG_SECURITY_LANDLOCK enforces it"));
+	if (t->specs->own_syscalls && !t->deps.own_syscalls)
+		log_warnx("this kernel has no seccomp filters: actors can make any system call",
+		    KV_S(HINT, "a kernel with CONFIG_SECCOMP_FILTER restricts them"));
 	TREE_EACH(t, ch) {
 		if (ch->spec->enabled)
 			act_feed(ch, EV_ENABLE);

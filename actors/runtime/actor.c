@@ -2,12 +2,13 @@
  * actors/runtime/actor.c - the life of an actor: identity from the supervisor, sockets, loop,
  * beats, stop.
  *
- * Order of a start: the records `boot` and `config`, the actor's `prepare`, records of peers, `go`
- * (lifeline.h); then the sockets are bound, the actor's `start` is called, and `bound` is sent.
- * `synced` is sent when every gating input is complete. Afterwards one loop reads the lifeline, the
- * sockets of the bus and the timers. `stop` or SIGTERM end it: writes that wait are answered, the
- * actor's `stop` is called, everything is closed, exit 0 unless the actor chose another code. End of
- * file on the lifeline means that the supervisor is dead: exit at once, without `stop`.
+ * Order of a start: the records `boot` and `config`, the actor's `prepare`, the system calls that it
+ * does not need are given up, records of peers, `go` (lifeline.h); then the sockets are bound, the
+ * actor's `start` is called, and `bound` is sent. `synced` is sent when every gating input is complete.
+ * Afterwards one loop reads the lifeline, the sockets of the bus and the timers. `stop` or SIGTERM end
+ * it: writes that wait are answered, the actor's `stop` is called, everything is closed, exit 0 unless
+ * the actor chose another code. End of file on the lifeline means that the supervisor is dead: exit at
+ * once, without `stop`.
  */
 #include "actor.h"
 
@@ -191,6 +192,8 @@ start(struct actor *a)
 	a->self = obj_alloc(a->spec->state_size + 1);
 	if (a->spec->prepare != NULL)
 		a->spec->prepare(a, a->self);
+	if (a->boot.syscalls != 0)
+		syscall_refuse(a->boot.syscalls);
 	zsys_init();
 	random_secret(&a->random, sizeof(a->random));
 	msgpack_sbuffer_init(&a->buffer);

@@ -51,6 +51,9 @@ void work_stats(struct actor *a);
 
 /* A backtrace on stderr when a signal ends the process, and no core: it would hold secrets (crash.c). */
 void crash_install(void);
+/* From now on this process has the system calls of these sets; others are refused and logged. */
+void syscall_refuse(unsigned sets);
+unsigned syscall_refused(void);	/* how many were */
 void process_stats(void);	/* the process_* metrics of this actor (process.c) */
 
 /* A question about one object (explain.c), answered at once over the lifeline. */

@@ -20,6 +20,7 @@ struct settings {
 
 typedef bool field_fn(const char *value, struct boot *out);
 static field_fn set_name, set_incarnation, set_run_dir, set_level, set_format, set_beat, set_instance;
+static field_fn set_syscalls;
 static bool parse_u64(const char *, uint64_t *);
 static bool parse_token(const char *, struct secret *);
 static int hex_digit(char);
@@ -35,6 +36,7 @@ static const struct {
 	{ "format",      set_format      },
 	{ "beat-ms",     set_beat        },
 	{ "instance",    set_instance    },
+	{ "syscalls",    set_syscalls    },
 };
 
 const char *
@@ -202,6 +204,38 @@ set_instance(const char *value, struct boot *out)
 		return false;
 	memcpy(out->instance, value, len + 1);
 	return true;
+}
+
+/* "any", or "own" and the names of sets, between commas. */
+static bool
+set_syscalls(const char *value, struct boot *out)
+{
+	static const struct {
+		const char	*name;
+		unsigned	 bit;
+	} sets[] = {
+		{ "own", SYSCALL_SET_OWN },
+#define SET_ROW(ID, text, bit_) { text, SYSCALL_SET_##ID },
+		SYSCALL_SETS(SET_ROW)
+	};
+
+	out->syscalls = 0;
+	if (strcmp(value, "any") == 0)
+		return true;
+	for (;;) {
+		const size_t len = strcspn(value, ",");
+		size_t i = 0;
+
+		while (i < NITEMS(sets)
+		    && (strlen(sets[i].name) != len || memcmp(sets[i].name, value, len) != 0))
+			i++;
+		if (i == NITEMS(sets))
+			return false;
+		out->syscalls |= sets[i].bit;
+		if (value[len] == '\0')
+			return (out->syscalls & SYSCALL_SET_OWN) != 0;
+		value += len + 1;
+	}
 }
 
 static bool

@@ -17,6 +17,7 @@ struct boot {
 	enum log_format	 format;
 	int64_t		 beat_ms;
 	char		 instance[129];
+	unsigned	 syscalls;	/* bits of enum syscall_set; 0: any call */
 };
 
 struct boot_peer {

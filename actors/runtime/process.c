@@ -21,6 +21,8 @@ void
 process_stats(void)
 {
 	static double cpu_before, start;
+	static unsigned refused_before;
+	const unsigned refused = syscall_refused();
 	struct rusage ru;
 	struct rlimit rl;
 
@@ -31,6 +33,8 @@ process_stats(void)
 		stat_add(stat_get(STAT_CPU, ""), cpu - cpu_before);
 		cpu_before = cpu;
 	}
+	stat_add(stat_get(STAT_REFUSED_SYSCALLS, ""), refused - refused_before);
+	refused_before = refused;
 	if (start == 0)
 		start = (double)clock_wall_ms() / 1000;
 	stat_set(stat_get(STAT_START, ""), start);

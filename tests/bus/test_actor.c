@@ -95,7 +95,7 @@ static void
 boot_without_config(struct child *c)
 {
 	assert_true(lifeline_send(c->lifeline, "boot name=test-producer incarnation=4"
-	    " run-dir=%s level=info format=json beat-ms=100 instance=here_1", c->dir));
+	    " run-dir=%s level=info format=json beat-ms=100 instance=here_1 syscalls=own", c->dir));
 }
 
 static void

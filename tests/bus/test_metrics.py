@@ -405,7 +405,7 @@ class FakeSupervisor:
                                         env=dict(os.environ, ZSYS_SIGHANDLER="false"))
         theirs.close()
         self.send(f"boot name=metrics incarnation=1 run-dir={self.run_dir} level=info"
-                  " format=json beat-ms=1000 instance=here_1")
+                  " format=json beat-ms=1000 instance=here_1 syscalls=own,bind")
         self.send("config metrics-bind-address=127.0.0.1:0\nhealth-probe-bind-address=127.0.0.1:0\n"
                   "tls-dir=\ntls-cert-name=tls.crt\ntls-key-name=tls.key\n")
         self.send("go")

@@ -26,6 +26,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PRESET = os.environ.get("MUSTER_PRESET", "debug")
 BIN = pathlib.Path(os.environ.get("MUSTER_BIN", ROOT / "build" / PRESET / "bin"))
 LOG_TAIL = 60
+REFUSED = "refused a system call that this actor does not need"
 METRICS = {f"{what}-bind-address": "127.0.0.1:0" for what in ("metrics", "health-probe")}
 # Root has to set the user of its actors. The tests run as the user who starts them, root included.
 USER = {"user": "root"} if os.geteuid() == 0 else {}
@@ -68,6 +69,8 @@ def _nested(value, indent):
 class Muster:
     """musterd and the actors under it. config is a dict, to which USER is added, or the text of a file."""
 
+    refusals_expected = False       # for a test that makes calls which are refused
+
     def __init__(self, config, arguments=(), wrapper=(), env=None):
         # Not $TMPDIR: the path of a unix socket must stay under 108 bytes.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="muster-", dir="/tmp"))
@@ -86,7 +89,16 @@ class Muster:
         if kind is not None and not issubclass(kind, (tap.Skip, KeyboardInterrupt)):
             tap.note(f"the last {LOG_TAIL} lines of {' '.join(self.command)}")
             tap.note("\n".join(self.log().splitlines()[-LOG_TAIL:]))
-        self.end()
+        try:
+            if kind is None and not self.refusals_expected:
+                self.check_refusals()
+        finally:
+            self.end()
+
+    def check_refusals(self):
+        """No actor needed a system call that its filter refuses (actors/runtime/syscall_table.h)."""
+        refused = [line for line in self.log().splitlines() if REFUSED in line or '"signal SYS"' in line]
+        assert not refused, refused[:3]
 
     def configure(self, config):
         if not isinstance(config, str):

@@ -1,7 +1,8 @@
 """tests/lib/tree.py - a musterd whose actors are muster-test-faulty: the supervisor alone is tested.
 
 muster-test-faulty has its own implementation of the lifeline, fails in the way that its setting `mode` names,
-and prints what it receives. Links to it replace other programs. musterd is asked on its control socket.
+and prints what it receives. Links to it (or, where stand_ins is a dict, to another) replace programs.
+musterd is asked on its control socket.
 """
 import json
 import pathlib
@@ -25,9 +26,11 @@ class Tree(Muster):
         self.actors_config = actors
         self.supervisor_config = {"beat-interval": f"{BEAT_S}s", **(supervisor or {})}
         super().__init__(self.text(), **more)
-        for name in stand_ins:
+        programs = dict.fromkeys(stand_ins, "muster-test-faulty")
+        programs.update(stand_ins if isinstance(stand_ins, dict) else {})
+        for name, program in programs.items():
             (self.folder / "libexec").mkdir(exist_ok=True)
-            (self.folder / "libexec" / name).symlink_to(BIN / "muster-test-faulty")
+            (self.folder / "libexec" / name).symlink_to(BIN / program)
         if stand_ins:
             self.command += ["--libexec-dir", str(self.folder / "libexec")]
 

@@ -15,7 +15,7 @@
 #define OTHER	"g0112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 #define WORDS	"peer record: needs role, incarnation, two tokens, state"
 #define TOKENS	"peer record: token is not hexadecimal of the right length"
-#define REST	" level=info format=json beat-ms=10000 instance=host-1_5f"
+#define REST	" level=info format=json beat-ms=10000 instance=host-1_5f syscalls=own,connect"
 #define WHOLE	"name=metrics incarnation=7 run-dir=/run/muster" REST
 
 static const struct boot_row {
@@ -23,7 +23,8 @@ static const struct boot_row {
 } boots[] = {
 	{ "whole",                 "boot " WHOLE,                                NULL },
 	{ "in any order",          "boot beat-ms=1 format=console level=debug run-dir=/r"
-				   " incarnation=18446744073709551615 name=test-producer instance=a", NULL },
+				   " incarnation=18446744073709551615 name=test-producer instance=a"
+				   " syscalls=any", NULL },
 	{ "empty",                 "",                                           "the first record is not `boot`" },
 	{ "another record",        "config a=b",                                 "the first record is not `boot`" },
 	{ "nothing after boot",    "boot",                                       "boot record: a key is missing" },
@@ -44,6 +45,9 @@ static const struct boot_row {
 	{ "no beats",              "boot beat-ms=0",                             "beat-ms" },
 	{ "an empty instance",     "boot instance=",                             "instance" },
 	{ "an instance to quote",  "boot instance=a\"b",                         "instance" },
+	{ "no such set of calls",  "boot syscalls=own,all",                      "syscalls" },
+	{ "sets without own",      "boot syscalls=connect",                      "syscalls" },
+	{ "a set that is empty",   "boot syscalls=own,",                         "syscalls" },
 	{ "beats of a month",      "boot beat-ms=2592000000",                    "beat-ms" },
 };
 
@@ -77,6 +81,7 @@ every_field_is_taken(void **state)
 	assert_int_equal(b.format, LOG_JSON);
 	assert_int_equal(b.beat_ms, 10000);
 	assert_string_equal(b.instance, "host-1_5f");
+	assert_int_equal(b.syscalls, SYSCALL_SET_OWN | SYSCALL_SET_CONNECT);
 }
 
 static const struct peer_row {

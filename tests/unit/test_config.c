@@ -60,8 +60,8 @@ static const struct refused {
 	{ "mapping for a value", "supervisor:\n  log-level:\n    a: b\n",
 	    "f:2: log-level must be a single value, not a mapping" LEVELS },
 	{ "no value", "supervisor:\n  confine:\n",
-	    "f:2: confine has no value; leave the key out for its default, landlock; "
-	    "allowed: landlock or none\n" },
+	    "f:2: confine has no value; leave the key out for its default, seccomp; "
+	    "allowed: seccomp, landlock or none\n" },
 	{ "null for a text", "supervisor:\n  user: ~\n",
 	    "f:2: user has no value; leave the key out for its default, \"\"" USERS },
 	{ "null by its other names", "supervisor:\n  user: Null\n  log-level: NULL\n",
@@ -159,7 +159,7 @@ static const struct accepted {
 #define BEFORE_USER								\
 	"run-dir=\nlog-level=info\nlog-format=json\nbeat-interval=10000\nstop-timeout=27000\n"
 #define SUPERVISOR_DEFAULT							\
-	BEFORE_USER "user=\nconfine=landlock\n"
+	BEFORE_USER "user=\nconfine=seccomp\n"
 	{ "empty file", "", "supervisor", SUPERVISOR_DEFAULT },
 	{ "comments only", "# nothing\n", "metrics", METRICS_DEFAULT },
 	{ "empty document", "---\n...\n", "metrics", METRICS_DEFAULT },
@@ -179,7 +179,7 @@ static const struct accepted {
 	    "metrics",
 	    "metrics-bind-address=:0\nhealth-probe-bind-address=[::1]:80\n" METRICS_TLS },
 	{ "a number is text where text is wanted", "supervisor:\n  user: 1000\n", "supervisor",
-	    BEFORE_USER "user=1000\nconfine=landlock\n" },
+	    BEFORE_USER "user=1000\nconfine=seccomp\n" },
 	{ "carriage returns",
 	    "actors:\r\n  metrics:\r\n    metrics-bind-address: a:1\r\n", "metrics",
 	    "metrics-bind-address=a:1\nhealth-probe-bind-address=:9440\n" METRICS_TLS },
