@@ -64,7 +64,8 @@ syscall_refused(void)
  * C library's own and may never be blocked.
  */
 int
-pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
+pthread_sigmask(	/* NOLINT(readability-inconsistent-declaration-parameter-name): theirs are reserved */
+    int how, const sigset_t *set, sigset_t *old)
 {
 	enum { CANCEL = 32, SET_IDS = 33, KERNEL_BYTES = 8 };
 	static const int never_blocked[] = { SIGSYS, CANCEL, SET_IDS };

@@ -11,6 +11,7 @@ import subprocess
 
 import muster
 import tap
+from kubefaults import strike
 from kubeservers import SimServer
 from kubetree import KubeTree
 from muster import wait_for
@@ -52,6 +53,8 @@ def a_write_is_traced_through_every_actor_and_back():
         with KubeTree(server) as tree:
             tree.wait_equal("nodes")
             tree.wait(tree.leads, "leadership")
+            # An event of the watch that comes before the answer is published with a trace of its own.
+            strike(server, "stall", verb="watch", resource="nodes")
             tree.write("merge", "nodes", "n1", body=labelled("b"))
             tree.wait_equal("nodes")
             answer = query(tree, "trace", "node/n1")

@@ -107,6 +107,7 @@ class Scene:
         kube, world = self.world.server.kube, self.vip.world
         world.cluster_class(variables=["clusterVip"])
         world.pool(POOL, addresses=[FIRST])
+        yield self.vip.pool_is_read
         self.vip.make("one", "two", "three")
         self.demo.report("three Clusters, and a pool of three addresses")
         yield lambda: self.vip.count() == 3

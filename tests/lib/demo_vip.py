@@ -4,6 +4,7 @@ The simulated Cluster API calls the hooks and waits as long as they ask for it; 
 infrastructure cluster with the patch that it gets. The IPAM provider is played (ipamprovider). Each Cluster
 is drawn with its address, as the API server has it, and with the last answer of the hook.
 """
+import json
 import threading
 
 import muster
@@ -55,6 +56,11 @@ class Scene:
 
     def make(self, *names):
         self.clusters += [Cluster(self, name) for name in names]
+
+    def pool_is_read(self):
+        """By vip-claimer: its gate lets a Cluster pass for which it has read no pool."""
+        answer = json.loads(self.tree.cli("explain", f"{GLOBAL_POOLS}/{POOL}", "-o", "json").stdout)
+        return bool(answer["actors"].get("vip-claimer", {}).get("held"))
 
     def refresh(self, last=False):
         self.observe()
@@ -112,6 +118,7 @@ def play(demo):
         scene = Scene(demo, server, tree)
         scene.world.cluster_class(variables=["clusterVip"])
         ipam.make_pool(POOL, "rke2", ["10.2.0.20-10.2.0.22"])
+        scene.wait(scene.pool_is_read, "vip-claimer has read the pool")
         demo.report(f"pool {POOL}: three addresses. Three Clusters of a ClusterClass are created")
         scene.make("one", "two", "three")
         scene.wait(lambda: scene.count() == 3, "three are rendered with their VIPs")

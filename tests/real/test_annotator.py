@@ -16,7 +16,6 @@ from capareal import VERSIONS
 from capatree import CAPACITY, G5_12XLARGE, M5_LARGE, M6G_XLARGE, Aws, CapaTree, World, ours, writes
 from kubeservers import RealServer
 from kubesuite import case
-from muster import wait_for
 
 KINDS = (DEPLOYMENTS, CLUSTERS)
 
