@@ -308,7 +308,8 @@ def V13_the_shipped_rights_were_enough(server):
 
 @case
 def V13_every_shipped_file_was_applied(server):
-    manifests = {file.name for file in SHIPPED.glob("*.yaml")}
+    # The list of kustomize is no object: real/test_manifests applies what it names.
+    manifests = {file.name for file in SHIPPED.glob("*.yaml")} - {"kustomization.yaml"}
     assert manifests == server.world.applied, manifests ^ server.world.applied
 
 
